@@ -1,0 +1,142 @@
+"""The scalar functions and operators of the expression language: their types and what they compute.
+
+Here: one table of functions, arithmetic, comparison. Not here: how a name in a text becomes a call (resolution).
+
+All of them are total: null in gives null out (but for `coalesce`), and what has no value - division by zero, the
+root of a negative number, a result beyond a signed 64-bit integer or a finite float - is null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, cast
+
+from ..events.schema import Value, ValueType
+
+INTEGER_MIN: Final = -(2**63)
+INTEGER_MAX: Final = 2**63 - 1
+NEGATED: Final = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+Number = int | float
+
+
+def bounded(value: Number) -> Number | None:
+    """The number, or null where it does not fit: one rule for every operator."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if INTEGER_MIN <= value <= INTEGER_MAX else None
+
+
+def calculate(operator: str, left: Value, right: Value) -> Value:
+    """Arithmetic on two numbers or nulls; see the module's law for what is null."""
+    if left is None or right is None:
+        return None
+    a, b = cast("Number", left), cast("Number", right)
+    try:
+        if operator == "+":
+            return bounded(a + b)
+        if operator == "-":
+            return bounded(a - b)
+        if operator == "*":
+            return bounded(a * b)
+        if operator == "/":
+            return bounded(float(a / b))
+        if operator == "%":
+            return bounded(a % b)
+        power = math.pow(a, b)
+    except (ArithmeticError, ValueError):
+        return None
+    return bounded(power)
+
+
+def compare(operator: str, left: Value, right: Value) -> bool:
+    """A comparison; false where an operand is null."""
+    if left is None or right is None:
+        return False
+    if operator == "=":
+        return left == right
+    if operator == "!=":
+        return left != right
+    a, b = cast("Number", left), cast("Number", right)
+    if operator == "<":
+        return a < b
+    if operator == "<=":
+        return a <= b
+    if operator == ">":
+        return a > b
+    return a >= b
+
+
+def arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:
+    """int/int is a float, and so is every power: its type must not depend on values."""
+    if operator in "/^" or "float" in (left, right):
+        return "float"
+    return "int"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarFunction:
+    """`parameters`: the kinds of argument ("number", "string" or "any"), the last one repeated when `variadic`;
+    `result`: its type, or "argument" for the common type of the arguments."""
+
+    parameters: tuple[str, ...]
+    result: ValueType | str
+    compute: Callable[..., Value]
+    variadic: bool = False
+
+
+def _root(x: Number) -> float | None:
+    return math.sqrt(x) if x >= 0 else None
+
+
+def _floored(x: Number) -> Number | None:
+    return bounded(math.floor(x))
+
+
+def _ceiled(x: Number) -> Number | None:
+    return bounded(math.ceil(x))
+
+
+def _rounded(x: Number) -> Number | None:
+    return bounded(round(x))
+
+
+def _modulo(a: Number, b: Number) -> Value:
+    return calculate("%", a, b)
+
+
+FUNCTIONS: Final[dict[str, ScalarFunction]] = {
+    "contains": ScalarFunction(("string", "string"), "bool", lambda s, part: part in s),
+    "starts_with": ScalarFunction(("string", "string"), "bool", lambda s, part: s.startswith(part)),
+    "ends_with": ScalarFunction(("string", "string"), "bool", lambda s, part: s.endswith(part)),
+    "lower": ScalarFunction(("string",), "string", lambda s: s.lower()),
+    "upper": ScalarFunction(("string",), "string", lambda s: s.upper()),
+    "length": ScalarFunction(("string",), "int", len),
+    "abs": ScalarFunction(("number",), "argument", lambda x: bounded(abs(x))),
+    "min": ScalarFunction(("number",), "argument", lambda *values: min(values), variadic=True),
+    "max": ScalarFunction(("number",), "argument", lambda *values: max(values), variadic=True),
+    "mod": ScalarFunction(("number", "number"), "argument", _modulo),
+    "floor": ScalarFunction(("number",), "int", _floored),
+    "ceil": ScalarFunction(("number",), "int", _ceiled),
+    "round": ScalarFunction(("number",), "int", _rounded),
+    "sqrt": ScalarFunction(("number",), "float", _root),
+    "float": ScalarFunction(("number",), "float", float),
+    "coalesce": ScalarFunction(("any",), "argument", lambda *values: None, variadic=True),
+}
+
+
+def call(name: str, arguments: list[Value], result: ValueType) -> Value:
+    """Apply a function of the table. `result` is the call's type: max(1, 2.5) and max(3, 2.5) both are floats."""
+    value: Value
+    if name == "coalesce":
+        value = next((a for a in arguments if a is not None), None)
+    elif any(a is None for a in arguments):
+        return None
+    else:
+        value = FUNCTIONS[name].compute(*arguments)
+    if result == "float" and type(value) is int:
+        return float(value)
+    return value

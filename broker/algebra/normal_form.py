@@ -1,0 +1,212 @@
+"""Conditions in canonical disjunctive normal form, and what an index wants to know of them.
+
+Here: NOT pushed into comparisons, AND over OR, canonical atoms in a canonical order, so that two conditions that say
+the same in another order are equal; the split of a clause into its static part, its equality joins and the rest
+(Cayuga, 3.1). Not here: evaluation (predicate).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ..events.errors import LimitExceeded
+from .functions import FUNCTIONS, MIRRORED, NEGATED, calculate, call, compare
+from .terms import (
+    FALSE,
+    TRUE,
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Conjunction,
+    Constant,
+    Disjunction,
+    Duration,
+    Function,
+    Negation,
+    Register,
+    Side,
+    Term,
+    children,
+    describe,
+    walk,
+)
+
+CLAUSES_MAX: Final = 256
+
+Clause: TypeAlias = tuple[Comparison, ...]
+Form: TypeAlias = tuple[Clause, ...]
+
+ALWAYS: Final[Form] = ((),)
+NEVER: Final[Form] = ()
+
+
+def key(term: Term) -> str:
+    """A text that is equal for equal terms and only for them: positions, not names."""
+    match term:
+        case Constant(value, type_):
+            return f"{type_}:{value!r}"
+        case Attribute(side, position):
+            return f"{side.value}[{position}]"
+        case Register(slot, position):
+            return f"register[{slot},{position}]"
+        case Duration(composition):
+            return f"duration({composition})"
+        case Arithmetic(operator) | Comparison(operator):
+            return f"({operator} {' '.join(key(c) for c in children(term))})"
+        case Function(name):
+            return f"({name} {' '.join(key(c) for c in children(term))})"
+        case _:
+            return f"({type(term).__name__} {' '.join(key(c) for c in children(term))})"
+
+
+def canonical(term: Term) -> Term:
+    """The same value, with constants folded and commutative operands in a fixed order (both are exact)."""
+    match term:
+        case Arithmetic(operator, left, right, type_):
+            a, b = canonical(left), canonical(right)
+            if isinstance(a, Constant) and isinstance(b, Constant):
+                return Constant(calculate(operator, a.value, b.value), type_)
+            if operator in "+*" and _rank(a) > _rank(b):
+                a, b = b, a
+            return Arithmetic(operator, a, b, type_)
+        case Function(name, arguments, type_):
+            folded = tuple(canonical(a) for a in arguments)
+            if name in FUNCTIONS and all(isinstance(a, Constant) for a in folded):
+                return Constant(call(name, [a.value for a in folded if isinstance(a, Constant)], type_), type_)
+            return Function(name, folded, type_)
+        case Comparison(operator, left, right):
+            return _comparison(operator, canonical(left), canonical(right))
+        case Conjunction(operands):
+            return Conjunction(tuple(canonical(o) for o in operands))
+        case Disjunction(operands):
+            return Disjunction(tuple(canonical(o) for o in operands))
+        case Negation(operand):
+            return Negation(canonical(operand))
+        case _:
+            return term
+
+
+def _rank(term: Term) -> tuple[int, str]:
+    kind = 0 if isinstance(term, Constant) else 1 if _reads_registers(term) else 2
+    return (kind, key(term))
+
+
+def _reads_registers(term: Term) -> bool:
+    return any(isinstance(t, Register) or (isinstance(t, Duration) and t.composition) for t in walk(term))
+
+
+def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant:
+    """Event side left, then registers, constants right."""
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return TRUE if compare(operator, left.value, right.value) else FALSE
+    if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
+        return FALSE
+    if _rank(left) < _rank(right):
+        left, right, operator = right, left, MIRRORED[operator]
+    return Comparison(operator, left, right)
+
+
+def normalise(condition: Term) -> Form:
+    """The canonical form of a condition. Raises LimitExceeded beyond CLAUSES_MAX clauses."""
+    clauses = {_ordered(clause) for clause in _clauses(condition, True)}
+    if () in clauses:
+        return ALWAYS
+    return tuple(sorted(clauses, key=lambda clause: [key(atom) for atom in clause]))
+
+
+def _ordered(clause: Clause) -> Clause:
+    return tuple(sorted(set(clause), key=key))
+
+
+def _clauses(condition: Term, wanted: bool) -> list[Clause]:
+    match condition:
+        case Negation(operand):
+            return _clauses(operand, not wanted)
+        case Conjunction(operands) | Disjunction(operands):
+            parts = [_clauses(o, wanted) for o in operands]
+            if isinstance(condition, Conjunction) is wanted:
+                return _product(parts)
+            return [clause for part in parts for clause in part]
+        case Comparison(operator, left, right):
+            chosen = operator if wanted else NEGATED[operator]
+            return _atom(_comparison(chosen, canonical(left), canonical(right)))
+        case _:
+            return _atom(_comparison("=", canonical(condition), TRUE if wanted else FALSE))
+
+
+def _atom(atom: Comparison | Constant) -> list[Clause]:
+    if isinstance(atom, Constant):
+        return [()] if atom.value is True else []
+    return [(atom,)]
+
+
+def _product(parts: list[list[Clause]]) -> list[Clause]:
+    result: list[Clause] = [()]
+    for part in parts:
+        result = list(dict.fromkeys(_ordered(a + b) for a in result for b in part))
+        if len(result) > CLAUSES_MAX:
+            raise LimitExceeded(
+                f"a condition has more than {CLAUSES_MAX} alternatives once its ORs are multiplied out; split it up"
+            )
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A clause by what answers it: `constants` (event attribute, value) and `joins` (event attribute, register) are
+    equalities for a hash, `static` reads the event and constants only, `residual` is the rest."""
+
+    constants: tuple[tuple[int, Constant], ...]
+    joins: tuple[tuple[int, Register], ...]
+    static: Clause
+    residual: Clause
+
+
+def split(clause: Clause) -> Split:
+    constants: list[tuple[int, Constant]] = []
+    joins: list[tuple[int, Register]] = []
+    static: list[Comparison] = []
+    residual: list[Comparison] = []
+    for atom in clause:
+        match atom:
+            case Comparison("=", Attribute(Side.EVENT, position), Constant() as constant):
+                constants.append((position, constant))
+            case Comparison("=", Attribute(Side.EVENT, position), Register() as register):
+                joins.append((position, register))
+            case _ if _reads_registers(atom):
+                residual.append(atom)
+            case _:
+                static.append(atom)
+    return Split(tuple(constants), tuple(joins), tuple(static), tuple(residual))
+
+
+def duration_bound(form: Form) -> int | None:
+    """The longest DUR of the composition with which the form can hold, in microseconds; None: no bound."""
+    longest = 0
+    for clause in form:
+        bounds = [b for b in map(_atom_bound, clause) if b is not None]
+        if not bounds:
+            return None
+        longest = max(longest, min(bounds))
+    return longest
+
+
+def _atom_bound(atom: Comparison) -> int | None:
+    match atom:
+        case Comparison("<=" | "=", Duration(True), Constant(int() | float() as bound)):
+            return math.floor(bound)
+        case Comparison("<", Duration(True), Constant(int() | float() as bound)):
+            return math.ceil(bound) - 1
+        case _:
+            return None
+
+
+def describe_form(form: Form) -> str:
+    """The form for people."""
+    if not form:
+        return "FALSE"
+    if form == ALWAYS:
+        return "TRUE"
+    return " OR ".join(" AND ".join(describe(atom) for atom in clause) for clause in form)

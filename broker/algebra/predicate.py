@@ -1,0 +1,304 @@
+"""Conditions made to run: one final class a shape, a conjunction as a short list, cheapest first.
+
+Here: what evaluates a canonical form against an event and a run. Hot: typed for compilation, no dictionaries, no
+allocation on the way. Not here: which predicates need not be evaluated because an index answers them (engine).
+
+Environment of every call, in this order: `row` the event's attributes, `bound` the row that the run bound last,
+`slots` the run's other registers, `length` the event's own DUR, `span` the composition's DUR, both in microseconds.
+A null makes any predicate false (semantics 2.7).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias, cast, final
+
+from ..events.schema import Row, Value
+from .functions import calculate, call
+from .normal_form import Clause, Form, normalise
+from .terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Constant,
+    Duration,
+    Function,
+    Register,
+    Side,
+    Term,
+    describe,
+)
+
+Slots: TypeAlias = "tuple[Any, ...]"  # each a value, or a row bound earlier
+
+EQ: Final = 0
+NE: Final = 1
+LT: Final = 2
+LE: Final = 3
+GT: Final = 4
+GE: Final = 5
+OPERATORS: Final[dict[str, int]] = {"=": EQ, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
+
+
+def related(operator: int, a: Any, b: Any) -> bool:
+    """`a operator b` for values of one family, neither null."""
+    if operator == GT:
+        return bool(a > b)
+    if operator == LT:
+        return bool(a < b)
+    if operator == EQ:
+        return bool(a == b)
+    if operator == GE:
+        return bool(a >= b)
+    if operator == LE:
+        return bool(a <= b)
+    return bool(a != b)
+
+
+class Computation:
+    """A value computed from the environment."""
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return None
+
+
+@final
+class ConstantValue(Computation):
+    def __init__(self, constant: Value) -> None:
+        self.constant = constant
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return self.constant
+
+
+@final
+class EventValue(Computation):
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return row[self.position]
+
+
+@final
+class RegisterValue(Computation):
+    def __init__(self, slot: int, position: int) -> None:
+        self.slot = slot
+        self.position = position
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        if self.slot < 0:
+            return bound[self.position]
+        if self.position < 0:
+            return cast("Value", slots[self.slot])
+        return cast("Value", slots[self.slot][self.position])
+
+
+@final
+class DurationValue(Computation):
+    def __init__(self, composition: bool) -> None:
+        self.composition = composition
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return span if self.composition else length
+
+
+@final
+class ArithmeticValue(Computation):
+    def __init__(self, operator: str, left: Computation, right: Computation) -> None:
+        self.operator = operator
+        self.left = left
+        self.right = right
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        left = self.left.value(row, bound, slots, length, span)
+        return calculate(self.operator, left, self.right.value(row, bound, slots, length, span))
+
+
+@final
+class FunctionValue(Computation):
+    def __init__(self, name: str, arguments: list[Computation], type_: str) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.type: Any = type_
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return call(self.name, [a.value(row, bound, slots, length, span) for a in self.arguments], self.type)
+
+
+@final
+class ConditionValue(Computation):
+    """A condition used as a value: never null."""
+
+    def __init__(self, predicates: list[Predicate]) -> None:
+        self.predicates = predicates
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
+        return holds(self.predicates, row, bound, slots, length, span)
+
+
+class Predicate:
+    """One atom, or a disjunction of clauses, ready to run."""
+
+    cost: int = 9
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        return False
+
+
+@final
+class AttributeConstant(Predicate):
+    """`event.a op c`."""
+
+    def __init__(self, position: int, operator: int, constant: Value) -> None:
+        self.position = position
+        self.operator = operator
+        self.constant = constant
+        self.cost = 0
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        return value is not None and related(self.operator, value, self.constant)
+
+
+@final
+class AttributeRegister(Predicate):
+    """`event.a op register`."""
+
+    def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
+        self.position = position
+        self.operator = operator
+        self.register = register
+        self.cost = 1
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        other = self.register.value(row, bound, slots, length, span)
+        return value is not None and other is not None and related(self.operator, value, other)
+
+
+@final
+class AttributeScaled(Predicate):
+    """`event.a op k * register`, floats; a product beyond the floats is null, hence false."""
+
+    def __init__(self, position: int, operator: int, factor: float, register: RegisterValue) -> None:
+        self.position = position
+        self.operator = operator
+        self.factor = factor
+        self.register = register
+        self.cost = 1
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        other = self.register.value(row, bound, slots, length, span)
+        if value is None or other is None:
+            return False
+        scaled = self.factor * cast("float", other)
+        return scaled - scaled == 0.0 and related(self.operator, value, scaled)
+
+
+@final
+class DurationConstant(Predicate):
+    """`DUR op c`."""
+
+    def __init__(self, composition: bool, operator: int, constant: Value) -> None:
+        self.composition = composition
+        self.operator = operator
+        self.constant = constant
+        self.cost = 0
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        return related(self.operator, span if self.composition else length, self.constant)
+
+
+@final
+class Computed(Predicate):
+    """Any other comparison."""
+
+    def __init__(self, operator: int, left: Computation, right: Computation) -> None:
+        self.operator = operator
+        self.left = left
+        self.right = right
+        self.cost = 5
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        left = self.left.value(row, bound, slots, length, span)
+        if left is None:
+            return False
+        right = self.right.value(row, bound, slots, length, span)
+        return right is not None and related(self.operator, left, right)
+
+
+@final
+class AnyOf(Predicate):
+    """A disjunction of clauses; the empty one never holds."""
+
+    def __init__(self, clauses: list[list[Predicate]]) -> None:
+        self.clauses = clauses
+        self.cost = 20
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        for clause in self.clauses:  # noqa: SIM110  a generator here would allocate on the hot path
+            if holds(clause, row, bound, slots, length, span):
+                return True
+        return False
+
+
+def holds(predicates: list[Predicate], row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+    """Whether all of a conjunction holds."""
+    for predicate in predicates:  # noqa: SIM110  as above
+        if not predicate.holds(row, bound, slots, length, span):
+            return False
+    return True
+
+
+def computation(term: Term) -> Computation:
+    """What computes a term."""
+    match term:
+        case Constant(value, _):
+            return ConstantValue(value)
+        case Attribute(Side.EVENT, position):
+            return EventValue(position)
+        case Register(slot, position):
+            return RegisterValue(slot, position)
+        case Duration(composition):
+            return DurationValue(composition)
+        case Arithmetic(operator, left, right, _):
+            return ArithmeticValue(operator, computation(left), computation(right))
+        case Function(name, arguments, type_):
+            return FunctionValue(name, [computation(a) for a in arguments], type_)
+        case Attribute():
+            raise AssertionError(f"not bound to a register: {describe(term)}")
+        case _:
+            return ConditionValue(predicates(normalise(term)))
+
+
+def predicate(atom: Comparison) -> Predicate:
+    """The shape that evaluates one canonical atom."""
+    operator = OPERATORS[atom.operator]
+    match atom:
+        case Comparison(_, Attribute(Side.EVENT, position), Constant(value, _)):
+            return AttributeConstant(position, operator, value)
+        case Comparison(_, Attribute(Side.EVENT, position), Register(slot, at)):
+            return AttributeRegister(position, operator, RegisterValue(slot, at))
+        case Comparison(
+            _, Attribute(Side.EVENT, position), Arithmetic("*", Constant(float() as factor, _), Register(slot, at), _)
+        ):
+            return AttributeScaled(position, operator, factor, RegisterValue(slot, at))
+        case Comparison(_, Duration(composition), Constant(value, _)):
+            return DurationConstant(composition, operator, value)
+        case _:
+            return Computed(operator, computation(atom.left), computation(atom.right))
+
+
+def conjunction(clause: Clause) -> list[Predicate]:
+    """A clause as a list, cheapest first."""
+    return sorted((predicate(atom) for atom in clause), key=lambda p: p.cost)
+
+
+def predicates(form: Form) -> list[Predicate]:
+    """A form as a conjunction: what all clauses share, then, if there is more, their disjunction."""
+    if len(form) == 1:
+        return conjunction(form[0])
+    shared = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
+    rest = [conjunction(tuple(atom for atom in clause if atom not in shared)) for clause in form]
+    return [*conjunction(tuple(shared)), AnyOf(rest)]

@@ -1,0 +1,203 @@
+"""From what a text names to typed terms: one resolver for the expressions of every language.
+
+Here: type checking, and scopes, which say what a name means at one place of a query. Not here: which scopes a
+language has where (lowering).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn, Protocol
+
+from ..events.nearest import suggestion
+from ..events.schema import Schema, ValueType
+from ..language import syntax
+from ..language.diagnostics import query_error
+from .functions import FUNCTIONS, arithmetic_type
+from .terms import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Conjunction,
+    Constant,
+    Disjunction,
+    Duration,
+    Function,
+    Negation,
+    Side,
+    Term,
+)
+
+
+class Scope(Protocol):
+    """What names and DUR mean at one place of a query."""
+
+    @property
+    def text(self) -> str: ...
+
+    def name(self, name: syntax.Name) -> Term: ...
+
+    def duration(self, at: int) -> Term: ...
+
+
+def refuse(text: str, at: int, message: str) -> NoReturn:
+    raise query_error(text, at, message)
+
+
+def find(schema: Schema, side: Side, name: syntax.Name, text: str, hint: str = "") -> Attribute:
+    position = schema.position(name.attribute)
+    if position < 0:
+        near = suggestion(name.attribute, schema.names)
+        refuse(text, name.at, f"unknown attribute {name.attribute!r}{near or hint}")
+    found = schema.attributes[position]
+    return Attribute(side, position, found.type, found.name, found.nullable)
+
+
+@dataclass(frozen=True, slots=True)
+class UnaryScope:
+    """FILTER and SELECT: the one input, its attributes by bare name."""
+
+    text: str
+    schema: Schema
+
+    def name(self, name: syntax.Name) -> Term:
+        if name.qualifier is not None:
+            found = f"'${name.qualifier}.{name.attribute}'"
+            refuse(self.text, name.at, f"expected an attribute by its bare name; {found} belongs inside NEXT and FOLD")
+        return find(self.schema, Side.EVENT, name, self.text)
+
+    def duration(self, at: int) -> Term:
+        return Duration(composition=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryScope:
+    """NEXT and FOLD: `$1` the left input, `$2` the incoming event, `$` the last iteration; bare: the bound side."""
+
+    text: str
+    left: Schema
+    right: Schema
+    iterates: bool
+
+    def name(self, name: syntax.Name) -> Term:
+        bound = Side.LAST if self.iterates else Side.FIRST
+        hint = f"; the incoming event's is '$2.{name.attribute}'" if name.attribute in self.right.names else ""
+        match name.qualifier:
+            case "1":
+                return find(self.left, Side.FIRST, name, self.text)
+            case "2":
+                return find(self.right, Side.EVENT, name, self.text)
+            case None:
+                return find(self.left, bound, name, self.text, hint)
+            case "" if self.iterates:
+                return find(self.left, Side.LAST, name, self.text)
+            case "":
+                refuse(self.text, name.at, "expected '$1' or '$2'; '$' is the last iteration, which only FOLD has")
+            case other:
+                refuse(self.text, name.at, f"expected '$1', '$2' or '$', found '${other}'")
+
+    def duration(self, at: int) -> Term:
+        return Duration(composition=True)
+
+
+def condition(expression: syntax.Expression, scope: Scope) -> Term:
+    """A term of type bool, or a QueryError at the expression."""
+    term = resolve(expression, scope)
+    if term.type != "bool":
+        refuse(scope.text, expression.at, f"expected a condition, found a value of type {term.type}")
+    return term
+
+
+def resolve(expression: syntax.Expression, scope: Scope) -> Term:
+    """The typed term of an expression. Raises QueryError with the place of what does not fit."""
+    match expression:
+        case syntax.Number(value):
+            return Constant(value, "float" if isinstance(value, float) else "int")
+        case syntax.String(value):
+            return Constant(value, "string")
+        case syntax.Boolean(value):
+            return Constant(value, "bool")
+        case syntax.Duration():
+            return scope.duration(expression.at)
+        case syntax.Name():
+            return scope.name(expression)
+        case syntax.Negative(operand):
+            inner = _number(operand, scope)
+            if isinstance(inner, Constant) and isinstance(inner.value, int | float):
+                return Constant(-inner.value, inner.type)
+            return Arithmetic("-", Constant(0, "int"), inner, inner.type)
+        case syntax.Arithmetic(operator, left, right):
+            a, b = _number(left, scope), _number(right, scope)
+            return Arithmetic(operator, a, b, arithmetic_type(operator, a.type, b.type))
+        case syntax.Comparison():
+            return _comparison(expression, scope)
+        case syntax.And(operands):
+            return Conjunction(tuple(condition(o, scope) for o in operands))
+        case syntax.Or(operands):
+            return Disjunction(tuple(condition(o, scope) for o in operands))
+        case syntax.Not(operand):
+            return Negation(condition(operand, scope))
+        case syntax.Call():
+            return _call(expression, scope)
+
+
+def _number(expression: syntax.Expression, scope: Scope) -> Term:
+    term = resolve(expression, scope)
+    if term.type not in ("int", "float"):
+        refuse(scope.text, expression.at, f"expected a number, found a value of type {term.type}")
+    return term
+
+
+def _family(type_: ValueType) -> str:
+    return "number" if type_ in ("int", "float") else type_
+
+
+def _comparison(expression: syntax.Comparison, scope: Scope) -> Term:
+    left, right = resolve(expression.left, scope), resolve(expression.right, scope)
+    if _family(left.type) != _family(right.type):
+        wanted = _family(left.type)
+        refuse(scope.text, expression.right.at, f"expected a {wanted} to compare with, found a {right.type}")
+    if left.type == "bool" and expression.operator not in ("=", "!="):
+        refuse(scope.text, expression.at, f"expected '=' or '!=' between truth values, found '{expression.operator}'")
+    return Comparison(expression.operator, left, right)
+
+
+def _call(expression: syntax.Call, scope: Scope) -> Term:
+    name = expression.function.lower()
+    function = FUNCTIONS.get(name)
+    if function is None:
+        refuse(scope.text, expression.at, f"unknown function {expression.function!r}{suggestion(name, FUNCTIONS)}")
+    wanted, given = len(function.parameters), len(expression.arguments)
+    if given < wanted or (given > wanted and not function.variadic):
+        more = " or more" if function.variadic else ""
+        refuse(scope.text, expression.at, f"expected {wanted}{more} arguments of {name}, found {given}")
+    arguments: list[Term] = []
+    for index, argument in enumerate(expression.arguments):
+        term = resolve(argument, scope)
+        parameter = function.parameters[min(index, wanted - 1)]
+        if parameter != "any" and _family(term.type) != parameter:
+            refuse(scope.text, argument.at, f"expected a {parameter} as argument of {name}, found a {term.type}")
+        if parameter == "any" and arguments and _family(term.type) != _family(arguments[0].type):
+            like = f"a {_family(arguments[0].type)} like the first argument of {name}"
+            refuse(scope.text, argument.at, f"expected {like}, found a {term.type}")
+        arguments.append(term)
+    result: ValueType
+    match function.result:
+        case "argument":
+            result = "float" if any(a.type == "float" for a in arguments) else arguments[0].type
+        case "string" | "int" | "float" | "bool" as fixed:
+            result = fixed
+        case other:
+            raise AssertionError(other)
+    return Function(name, tuple(arguments), result)
+
+
+def converted(term: Term, wanted: ValueType) -> Term | None:
+    """The term as a value of type `wanted` (an int is accepted for a float), or None where it cannot be one."""
+    if term.type == wanted:
+        return term
+    if wanted == "float" and term.type == "int":
+        if isinstance(term, Constant) and isinstance(term.value, int):
+            return Constant(float(term.value), "float")
+        return Function("float", (term,), "float")
+    return None

@@ -1,0 +1,227 @@
+"""Typed terms: values computed from an event, from what a pattern has bound, and from constants.
+
+Here: the tree and its types, nothing that runs it. Not here: names and positions in a text (language), evaluation
+(semantics, predicate), canonical forms (normal_form).
+
+A term is immutable and hashable; two terms are equal exactly when they compute the same value in the same way, so
+names, which only people read, do not take part in equality.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ..events.schema import Value, ValueType
+
+
+class Side(enum.Enum):
+    """Whose attribute a term reads (Cayuga's `$2`, `$1` and `$`)."""
+
+    EVENT = "event"  # the incoming event, or the only input of a selection or projection
+    FIRST = "first"  # the left input
+    LAST = "last"  # FOLD: the left input as the last iteration left it
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: Value
+    type: ValueType
+
+    def __hash__(self) -> int:
+        # 1, 1.0 and TRUE are one dictionary key in Python but three constants here.
+        return hash((self.type, self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of an input, by its position in that input's schema."""
+
+    side: Side
+    position: int
+    type: ValueType
+    name: str = field(default="", compare=False)
+    nullable: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """What a run remembers: `slot` -1 is the row it bound last, read at `position`; any other slot holds an earlier
+    row, read at `position`, or, where `position` is -1, a computed value."""
+
+    slot: int
+    position: int
+    type: ValueType
+    name: str = field(default="", compare=False)
+    nullable: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """DUR = t1 - t0 + 1 (Cayuga, 2.1), in microseconds: of the event alone or of the whole composition."""
+
+    composition: bool
+    type: ValueType = "int"
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`+ - * / ^ %`; null where an operand is null, the divisor is zero or the result leaves 64 bits."""
+
+    operator: str
+    left: Term
+    right: Term
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A scalar function of `functions.py` by name."""
+
+    name: str
+    arguments: tuple[Term, ...]
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`= != < <= > >=`; false where an operand is null, and so is its negation."""
+
+    operator: str
+    left: Term
+    right: Term
+    type: ValueType = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    operands: tuple[Term, ...]
+    type: ValueType = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    operands: tuple[Term, ...]
+    type: ValueType = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    operand: Term
+    type: ValueType = "bool"
+
+
+Term: TypeAlias = (
+    Constant
+    | Attribute
+    | Register
+    | Duration
+    | Arithmetic
+    | Function
+    | Comparison
+    | Conjunction
+    | Disjunction
+    | Negation
+)
+
+TRUE: Final = Constant(True, "bool")
+FALSE: Final = Constant(False, "bool")
+
+
+def children(term: Term) -> tuple[Term, ...]:
+    match term:
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return (left, right)
+        case Function(_, arguments):
+            return arguments
+        case Conjunction(operands) | Disjunction(operands):
+            return operands
+        case Negation(operand):
+            return (operand,)
+        case _:
+            return ()
+
+
+def walk(term: Term) -> Iterator[Term]:
+    """The term and everything below it, parents first."""
+    yield term
+    for child in children(term):
+        yield from walk(child)
+
+
+def replace(term: Term, leaf: Callable[[Term], Term]) -> Term:
+    """The same term with every leaf put through `leaf`."""
+    match term:
+        case Arithmetic(operator, left, right, type_):
+            return Arithmetic(operator, replace(left, leaf), replace(right, leaf), type_)
+        case Comparison(operator, left, right):
+            return Comparison(operator, replace(left, leaf), replace(right, leaf))
+        case Function(name, arguments, type_):
+            return Function(name, tuple(replace(a, leaf) for a in arguments), type_)
+        case Conjunction(operands):
+            return Conjunction(tuple(replace(o, leaf) for o in operands))
+        case Disjunction(operands):
+            return Disjunction(tuple(replace(o, leaf) for o in operands))
+        case Negation(operand):
+            return Negation(replace(operand, leaf))
+        case _:
+            return leaf(term)
+
+
+def both(left: Term, right: Term) -> Term:
+    """`left AND right`, flat, without constants that say nothing."""
+    if left == TRUE:
+        return right
+    if right == TRUE:
+        return left
+    parts: list[Term] = []
+    for term in (left, right):
+        parts.extend(term.operands if isinstance(term, Conjunction) else (term,))
+    return Conjunction(tuple(parts))
+
+
+def nullable(term: Term) -> bool:
+    """Whether the term can be null although every attribute that is declared not null is not."""
+    match term:
+        case Constant(value, _):
+            return value is None
+        case Attribute() | Register():
+            return term.nullable
+        case Arithmetic():
+            return True
+        case Function("coalesce", arguments):
+            return all(nullable(a) for a in arguments)
+        case Function(name, arguments):
+            return name == "sqrt" or any(nullable(a) or a.type in ("int", "float") for a in arguments)
+        case _:
+            return False
+
+
+def describe(term: Term) -> str:
+    """The term for people: diagrams, `explain`, messages."""
+    match term:
+        case Constant(value, type_):
+            if type_ == "string":
+                return "'" + str(value).replace("'", "''") + "'"
+            return str(value).upper() if isinstance(value, bool) or value is None else repr(value)
+        case Attribute(side, position, _, name):
+            prefix = {Side.EVENT: "", Side.FIRST: "$1.", Side.LAST: "$."}[side]
+            return prefix + (name or f"#{position}")
+        case Register(slot, position, _, name):
+            return "$." + (name or f"register {slot}:{position}")
+        case Duration(composition):
+            return "DUR" if composition else "DUR(event)"
+        case Arithmetic(operator, left, right):
+            return f"({describe(left)} {operator} {describe(right)})"
+        case Function(name, arguments):
+            return f"{name}({', '.join(describe(a) for a in arguments)})"
+        case Comparison(operator, left, right):
+            return f"{describe(left)} {operator} {describe(right)}"
+        case Conjunction(operands):
+            return " AND ".join(f"({describe(o)})" if isinstance(o, Disjunction) else describe(o) for o in operands)
+        case Disjunction(operands):
+            return " OR ".join(describe(o) for o in operands)
+        case Negation(operand):
+            return f"NOT ({describe(operand)})"

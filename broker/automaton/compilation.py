@@ -1,0 +1,114 @@
+"""From an algebra expression to automata: constructions applied bottom-up along the left spine.
+
+Here: the order of things, resubscription of what is not left-deep (semantics 1.4), admission limits. Not here: what
+an operator adds (constructions).
+
+A right operand that is more than a filtered, projected stream becomes a query of its own whose results are an internal
+stream; its name is a digest of its meaning, so that equal ones are one stream. Every row, every interval and every
+lineage is the same as if it were inline: derived events are processed within the epoch in which they end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from ..algebra.normal_form import canonical, normalise
+from ..algebra.operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union
+from ..algebra.terms import Term, both
+from ..events.errors import LimitExceeded
+from .automaton import Arc, Automaton
+from .constructions.iteration import iteration
+from .constructions.projection import project
+from .constructions.selection import select
+from .constructions.sequence import sequence
+from .constructions.source import start, view
+from .constructions.union import union
+from .fragment import EventView, Fragment, composition
+
+STATES_MAX: Final = 256  # a subscription, over all its automata and internal streams
+INTERNAL: Final = "~"  # begins the name of an internal stream, which no user can write
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The automata whose results together are the query's, and the internal streams they read, inner ones first."""
+
+    automata: tuple[Automaton, ...]
+    internal: tuple[tuple[str, tuple[Automaton, ...]], ...] = ()
+
+
+def compile_query(query: Query) -> Compiled:
+    """Automata for a query. Raises LimitExceeded beyond STATES_MAX states."""
+    compiler = _Compiler()
+    automata = compiler.automata(query.expression)
+    return Compiled(automata, tuple(compiler.internal.items()))
+
+
+class _Compiler:
+    def __init__(self) -> None:
+        self.internal: dict[str, tuple[Automaton, ...]] = {}
+        self.states = 0
+
+    def automata(self, expression: Expression) -> tuple[Automaton, ...]:
+        finished = []
+        for fragment in self.fragments(expression):
+            self.states += len(fragment.states)
+            if self.states > STATES_MAX:
+                raise LimitExceeded(f"a subscription may have at most {STATES_MAX} states, this one has more")
+            source = len(fragment.states) - 1
+            output = tuple(canonical(value) for value in fragment.values)
+            last = Arc(source, source + 1, normalise(fragment.guard), output=output)
+            finished.append(Automaton(fragment.states, (*fragment.arcs, last), expression.schema))
+        return tuple(finished)
+
+    def fragments(self, expression: Expression) -> list[Fragment]:
+        match expression:
+            case Source():
+                return [start(expression)]
+            case Selection():
+                return [select(expression, f) for f in self.fragments(expression.input)]
+            case Projection():
+                return [project(expression, f) for f in self.fragments(expression.input)]
+            case Union():
+                return union(self.fragments(expression.left), self.fragments(expression.right))
+            case Sequence():
+                right = self.event_view(expression.right)
+                return [sequence(expression, f, right) for f in self.fragments(expression.left)]
+            case Iteration():
+                right = self.event_view(expression.right)
+                return [iteration(expression, f, right) for f in self.fragments(expression.left)]
+            case _:
+                assert_never(expression)
+
+    def event_view(self, expression: Expression) -> EventView:
+        """A right operand as single events: of its own stream where it can be, else of an internal one."""
+        inline = _inline(expression)
+        if inline is not None:
+            return inline
+        name = INTERNAL + hashlib.blake2b(repr(expression).encode(), digest_size=12).hexdigest()
+        if name not in self.internal:
+            automata = self.automata(expression)
+            self.internal[name] = automata
+        return view(Source(name, expression.schema))
+
+
+def _inline(expression: Expression) -> EventView | None:
+    match expression:
+        case Source():
+            return view(expression)
+        case Selection(condition, inner) if (seen := _inline(inner)) is not None:
+            return EventView(seen.stream, both(seen.guard, _read(seen, condition)), seen.values)
+        case Projection(items, inner) if (seen := _inline(inner)) is not None:
+            return EventView(seen.stream, seen.guard, tuple(_read(seen, term) for _, term in items))
+        case _:
+            return None
+
+
+def _read(seen: EventView, term: Term) -> Term:
+    return composition(term, _unbound, _unbound, seen.values)
+
+
+def _unbound(position: int) -> Term:
+    raise AssertionError(f"attribute {position} of a left input inside a right operand")

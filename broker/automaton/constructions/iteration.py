@@ -1,0 +1,66 @@
+"""FOLD: one more state with a rebind loop; every iteration leaves by the open arc as well.
+
+The rebind arc is guarded by F's selection and puts the new last values in place; the runtime takes no other arc where
+it fails, so that the forward guard need not repeat it. First values are kept beside; shared attributes that are a row's
+own need no slot: the bound row is their register.
+"""
+
+from __future__ import annotations
+
+from ...algebra.normal_form import canonical, normalise
+from ...algebra.operators import Iteration
+from ...algebra.terms import TRUE, Attribute, Register, Side, Term, both, nullable
+from ..automaton import Arc, Carry, Computed, Kind, SlotSource, State
+from ..fragment import EventView, Fragment, SlotTable, close, composition, remember
+
+
+def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment:
+    slots = SlotTable()
+    shared = dict(operator.shared())
+    aggregates = dict(operator.aggregates)
+    names = operator.left.schema.names
+    first = tuple(remember(value, name, slots, rebinds=True) for name, value in zip(names, left.values, strict=True))
+    last: list[Term] = []
+    changing: dict[int, int] = {}  # slot -> the left attribute whose last value it holds
+    for i, value in enumerate(left.values):
+        if i not in shared and i not in aggregates:
+            last.append(first[i])
+        elif i not in aggregates and _in_row(value, right.values[shared[i]]):
+            last.append(_row_register(value))
+        else:
+            slot = slots.own(Computed(canonical(value)))
+            changing[slot] = i
+            last.append(Register(slot, -1, value.type, names[i], nullable(value) or i in aggregates))
+
+    def term(t: Term) -> Term:
+        return composition(t, lambda i: first[i], lambda i: last[i], right.values)
+
+    def stepped(i: int) -> Term:
+        if i in aggregates:
+            return term(aggregates[i])
+        return right.values[shared[i]] if i in shared else first[i]
+
+    state = State(right.stream, normalise(both(right.guard, term(operator.theta))))
+    states, arcs = close(left, state, slots.sources)
+    here = len(states) - 1
+    update: list[SlotSource] = [
+        Computed(canonical(stepped(changing[slot]))) if slot in changing else Carry(slot)
+        for slot in range(len(slots.sources))
+    ]
+    rebind = Arc(here, here, normalise(term(operator.rebind)), tuple(update), kind=Kind.REBIND)
+    values = tuple(first[i] for i in shared) + tuple(stepped(i) for i in range(len(left.values)))
+    return Fragment(states, (*arcs, rebind), TRUE, values)
+
+
+def _in_row(before: Term, after: Term) -> bool:
+    """Whether the bound row itself holds the value, before the first iteration and after each."""
+    match canonical(before), canonical(after):
+        case Attribute(Side.EVENT, a), Attribute(Side.EVENT, b):
+            return a == b
+        case _:
+            return False
+
+
+def _row_register(value: Term) -> Register:
+    assert isinstance(value, Attribute)
+    return Register(-1, value.position, value.type, value.name, value.nullable)

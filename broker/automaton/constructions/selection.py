@@ -1,0 +1,17 @@
+"""FILTER: the condition joins the guard of the open arc.
+
+After NEXT and FOLD that is what makes an outer selection kill where theta skips (semantics 1.2 d): the event affects
+the run and ends it, and only the arc asks for the condition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...algebra.operators import Selection
+from ...algebra.terms import both
+from ..fragment import Fragment
+
+
+def select(operator: Selection, fragment: Fragment) -> Fragment:
+    return replace(fragment, guard=both(fragment.guard, fragment.read(operator.condition)))

@@ -1,0 +1,23 @@
+"""NEXT: one more state, entered by the open arc, which waits for a right event that satisfies theta.
+
+The state is left by the first event that affects it, whatever its arcs say: there is no rebind arc and it does not
+stay (semantics 1.2 e). Its open arc has no condition beyond theta.
+"""
+
+from __future__ import annotations
+
+from ...algebra.normal_form import normalise
+from ...algebra.operators import Sequence
+from ...algebra.terms import TRUE, both
+from ..automaton import State
+from ..fragment import EventView, Fragment, SlotTable, close, composition, remember
+
+
+def sequence(operator: Sequence, left: Fragment, right: EventView) -> Fragment:
+    slots = SlotTable()
+    names = operator.left.schema.names
+    kept = tuple(remember(value, name, slots, rebinds=False) for name, value in zip(names, left.values, strict=True))
+    theta = composition(operator.theta, lambda i: kept[i], lambda i: kept[i], right.values)
+    state = State(right.stream, normalise(both(right.guard, theta)))
+    states, arcs = close(left, state, slots.sources)
+    return Fragment(states, arcs, TRUE, kept + right.values)

@@ -1,0 +1,46 @@
+"""A graph in Graphviz's DOT language. Only quoting and attributes belong here: Graphviz does the layout."""
+
+from __future__ import annotations
+
+from .graph import EdgeKind, Graph, NodeKind
+from .label import plain, wrap
+
+_NODE_COLUMNS, _EDGE_COLUMNS, _LINES_MAX = 26, 34, 4
+_NODE_STYLE: dict[NodeKind, str] = {
+    "start": 'color="#0969da", fillcolor="#ddf4ff"',
+    "state": 'color="#57606a", fillcolor="#f6f8fa"',
+    "end": 'color="#1a7f37", fillcolor="#dafbe1", peripheries=2',
+}
+_EDGE_STYLE: dict[EdgeKind, str] = {"forward": "solid", "stay": "dotted", "rebind": "dashed"}
+
+
+def draw_dot(graph: Graph) -> str:
+    """A digraph from left to right; nodes are named n0, n1, ... in order; labels are wrapped, tooltips whole."""
+    position = graph.positions()
+    lines = [
+        "digraph automata {",
+        f"  graph [rankdir=LR, fontname=Helvetica, labelloc=t, label={_quoted((plain(graph.title),))}]",
+        '  node [shape=box, style="rounded,filled", fontname=Helvetica, fontsize=12]',
+        "  edge [fontname=Courier, fontsize=10]",
+    ]
+    for index, node in enumerate(graph.nodes):
+        label = wrap(node.label, _NODE_COLUMNS, _LINES_MAX)
+        lines.append(f"  n{index} [label={_quoted(label)}, tooltip={_tooltip(node.label)}, {_NODE_STYLE[node.kind]}]")
+    for edge in graph.edges:
+        label = wrap(edge.label, _EDGE_COLUMNS, _LINES_MAX)
+        lines.append(
+            f"  n{position[edge.source]} -> n{position[edge.target]} "
+            f"[label={_quoted(label)}, tooltip={_tooltip(edge.label)}, style={_EDGE_STYLE[edge.kind]}]"
+        )
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _tooltip(text: str) -> str:
+    """Never empty: Graphviz would put the node's internal name in its place."""
+    return _quoted((plain(text) or " ",))
+
+
+def _quoted(lines: tuple[str, ...]) -> str:
+    r"""A quoted string, ``\n`` between lines; a backslash would start an escape such as ``\N``, an ``&`` an entity."""
+    escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(escaped) + '"'

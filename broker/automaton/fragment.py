@@ -1,0 +1,120 @@
+"""An automaton under construction: closed up to its last state, its last arc still open.
+
+Here: the fragment that constructions extend, and the closing of its arc, which decides where each value is kept.
+Not here: any operator (constructions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..algebra.normal_form import canonical, normalise
+from ..algebra.terms import TRUE, Attribute, Constant, Duration, Register, Side, Term, nullable, replace
+from .automaton import Arc, BoundRow, Carry, Computed, EventRow, SlotSource, State
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The open arc leaves the last of `states`: it will have `guard`, and makes `values`, the operator's output row.
+
+    Both read EVENT (a row of the last state's stream), that state's registers and the duration.
+    """
+
+    states: tuple[State, ...]
+    arcs: tuple[Arc, ...]
+    guard: Term
+    values: tuple[Term, ...]
+
+    @property
+    def composed(self) -> bool:
+        """Whether the fragment's results span several events."""
+        return len(self.states) > 1
+
+    def read(self, term: Term) -> Term:
+        """A term over this fragment's output (EVENT, its own DUR) as one over the open arc's event and registers."""
+
+        def leaf(t: Term) -> Term:
+            match t:
+                case Attribute(Side.EVENT, position):
+                    return self.values[position]
+                case Duration(False):
+                    return Duration(self.composed)
+                case _:
+                    return t
+
+        return replace(term, leaf)
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """A right operand that is one event of `stream`: which of them count, and the values they are seen as."""
+
+    stream: str
+    guard: Term
+    values: tuple[Term, ...]
+
+
+class SlotTable:
+    """The slots of a state: what the arc into it puts there, each kept thing once."""
+
+    def __init__(self) -> None:
+        self.sources: list[SlotSource] = []
+
+    def keep(self, source: SlotSource) -> int:
+        """The slot that holds `source`, a new one if none does; for what will not change."""
+        if source not in self.sources:
+            return self.own(source)
+        return self.sources.index(source)
+
+    def own(self, source: SlotSource) -> int:
+        """A slot of its own, for what a rebind will change."""
+        self.sources.append(source)
+        return len(self.sources) - 1
+
+
+def remember(value: Term, name: str, slots: SlotTable, rebinds: bool) -> Term:
+    """Where the target state finds `value` of the closing arc, known to people as `name`: a register or a constant.
+
+    `rebinds`: the target binds further rows, so that the event's own row must have a slot to outlive them.
+    """
+    value = canonical(value)
+    match value:
+        case Constant():
+            return value
+        case Attribute(Side.EVENT, position, type_, _, maybe_null) if rebinds:
+            return Register(slots.keep(EventRow()), position, type_, name, maybe_null)
+        case Attribute(Side.EVENT, position, type_, _, maybe_null):
+            return Register(-1, position, type_, name, maybe_null)
+        case Register(-1, position, type_, _, maybe_null):
+            return Register(slots.keep(BoundRow()), position, type_, name, maybe_null)
+        case Register(slot, position, type_, _, maybe_null):
+            return Register(slots.keep(Carry(slot)), position, type_, name, maybe_null)
+        case _:
+            return Register(slots.keep(Computed(value)), -1, value.type, name, nullable(value))
+
+
+def close(fragment: Fragment, state: State, update: list[SlotSource]) -> tuple[tuple[State, ...], tuple[Arc, ...]]:
+    """States and arcs with the open arc closed into `state`."""
+    source = len(fragment.states) - 1
+    arc = Arc(source, source + 1, normalise(fragment.guard), tuple(update))
+    return (*fragment.states, state), (*fragment.arcs, arc)
+
+
+def composition(
+    theta: Term, first: Callable[[int], Term], last: Callable[[int], Term], event: tuple[Term, ...]
+) -> Term:
+    """A NEXT's or FOLD's term with its sides put to where their values are kept."""
+
+    def leaf(t: Term) -> Term:
+        match t:
+            case Attribute(Side.FIRST, position):
+                return first(position)
+            case Attribute(Side.LAST, position):
+                return last(position)
+            case Attribute(Side.EVENT, position):
+                return event[position]
+            case _:
+                return t
+
+    return TRUE if theta == TRUE else replace(theta, leaf)

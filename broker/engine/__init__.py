@@ -1,0 +1,13 @@
+"""Matching: the compiled program, its runtime, and `Engine`, the embedded API.
+
+Here: everything between an event and its matches. Not here: sockets, clocks, files (but for `Engine.load`), languages.
+Importing this package loads neither zmq nor asyncio nor Spark (a test says so).
+"""
+
+from __future__ import annotations
+
+from .engine import Engine
+from .options import Options
+from .results import Match, Results
+
+__all__ = ["Engine", "Match", "Options", "Results"]

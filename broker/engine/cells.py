@@ -1,0 +1,127 @@
+"""Where runs are: a cell for each key value that has any, with what the program wants started there beside it.
+
+Here: runs, cells, their bookkeeping for expiry. Not here: what an event does to them (ordered).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias, final
+
+from ..algebra.predicate import Slots
+from ..events.schema import Row
+from .program import Static
+from .spaces import Key, Space
+from .transition import Place
+
+UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
+FOREVER: Final = 1 << 62
+
+Lineage: TypeAlias = "tuple[Any, Any] | None"
+"""What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
+tuples are reference counted and released without recursion, however long a FOLD runs."""
+
+
+@final
+class Run:
+    """A partial match that waits in a place, or, where the place is a family's, all those that one event started.
+
+    `row` and `slots` are its registers. It began at `t0`, bound its last event at `t1`, and was `born` in the epoch of
+    its first one. It is of no use after `limit`. `touched` is the epoch in which an event affected it: it still sees
+    the other events of that epoch and is dropped by the first later visit. `trace` is the rolling 63-bit digest of
+    what contributed, `lineage` the same in full where somebody wants it. Immutable but for the stamp.
+    """
+
+    __slots__ = ("born", "limit", "lineage", "place", "row", "slots", "t0", "t1", "touched", "trace")
+
+    def __init__(
+        self,
+        place: Place,
+        row: Row,
+        slots: Slots,
+        t0: int,
+        t1: int,
+        born: int,
+        limit: int,
+        trace: int,
+        lineage: Lineage,
+    ) -> None:
+        self.place = place
+        self.row = row
+        self.slots = slots
+        self.t0 = t0
+        self.t1 = t1
+        self.born = born
+        self.limit = limit
+        self.touched: int = UNTOUCHED
+        self.trace = trace
+        self.lineage = lineage
+
+
+@final
+class Cell:
+    """What one key value leads to. `runs` are in the order in which they came; `due`: a sweep is scheduled."""
+
+    __slots__ = ("due", "key", "runs", "space", "static")
+
+    def __init__(self, space: Space, key: Key, static: Static | None) -> None:
+        self.space = space
+        self.key = key
+        self.static = static
+        self.runs: list[Run] = []
+        self.due = False
+
+
+def sweep_delay(run: Run, now: int) -> int:
+    """How long from now until a run with a limit is surely of no use; of few different values, one ring each."""
+    if run.place.window > 0:
+        return run.place.window
+    return 1 << max(0, run.limit - now).bit_length()  # its place lost its window to a later subscription
+
+
+@final
+class Expiry:
+    """Cells to be swept, a ring a window length: in each, cells are in the order of their due times for free.
+
+    A cell is in at most one ring at a time, so the rings stay as small as the cells with a window; runs in cells that
+    no event visits live at most twice their window. O(1) a run.
+    """
+
+    def __init__(self) -> None:
+        self.next = FOREVER
+        self._rings: dict[int, tuple[list[int], list[Cell]]] = {}
+        self._heads: dict[int, int] = {}
+
+    def schedule(self, cell: Cell, now: int, window: int) -> None:
+        cell.due = True
+        ring = self._rings.get(window)
+        if ring is None:
+            ring = self._rings[window] = ([], [])
+            self._heads[window] = 0
+        ring[0].append(now + window)
+        ring[1].append(cell)
+        self.next = min(self.next, now + window)
+
+    def take(self, now: int) -> list[Cell]:
+        """The cells that are due before `now`; they are no longer scheduled."""
+        found: list[Cell] = []
+        nearest = FOREVER
+        for window, (dues, cells) in list(self._rings.items()):
+            head = self._heads[window]
+            while head < len(dues) and dues[head] < now:
+                cells[head].due = False
+                found.append(cells[head])
+                head += 1
+            if head == len(dues):
+                del self._rings[window], self._heads[window]
+                continue
+            if head > 64 and head > len(dues) // 2:
+                del dues[:head], cells[:head]
+                head = 0
+            self._heads[window] = head
+            nearest = min(nearest, dues[head])
+        self.next = nearest
+        return found
+
+    def scheduled(self) -> int:
+        """Cells in the rings, for invariants and statistics."""
+        return sum(len(dues) - self._heads[window] for window, (dues, _) in self._rings.items())

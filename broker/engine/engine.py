@@ -1,0 +1,256 @@
+"""The embedded engine: streams and subscriptions in, batches of events in, results out (design 2.5).
+
+Here: the public face, input checks, and what keeps catalog, program and runtime in step. Not here: any of their work.
+An engine is a pure function of the calls made to it: no clock, no I/O but `load`, no randomness. Not thread-safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, final
+
+from ..automaton.compilation import Compiled
+from ..automaton.diagram import Graph
+from ..events.errors import DefinitionError, EventError, ForetellError, LimitExceeded, QueryError, UnknownSubscription
+from ..events.nearest import suggestion
+from ..events.schema import Row, Schema
+from ..events.stream import Disorder, StreamDefinition
+from ..events.validation import check_rows, check_starts, check_times
+from ..language.subscription import SubscriptionDefinition
+from ..language.subscription_file import read_subscription_file
+from .catalog import Catalog, InternalStream, Parsed, Service, Subscription, in_order
+from .explanation import diagram, explain
+from .options import Options
+from .ordered import OrderedRuntime
+from .program import Program
+from .results import Results
+from .transition import ALWAYS_SINCE, Feed, Subscriber
+
+ID_MAX = 2**63 - 1
+
+
+@final
+class Engine:
+    """Matches events of any number of streams against any number of subscriptions."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options if options is not None else Options()
+        self.catalog = Catalog()
+        self.program = Program(self.options)
+        self.runtime = OrderedRuntime(self.program)
+        self.events = 0  # taken so far; numbers those without an id
+        self.matches = 0  # found so far, before they are multiplied by equal subscriptions
+
+    @classmethod
+    def load(cls, path: str | Path, options: Options | None = None) -> Engine:
+        """An engine with the streams and subscriptions of a TOML file (design 2.1).
+
+        Raises ForetellError, its message beginning with the path, where anything in it is wrong; OSError where the
+        file cannot be read.
+        """
+        engine = cls(options)
+        place = str(path)
+        try:
+            text = Path(path).read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise DefinitionError(f"{place}: expected UTF-8 text, found byte {error.start} that is not") from None
+        file = read_subscription_file(text, place)
+        try:
+            for stream in file.streams:
+                engine._declare(stream)
+            for parsed in in_order([engine.catalog.parse(s) for s in file.subscriptions]):
+                engine._install(parsed, ALWAYS_SINCE)
+        except QueryError as error:
+            raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
+        except ForetellError as error:
+            raise type(error)(f"{place}: {error}") from None
+        return engine
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]:
+        """Declared streams by name."""
+        return MappingProxyType(self.catalog.streams)
+
+    @property
+    def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
+        return {name: s.definition for name, s in self.catalog.subscriptions.items()}
+
+    @property
+    def published(self) -> Mapping[str, Schema]:
+        """The schemas of streams that subscriptions publish, by name."""
+        return {name: p.schema for name, p in self.catalog.published.items()}
+
+    @property
+    def now(self) -> int | None:
+        """The newest time that was processed, in microseconds; None before the first event."""
+        return self.runtime.now
+
+    def add_stream(
+        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+    ) -> None:
+        """Declare a stream; again with an equal definition is no error. Raises DefinitionError or Unsupported."""
+        self._declare(StreamDefinition(name, Schema.declare(attributes), key, disorder))
+
+    def _declare(self, definition: StreamDefinition) -> None:
+        if definition.name not in self.catalog.streams and len(self.catalog.streams) >= self.options.streams_max:
+            raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
+        self.catalog.declare(definition)
+
+    def subscribe(
+        self,
+        name: str,
+        language: str = "cayuga",
+        query: str = "",
+        lineage: bool | None = None,
+        report: str | None = None,
+        forecast: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a subscription; it takes effect from the next epoch. O(its size), whatever the engine holds.
+
+        Raises QueryError with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed.
+        """
+        definition = SubscriptionDefinition(
+            name, language, query, lineage, report, None if forecast is None else dict(forecast)
+        )
+        since = ALWAYS_SINCE if self.now is None else self.now
+        self._install(self.catalog.parse(definition), since)
+
+    def _install(self, parsed: Parsed, since: int) -> None:
+        if len(self.catalog.subscriptions) >= self.options.subscriptions_max:
+            raise LimitExceeded(
+                f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
+            )
+        subscription, compiled = self.catalog.compile(parsed, since)
+        self._attach_internal(subscription, compiled)
+        publish = subscription.query.publish
+        feed = None if publish is None else Feed(self.program.stream(publish), since)
+        definition = subscription.definition
+        for branch, automaton in enumerate(compiled.automata):
+            subscriber = Subscriber(definition.name, subscription.text, branch, since, bool(definition.lineage))
+            end = self.program.add(automaton, subscriber, feed)
+            subscription.services.append(Service(end, subscriber, feed))
+        self.catalog.enter(subscription)
+        self.runtime.refresh()
+
+    def _attach_internal(self, subscription: Subscription, compiled: Compiled) -> None:
+        for name, automata in compiled.internal:
+            subscription.internal.append(name)
+            known = self.catalog.internal.get(name)
+            if known is not None:
+                known.users += 1
+                continue
+            feed = Feed(self.program.stream(name), subscription.since)
+            services = [Service(self.program.add(automaton, None, feed), None, feed) for automaton in automata]
+            self.catalog.internal[name] = InternalStream(1, services)
+
+    def unsubscribe(self, name: str) -> None:
+        """Remove a subscription and what only it needed, at once. Raises UnknownSubscription."""
+        subscription = self.catalog.subscriptions.get(name)
+        if subscription is None:
+            near = suggestion(name, list(self.catalog.subscriptions))
+            raise UnknownSubscription(f"unknown subscription {name!r}{near}")
+        for service in subscription.services:
+            self.program.remove(service.end, service.subscriber, service.feed)
+        for stream in reversed(subscription.internal):
+            shared = self.catalog.internal[stream]
+            shared.users -= 1
+            if not shared.users:
+                for service in shared.services:
+                    self.program.remove(service.end, service.subscriber, service.feed)
+                del self.catalog.internal[stream]
+        self.catalog.leave(subscription)
+        self.runtime.refresh()
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[Row],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> Results:
+        """Process a batch of events of one stream, in columns; rows are tuples in schema order.
+
+        Raises UnknownStream, EventError where a row, time, start or id does not fit, LateEvent where a time is earlier
+        than one before it; then nothing of the batch was taken.
+        """
+        definition = self.catalog.stream(stream)
+        n = len(rows)
+        for name, column in (("times", times), ("ids", ids), ("starts", starts)):
+            if column is not None and len(column) != n:
+                raise EventError(f"stream {stream!r}: expected {n} {name}, one a row, found {len(column)}")
+        check_times(definition, times, self.now)
+        if starts is not None:
+            check_starts(definition, starts, times)
+        if ids is not None:
+            _check_ids(stream, ids)
+        taken = list(check_rows(definition, rows))
+        moments = list(times)
+        numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
+        results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
+        self.events += n
+        self.matches += len(results.targets)
+        return results
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def statistics(self) -> dict[str, int]:
+        """Counts for operators. O(runs)."""
+        forest = self.program.forest
+        live = self.runtime.live()
+        return {
+            "events": self.events,
+            "matches": self.matches,
+            "streams": len(self.catalog.streams),
+            "published_streams": len(self.catalog.published),
+            "subscriptions": len(self.catalog.subscriptions),
+            "states": sum(1 for _ in forest.nodes()),
+            "families": sum(1 for p in self.program.all_places() if p.family is not None),
+            "key_spaces": len(self.program.statics),
+            "cells": sum(len(cells) for cells in self.runtime.cells),
+            "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
+            "run_objects": len(live),
+            "runs_begun": self.runtime.begun,
+        }
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""
+        self.program.check_invariants()
+        self.runtime.check_invariants()
+        references = sum(node.references for node in self.program.forest.starts.values())
+        assert references == len(self.catalog.services())
+
+    def diagram(self) -> Graph:
+        """The merged automata as a picture's data."""
+        return diagram(self.program)
+
+    def explain(self) -> list[str]:
+        """What the subscriptions became, a line each."""
+        return explain(self.catalog, self.program)
+
+    def snapshot(self) -> bytes:
+        """Everything that later results depend on, in a form that any later process can restore. O(runs)."""
+        from .snapshot import save
+
+        return save(self)
+
+    @classmethod
+    def restore(cls, data: bytes, options: Options | None = None) -> Engine:
+        """The engine of a snapshot. Raises DefinitionError where the bytes are none of this version's."""
+        from .snapshot import restore
+
+        return restore(data, options)
+
+
+def _check_ids(stream: str, ids: Sequence[int]) -> None:
+    for index, number in enumerate(ids):
+        if type(number) is not int or not -ID_MAX <= number <= ID_MAX:
+            raise EventError(
+                f"stream {stream!r}, event {index} of the batch: expected an id of at most 63 bits, found {number!r}"
+            )

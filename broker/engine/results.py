@@ -1,0 +1,227 @@
+"""What a batch brought forth: columns while matching, objects when somebody reads them.
+
+A match is an entry in `targets`; a block is all consecutive matches of one event and one run. Values, lineage and ids
+are made on access, so that a match which nobody reads costs a list entry. Immutable once the batch is done.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, final, overload
+
+from ..events.schema import Row, Value
+from .cells import Lineage, Run
+from .transition import Subscriber, Target
+
+MASK: Final = (1 << 63) - 1
+_FACTOR: Final = 0x1E3779B97F4A7C15
+_STEP: Final = 0x3F58476D1CE4E5B9
+
+Tally = dict[tuple[str, int, int], int]
+
+
+def mixed(trace: int, item: int, depth: int) -> int:
+    """The rolling digest with one more contribution, bound at that depth of the automaton; 63 bits."""
+    trace = ((trace ^ (item & MASK)) * _FACTOR + depth * _STEP) & MASK
+    return trace ^ (trace >> 29)
+
+
+@final
+class Derived:
+    """An event that an end published: processed within the epoch in which it ends."""
+
+    __slots__ = ("lineage", "row", "start", "stream", "time", "trace")
+
+    def __init__(self, stream: int, row: Row, start: int, time: int, trace: int, lineage: Lineage) -> None:
+        self.stream = stream
+        self.row = row
+        self.start = start
+        self.time = time
+        self.trace = trace
+        self.lineage = lineage
+
+
+class Match(NamedTuple):
+    """One result (design 2.3). `lineage` is None where the subscription does not want it."""
+
+    subscription: str
+    id: str
+    start: int
+    end: int
+    lineage: list[int] | None
+    data: dict[str, Value]
+
+    @property
+    def kind(self) -> str:
+        return "match"
+
+    def line(self) -> dict[str, Any]:
+        """The result as one JSON object; what does not apply is absent."""
+        found: dict[str, Any] = {
+            "kind": "match",
+            "subscription": self.subscription,
+            "id": self.id,
+            "start": self.start,
+            "end": self.end,
+        }
+        if self.lineage is not None:
+            found["lineage"] = self.lineage
+        found["data"] = self.data
+        return found
+
+
+def flattened(lineage: Lineage) -> list[int]:
+    """The ids of the primitive events in pattern order. Linear; does not recurse."""
+    found: list[int] = []
+    stack: list[Any] = [lineage]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            found.append(item)
+        elif item is not None:
+            stack.append(item[0])
+            stack.append(item[1])
+    found.reverse()
+    return found
+
+
+@final
+class Results(Sequence[Match]):
+    """The matches of one batch, in the order in which they were found, each subscriber's its own."""
+
+    def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int], before: Tally) -> None:
+        self.times = times
+        self.rows = rows
+        self.ids = ids
+        self.starts = starts
+        self.derived: list[Derived] = []
+        self.targets: list[Target] = []
+        self.block_event: list[int] = []  # an index of the columns, or, beyond them, of `derived`
+        self.block_run: list[Run | None] = []  # None: the event alone matched
+        self.block_upto: list[int] = []
+        self._before = before  # equal results that earlier batches found in the epoch in which this one begins
+        self._ordinals: list[int] | None = None
+        self._offsets: list[int] | None = None
+
+    def add(self, target: Target, event: int, run: Run | None) -> None:
+        self.targets.append(target)
+        if self.block_event and self.block_event[-1] == event and self.block_run[-1] is run:
+            self.block_upto[-1] += 1
+        else:
+            self.block_event.append(event)
+            self.block_run.append(run)
+            self.block_upto.append(len(self.targets))
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def _event(self, index: int) -> tuple[Row, int, int, int, Any]:
+        """row, start, end, trace item and lineage item."""
+        if index < len(self.times):
+            return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
+        event = self.derived[index - len(self.times)]
+        return event.row, event.start, event.time, event.trace, event.lineage
+
+    def _served(self, block: int, match: int) -> list[Subscriber]:
+        run = self.block_run[block]
+        born = self._event(self.block_event[block])[2] if run is None else run.born
+        return [s for s in self.targets[match].subscribers if born > s.since]
+
+    def _pairs(self) -> Iterator[tuple[int, int, Subscriber]]:
+        """Block, match and subscriber of every result, in order."""
+        match = 0
+        for block, upto in enumerate(self.block_upto):
+            while match < upto:
+                for subscriber in self._served(block, match):
+                    yield block, match, subscriber
+                match += 1
+
+    def _counted(self) -> list[int]:
+        """For every match, how many results come before it; at the end, how many there are."""
+        if self._offsets is None:
+            offsets = [0]
+            match = 0
+            for block, upto in enumerate(self.block_upto):
+                while match < upto:
+                    offsets.append(offsets[-1] + len(self._served(block, match)))
+                    match += 1
+            self._offsets = offsets
+        return self._offsets
+
+    def _contributions(self, block: int, subscriber: Subscriber) -> tuple[str, int, int]:
+        """What makes two results equal but for their ordinal."""
+        run = self.block_run[block]
+        item = self._event(self.block_event[block])[3]
+        return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, -1))
+
+    def _numbered(self) -> list[int]:
+        """The ordinal of every result among equal ones in its epoch."""
+        if self._ordinals is None:
+            tally = dict(self._before)
+            epoch = self.times[0] if self.times else 0
+            ordinals: list[int] = []
+            for block, _, subscriber in self._pairs():
+                end = self._event(self.block_event[block])[2]
+                if end != epoch:
+                    tally, epoch = {}, end
+                entry = self._contributions(block, subscriber)
+                ordinal = tally.get(entry, 0)
+                tally[entry] = ordinal + 1
+                ordinals.append(ordinal)
+            self._ordinals = ordinals
+        return self._ordinals
+
+    def tally_after(self, time: int | None) -> Tally:
+        """How often each result was found in the batch's last epoch, if a batch that begins at `time` goes on in it."""
+        if not self.times or self.times[-1] != time:
+            return {}
+        tally = dict(self._before) if self.times[0] == time else {}
+        for block, _, subscriber in self._pairs():
+            if self._event(self.block_event[block])[2] == time:
+                entry = self._contributions(block, subscriber)
+                tally[entry] = tally.get(entry, 0) + 1
+        return tally
+
+    def _make(self, block: int, match: int, subscriber: Subscriber, ordinal: int) -> Match:
+        row, start, end, item, link = self._event(self.block_event[block])
+        run = self.block_run[block]
+        target = self.targets[match]
+        length = end - start + 1
+        if run is None:
+            values = target.values(row, (), (), length, length)
+            trace = mixed(0, item, -1)
+            lineage: Lineage = (None, link)
+        else:
+            values = target.values(row, run.row, run.slots, length, end - run.t0 + 1)
+            start, trace = run.t0, mixed(run.trace, item, -1)
+            lineage = (run.lineage, link)
+        digest = subscriber.digest.copy()
+        digest.update(b"%d,%d" % (trace, ordinal))
+        contributed = flattened(lineage) if subscriber.lineage else None
+        data = dict(zip(target.names, values, strict=True))
+        return Match(subscriber.name, digest.hexdigest(), start, end, contributed, data)
+
+    def __len__(self) -> int:
+        return self._counted()[-1]
+
+    def __iter__(self) -> Iterator[Match]:
+        for (block, match, subscriber), ordinal in zip(self._pairs(), self._numbered(), strict=True):
+            yield self._make(block, match, subscriber, ordinal)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Match]: ...
+
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
+        """O(log matches) for one."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        offsets = self._counted()
+        at = index + offsets[-1] if index < 0 else index
+        if not 0 <= at < offsets[-1]:
+            raise IndexError(f"result {index} of {offsets[-1]}")
+        match = bisect_right(offsets, at) - 1
+        block = bisect_right(self.block_upto, match)
+        return self._make(block, match, self._served(block, match)[at - offsets[match]], self._numbered()[at])

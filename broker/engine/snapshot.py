@@ -1,0 +1,156 @@
+"""An engine as bytes and back: definitions, runs, and what the open epoch has counted.
+
+The program is not saved: it is built again from the subscriptions' text. A run names its place by an address that
+depends on the subscriptions' order alone, so that it finds the same state in the program of another process. Format:
+one msgpack map; a version that does not fit is refused. Nothing is evaluated.
+
+Here: that format. Not here: files, when to take one (storage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgpack
+
+from ..events.errors import DefinitionError
+from ..events.schema import Schema
+from ..events.stream import StreamDefinition
+from ..language.subscription import SubscriptionDefinition
+from .catalog import PublishedStream
+from .cells import UNTOUCHED, Lineage, Run
+from .explanation import path
+from .options import Options
+from .results import Results, flattened
+from .spaces import waiting_key
+from .transition import Place
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+FORMAT: Final = 1
+MAGIC: Final = "foretell engine"
+
+
+def save(engine: Engine) -> bytes:
+    rows: dict[int, int] = {}
+    table: list[Any] = []
+
+    def row_number(row: tuple[Any, ...]) -> int:
+        number = rows.get(id(row))
+        if number is None:
+            number = rows[id(row)] = len(table)
+            table.append(row)
+        return number
+
+    addresses = {id(place): number for number, place in enumerate(_addressed(engine))}
+    runs = [
+        [
+            addresses[id(run.place)],
+            row_number(run.row),
+            [[row_number(s)] if isinstance(s, tuple) else s for s in run.slots],
+            run.t0,
+            run.t1,
+            run.born,
+            run.limit,
+            None if run.touched == UNTOUCHED else run.touched,
+            run.trace,
+            None if run.lineage is None else flattened(run.lineage),
+        ]
+        for run in engine.runtime.live()
+    ]
+    catalog = engine.catalog
+    tally = engine.runtime.results.tally_after(engine.now)
+    content = {
+        "magic": MAGIC,
+        "format": FORMAT,
+        "streams": [
+            [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
+            for s in catalog.streams.values()
+        ],
+        "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
+        "subscriptions": [
+            [d.name, d.language, d.query, d.lineage, s.since]
+            for s in catalog.subscriptions.values()
+            for d in [s.definition]
+        ],
+        "now": engine.now,
+        "events": engine.events,
+        "matches": engine.matches,
+        "begun": engine.runtime.begun,
+        "rows": table,
+        "runs": runs,
+        "tally": [[*entry, count] for entry, count in tally.items()],
+    }
+    packed: bytes = msgpack.packb(content, use_bin_type=True)
+    return packed
+
+
+def restore(data: bytes, options: Options | None) -> Engine:
+    from .engine import Engine
+
+    content = _unpacked(data)
+    engine = Engine(options)
+    try:
+        for name, attributes, key, disorder, lateness, speculation in content["streams"]:
+            engine.catalog.declare(
+                StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation)
+            )
+        for name, attributes, _ in content["published"]:
+            engine.catalog.published[name] = PublishedStream(Schema.declare(attributes))
+        for name, language, query, lineage, since in content["subscriptions"]:
+            parsed = engine.catalog.parse(SubscriptionDefinition(name, language, query, lineage))
+            engine._install(parsed, since)
+        runtime = engine.runtime
+        runtime.now = content["now"]
+        runtime.begun = content["begun"]
+        engine.events, engine.matches = content["events"], content["matches"]
+        if runtime.now is not None:
+            tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
+            runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)
+        places = _addressed(engine)
+        rows = content["rows"]
+        for record in content["runs"]:
+            run = _run(record, places, rows)
+            runtime.insert(run, waiting_key(run.place.key, run.row, run.slots))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
+    return engine
+
+
+def _unpacked(data: bytes) -> dict[str, Any]:
+    try:
+        content = msgpack.unpackb(data, use_list=False, strict_map_key=False, raw=False)
+    except (ValueError, msgpack.UnpackException) as error:
+        raise DefinitionError(f"expected a snapshot of an engine, found bytes that are none: {error}") from None
+    if not isinstance(content, dict) or content.get("magic") != MAGIC:
+        raise DefinitionError("expected a snapshot of an engine, found something else")
+    if content.get("format") != FORMAT:
+        raise DefinitionError(f"expected a snapshot of format {FORMAT}, found format {content.get('format')!r}")
+    return content
+
+
+def _run(record: Sequence[Any], places: list[Place], rows: Sequence[Any]) -> Run:
+    number, row, slots, t0, t1, born, limit, touched, trace, ids = record
+    lineage: Lineage = None
+    for item in ids or ():
+        lineage = (lineage, item)
+    kept = tuple([rows[s[0]] if isinstance(s, tuple) else s for s in slots])
+    run = Run(places[number], rows[row], kept, t0, t1, born, limit, trace, lineage)
+    if touched is not None:
+        run.touched = touched
+    return run
+
+
+def _addressed(engine: Engine) -> list[Place]:
+    """Every place of the program, in an order that only the subscriptions' order decides."""
+    found: dict[int, Place] = {}
+    for service in engine.catalog.services():
+        for node in path(service.end.node):
+            place = engine.program.places[node.number]
+            found.setdefault(id(place), place)
+        family = engine.program.family_place(service.end)
+        if family is not None:
+            found.setdefault(id(family), family)
+    return list(found.values())

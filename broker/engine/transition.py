@@ -1,0 +1,158 @@
+"""The compiled program's parts: places where runs wait, transitions between them, ends with their subscribers.
+
+Here: what the runtime follows, final classes with flat fields, written once when a subscription comes and read for
+every event. Not here: runs; how events find places (spaces); who builds all this (program).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final, final
+
+from ..algebra.normal_form import Form
+from ..algebra.predicate import Computation, Predicate, Slots, computation, predicates
+from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
+from ..events.schema import Row
+from .family import Family
+from .spaces import KeyPart, Space
+
+ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that was there from the beginning
+UNBOUNDED: Final = -1
+
+_CARRY: Final = 0
+_BOUND_ROW: Final = 1
+_EVENT_ROW: Final = 2
+_COMPUTED: Final = 3
+
+
+@final
+class Update:
+    """What fills the slots of a run in its new place."""
+
+    def __init__(self, sources: tuple[SlotSource, ...]) -> None:
+        self.kinds: list[int] = []
+        self.slots: list[int] = []
+        self.computations: list[Computation] = []
+        nothing = Computation()
+        for source in sources:
+            match source:
+                case Carry(slot):
+                    entry = (_CARRY, slot, nothing)
+                case BoundRow():
+                    entry = (_BOUND_ROW, 0, nothing)
+                case EventRow():
+                    entry = (_EVENT_ROW, 0, nothing)
+                case Computed(term):
+                    entry = (_COMPUTED, 0, computation(term))
+            self.kinds.append(entry[0])
+            self.slots.append(entry[1])
+            self.computations.append(entry[2])
+
+    def fill(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
+        filled: list[Any] = []
+        kinds = self.kinds
+        for i in range(len(kinds)):
+            kind = kinds[i]
+            if kind == _CARRY:
+                filled.append(slots[self.slots[i]])
+            elif kind == _COMPUTED:
+                filled.append(self.computations[i].value(row, bound, slots, length, span))
+            elif kind == _EVENT_ROW:
+                filled.append(row)
+            else:
+                filled.append(bound)
+        return tuple(filled)
+
+
+@final
+class Subscriber:
+    """One branch of a subscription at an end; it gets the matches of runs that began after `since`.
+
+    `digest` has seen the subscription's name, its canonical text and the branch: what is left of an id is the match.
+    """
+
+    def __init__(self, name: str, text: str, branch: int, since: int, lineage: bool) -> None:
+        self.name = name
+        self.branch = branch
+        self.since = since
+        self.lineage = lineage
+        self.digest = hashlib.blake2b(f"{name}\0{text}\0{branch}\0".encode(), digest_size=12)
+
+
+@final
+class Feed:
+    """A stream that an end's results make up, for those who published it since then."""
+
+    def __init__(self, stream: int, since: int) -> None:
+        self.stream = stream
+        self.since = since
+
+
+@final
+class Target:
+    """An end as it is at one moment; immutable, so that results may keep it."""
+
+    def __init__(
+        self, names: tuple[str, ...], outputs: list[Computation], subscribers: list[Subscriber], feeds: list[Feed]
+    ) -> None:
+        self.names = names
+        self.outputs = outputs
+        self.subscribers = tuple(subscribers)
+        self.feeds = tuple(feeds)
+
+    def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:
+        return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
+
+
+@final
+class Ending:
+    """Who is served by an end, as subscriptions come and go."""
+
+    def __init__(self, names: tuple[str, ...], outputs: list[Computation]) -> None:
+        self.names = names
+        self.outputs = outputs
+        self.subscribers: list[Subscriber] = []
+        self.feeds: list[Feed] = []
+        self.current: Target | None = None
+
+    def target(self) -> Target:
+        """Frozen on first use after a change: bulk loading of equal subscriptions stays linear."""
+        current = self.current
+        if current is None:
+            current = self.current = Target(self.names, self.outputs, self.subscribers, self.feeds)
+        return current
+
+
+@final
+class Transition:
+    """An arc ready to run: to a place, with an update of the slots, or to an ending."""
+
+    def __init__(
+        self, guard: list[Predicate], update: Update | None, place: Place | None, ending: Ending | None
+    ) -> None:
+        self.guard = guard
+        self.update = update
+        self.place = place
+        self.ending = ending
+
+
+@final
+class Place:
+    """A state ready to run. Runs that wait here are found in `space` under the key made of `key`.
+
+    `theta` is what the key leaves of the stay guard; `window` the longest DUR with which a run can still come to
+    something, in microseconds, or UNBOUNDED; `family` where the place stands for a whole family of siblings.
+    """
+
+    def __init__(self, number: int, depth: int, space: Space, key: list[KeyPart], theta: Form) -> None:
+        self.number = number
+        self.depth = depth
+        self.space = space
+        self.key = key
+        self.theta: list[Predicate] = predicates(theta)
+        self.rebind: Transition | None = None
+        self.arcs: list[Transition] = []
+        self.window: int = UNBOUNDED
+        self.family: Family[Ending] | None = None
+        self.lineage = 0  # subscribers below that want it
+        self.dead = False

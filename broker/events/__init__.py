@@ -1,0 +1,78 @@
+"""Law: what happens. Streams, their schemas, events, instants and durations, and whether the ones fit the others.
+
+The lowest package: it imports nothing of ours, does no input or output, reads no clock, and knows nothing of what is
+asked (broker.language) or of how it is answered. Whatever comes from outside is judged here once; above, rows are taken
+to be right.
+"""
+
+from __future__ import annotations
+
+from .columns import row_from_text
+from .errors import (
+    ERRORS,
+    DefinitionError,
+    EventError,
+    ForetellError,
+    LateEvent,
+    LimitExceeded,
+    QueryError,
+    UnknownStream,
+    UnknownSubscription,
+    Unsupported,
+    shown,
+)
+from .event import Event, Input, Punctuation, Retraction, Subscribe, Unsubscribe, Update
+from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
+from .lines import LONGEST_LINE, parse_line
+from .names import checked_name, checked_subscription_name
+from .nearest import nearest, suggestion
+from .schema import VALUE_TYPES, Attribute, Row, Schema, Value, ValueType
+from .stream import DISORDERS, Disorder, StreamDefinition
+from .validation import check_rows, check_starts, check_times, row_from_mapping
+
+__all__ = [
+    "DISORDERS",
+    "ERRORS",
+    "LARGEST",
+    "LONGEST_LINE",
+    "UNITS",
+    "VALUE_TYPES",
+    "Attribute",
+    "DefinitionError",
+    "Disorder",
+    "Event",
+    "EventError",
+    "ForetellError",
+    "Input",
+    "LateEvent",
+    "LimitExceeded",
+    "Punctuation",
+    "QueryError",
+    "Retraction",
+    "Row",
+    "Schema",
+    "StreamDefinition",
+    "Subscribe",
+    "UnknownStream",
+    "UnknownSubscription",
+    "Unsubscribe",
+    "Unsupported",
+    "Update",
+    "Value",
+    "ValueType",
+    "check_rows",
+    "check_starts",
+    "check_times",
+    "checked_name",
+    "checked_subscription_name",
+    "format_duration",
+    "format_instant",
+    "nearest",
+    "parse_duration",
+    "parse_instant",
+    "parse_line",
+    "row_from_mapping",
+    "row_from_text",
+    "shown",
+    "suggestion",
+]

@@ -1,0 +1,62 @@
+"""Law: how a row is read from the text of its columns, as CSV has them; files and their headers belong to the command.
+
+A column is the text of one attribute. Empty text is null where the attribute is nullable, an empty string where it is a
+string, and an error elsewhere. Blanks around numbers and bools do not count; within strings everything counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from types import MappingProxyType
+from typing import Final
+
+from .errors import shown
+from .schema import Attribute, Row, Value
+from .stream import StreamDefinition
+from .validation import misfit, row_from_mapping, unknown_attribute
+
+# Digits are bounded so that a hostile text cannot make int() or float() slow; Python's 1_000, nan and inf are refused.
+_INT: Final = re.compile(r"[+-]?[0-9]{1,40}")
+_FLOAT: Final = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,5})?")
+_BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": False, "1": True, "0": False})
+
+
+def row_from_text(stream: StreamDefinition, columns: Mapping[str, str | None]) -> Row:
+    """The row that texts by attribute make. None is as no column: null to a nullable attribute, missing elsewhere.
+
+    Every column must be an attribute: leave out those of the time, the start and the id. Raises EventError.
+    """
+    schema = stream.schema
+    values: dict[str, Value] = {}
+    for name, text in columns.items():
+        position = schema.position(name)
+        if position < 0:
+            raise unknown_attribute(stream, name)
+        if text is not None:
+            values[name] = _value(stream, schema.attributes[position], text)
+    return row_from_mapping(stream, values)
+
+
+def _value(stream: StreamDefinition, attribute: Attribute, text: str) -> Value:
+    if not isinstance(text, str):
+        raise misfit(stream, attribute, f"{shown(text)}, which is not text")
+    if attribute.nullable and text == "":
+        return None
+    match attribute.type:
+        case "string":
+            return text
+        case "int":
+            if _INT.fullmatch(text.strip()):
+                return int(text)
+        case "float":
+            if _FLOAT.fullmatch(text.strip()):
+                number = float(text)
+                if isfinite(number):
+                    return number
+        case "bool":
+            truth = _BOOLS.get(text.strip().lower())
+            if truth is not None:
+                return truth
+    raise misfit(stream, attribute, shown(text) if text else "empty text")

@@ -1,0 +1,144 @@
+"""Law: the errors that are somebody's fault, and how a message quotes what it found; nothing else.
+
+Every error here has one line to say: the place, what was expected, what was found. Whoever meets one prints that line
+and never a traceback. `code` is the error's stable name: it travels over the wire and is never renamed. Programming
+mistakes of our own are ordinary Python exceptions and do not belong here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+SHOWN_LENGTH: Final = 40
+"""How many characters of a found value an error message repeats."""
+
+_SHOWN_BITS: Final = 128
+
+
+class ForetellError(Exception):
+    """Something is somebody's fault; `str(error)` is the one line that says what."""
+
+    code: ClassVar[str] = "error"
+
+
+class EventError(ForetellError):
+    """An event, a time or a duration is not what its stream or its place asks for.
+
+    `line` is the 1-based line of the input where one is known; the message then begins with it.
+    """
+
+    code = "event"
+
+    def __init__(self, message: str, *, line: int | None = None) -> None:
+        super().__init__(message if line is None else f"line {line}: {message}")
+        self.line: int | None = line
+
+
+class LateEvent(EventError):
+    """An event is earlier than the newest one processed."""
+
+    code = "late"
+
+
+class UnknownStream(ForetellError):
+    """A name that no stream bears."""
+
+    code = "unknown-stream"
+
+
+class UnknownSubscription(ForetellError):
+    """A name that no subscription bears."""
+
+    code = "unknown-subscription"
+
+
+class DefinitionError(ForetellError):
+    """A stream's, a subscription's or a file's definition is wrong or contradicts an existing one."""
+
+    code = "definition"
+
+
+class LimitExceeded(ForetellError):
+    """A named limit was hit."""
+
+    code = "limit"
+
+
+class Unsupported(ForetellError):
+    """Legal, but not supported yet."""
+
+    code = "unsupported"
+
+
+class QueryError(ForetellError):
+    """The text of a query is wrong.
+
+    `line` and `column` are 1-based and count within the query's own text; `excerpt` is the source line and below it an
+    underline, two lines. The message is kept as given: who builds it decides whether it repeats the place.
+    """
+
+    code = "query"
+
+    # The defaults let the error be rebuilt from its message alone, as when it comes over the wire.
+    def __init__(self, message: str, line: int = 1, column: int = 1, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.line: int = line
+        self.column: int = column
+        self.excerpt: str = excerpt
+
+
+ERRORS: Final[Mapping[str, type[ForetellError]]] = MappingProxyType(
+    {
+        kind.code: kind
+        for kind in (
+            ForetellError,
+            EventError,
+            LateEvent,
+            UnknownStream,
+            UnknownSubscription,
+            DefinitionError,
+            LimitExceeded,
+            Unsupported,
+            QueryError,
+        )
+    }
+)
+"""The class of every code, for whoever rebuilds an error from the wire: `ERRORS.get(code, ForetellError)(message)`."""
+
+
+def shown(value: object) -> str:
+    """What an error message says of a found value: its kind and at most SHOWN_LENGTH characters of it, on one line.
+
+    Never raises and never costs more than the text that it returns: containers and foreign objects are only named.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool true" if value else "bool false"
+        case str():
+            return f"string {_quoted(value)}"
+        case int():
+            bits = int.bit_length(value)
+            return f"int {_cut(int.__repr__(value))}" if bits <= _SHOWN_BITS else f"an int of {bits} bits"
+        case float():
+            return f"float {float.__repr__(value)}"
+        case dict():
+            return "an object"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return f"a value of the Python type {_cut(type(value).__name__)}"
+
+
+def _quoted(text: str) -> str:
+    quoted = str.__repr__(text[:SHOWN_LENGTH])
+    if len(text) <= SHOWN_LENGTH and len(quoted) <= SHOWN_LENGTH + 2:
+        return quoted
+    return _cut(quoted[:-1] + "…") + quoted[0]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"

@@ -1,0 +1,143 @@
+"""Law: what times and durations are and how they are written; no clock is read here.
+
+An instant is a whole number of microseconds since 1970 in UTC, at most LARGEST away from it; a duration is a whole
+number of microseconds from 0 to LARGEST. A bare number, also as text, is microseconds. Text that does not name an exact
+number of microseconds is refused, never rounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Final
+
+from .errors import EventError, shown
+from .nearest import suggestion
+
+LARGEST: Final = 2**61
+"""The greatest distance of an instant from 1970, and the greatest duration: so sums of two stay within 64 bits."""
+
+_SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
+    (7 * 24 * 3600 * 1_000_000, ("week", "weeks")),
+    (24 * 3600 * 1_000_000, ("day", "days")),
+    (3600 * 1_000_000, ("hour", "hours")),
+    (60 * 1_000_000, ("min", "mins")),
+    (1_000_000, ("s", "sec", "secs")),
+    (1_000, ("ms",)),
+    (1, ("us",)),
+)
+
+UNITS: Final[Mapping[str, int]] = MappingProxyType({name: size for size, names in _SIZES for name in names})
+"""Microseconds by the name of a unit, in lower case, singular and plural."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LATEST: Final = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+# Digits are bounded so that a hostile text cannot make int() slow.
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
+_DURATION: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?\s*([A-Za-z]*)")
+_INSTANT: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2}(?:[.,]([0-9]{1,40}))?)?\s?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?",
+    re.IGNORECASE,
+)
+
+_AN_INSTANT: Final = "expected a time in microseconds or ISO-8601 such as 2024-05-01T09:30:00Z"
+_A_DURATION: Final = "expected a duration in microseconds or such as '5 min' (us ms s sec min hour day week)"
+
+
+def parse_instant(written: int | str) -> int:
+    """The instant that a number or a text names; ISO-8601 without a zone is UTC, a date alone is its beginning.
+
+    Raises EventError for anything else, also for what is more than LARGEST away from 1970.
+    """
+    if type(written) is int:
+        instant = written
+    elif not isinstance(written, str):
+        raise EventError(f"{_AN_INSTANT}, found {shown(written)}")
+    elif _INTEGER.fullmatch(written.strip()):
+        instant = int(written)
+    else:
+        instant = _calendar_instant(written)
+    if not -LARGEST <= instant <= LARGEST:
+        raise EventError(f"expected a time at most 2**61 microseconds from 1970, found {shown(written)}")
+    return instant
+
+
+def _calendar_instant(written: str) -> int:
+    match = _INSTANT.fullmatch(written.strip())
+    if match is None:
+        raise EventError(f"{_AN_INSTANT}, found {shown(written)}")
+    date, minutes, seconds, fraction, zone = match.groups()
+    if fraction is not None and fraction[6:].strip("0"):
+        raise EventError(f"expected a time exact in microseconds, found {shown(written)}")
+    # fromisoformat drops what is beyond microseconds in silence, therefore the fraction is added here.
+    whole = (seconds or ":00")[:3]
+    offset = "+00:00" if zone is None or zone in "Zz" else zone
+    try:
+        moment = datetime.fromisoformat(f"{date}T{minutes or '00:00'}{whole}{offset}")
+    except ValueError:
+        raise EventError(f"expected a time that the calendar has, found {shown(written)}") from None
+    return (moment - _EPOCH) // _MICROSECOND + int((fraction or "")[:6].ljust(6, "0"))
+
+
+def format_instant(instant: int) -> str:
+    """ISO-8601 in UTC, with a fraction only if there is one; the bare number outside of the years 1 to 9999.
+
+    `parse_instant(format_instant(t)) == t` for every instant.
+    """
+    if not _EARLIEST <= instant <= _LATEST:
+        return str(instant)
+    moment = _EPOCH + instant * _MICROSECOND
+    return moment.replace(tzinfo=None).isoformat() + "Z"
+
+
+def parse_duration(written: int | str) -> int:
+    """The microseconds that a number, or a text of a number and a unit (`5 min`, `5min`, `0.5 s`), names.
+
+    Raises EventError for anything else, also for what is no whole number of microseconds or longer than LARGEST.
+    """
+    if type(written) is int:
+        duration = written
+    elif not isinstance(written, str):
+        raise EventError(f"{_A_DURATION}, found {shown(written)}")
+    else:
+        duration = _written_duration(written)
+    if not 0 <= duration <= LARGEST:
+        raise EventError(f"expected a duration from 0 to 2**61 microseconds, found {shown(written)}")
+    return duration
+
+
+def _written_duration(written: str) -> int:
+    match = _DURATION.fullmatch(written.strip())
+    if match is None:
+        raise EventError(f"{_A_DURATION}, found {shown(written)}")
+    whole, fraction, unit = match.group(1), match.group(2) or "", match.group(3).lower()
+    size = UNITS.get(unit) if unit else 1
+    if size is None:
+        raise EventError(f"{_A_DURATION}, found {shown(written)}{suggestion(unit, UNITS)}")
+    scale: int = 10 ** len(fraction)
+    duration, rest = divmod(int(whole + fraction) * size, scale)
+    if rest:
+        raise EventError(f"expected a duration exact in microseconds, found {shown(written)}")
+    return duration
+
+
+def format_duration(duration: int) -> str:
+    """The duration in the largest unit that makes it a whole number: `5 min`, `1 hour`, `36 hours`, `0 us`.
+
+    `parse_duration(format_duration(d)) == d` for every duration.
+    """
+    if duration == 0:
+        return "0 us"
+    for size, names in _SIZES:
+        count, rest = divmod(duration, size)
+        if rest == 0:
+            # Only whole words take a plural: '2 hours', but '5 min' and '5 s'.
+            unit = names[1] if size >= UNITS["hour"] and count != 1 else names[0]
+            return f"{count} {unit}"
+    raise AssertionError("every whole number is a multiple of 1 us")

@@ -1,0 +1,239 @@
+"""Law: how one line of JSON is read as an input; the shape is judged here, a stream's schema is not known here.
+
+A line is an object, and its keys say what it is: `stream` and `data` an event, `retract`, `punctuation`, `subscribe`,
+`unsubscribe` or `update` something else. Any text is read or raises EventError, never anything else, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from math import isfinite
+from types import MappingProxyType
+from typing import Final, NoReturn, cast
+
+from .errors import EventError, shown
+from .event import Event, Input, Punctuation, Retraction, Subscribe, Unsubscribe, Update
+from .instant import parse_instant
+from .nearest import suggestion
+from .schema import Row, Value
+
+LONGEST_LINE: Final = 2**20
+"""Bytes of UTF-8 that a line may have."""
+
+_EVENT_KEYS: Final = ("stream", "time", "start", "id", "data")
+_SUBSCRIBE_KEYS: Final = ("name", "language", "query", "lineage", "report", "forecast")
+_UPDATE_KEYS: Final = ("subscription", "insert", "delete", "from", "to")
+_IDS: Final = 2**63
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+
+
+def parse_line(text: str, number: int) -> Input:
+    """What the line says. `number` is its 1-based number in the input; every EventError's message begins with it.
+
+    An event without `start` begins at its time; without `id` it has None, and the consumer numbers it. O(length).
+    """
+    try:
+        return _input(_object(text))
+    except EventError as error:
+        raise EventError(str(error), line=number) from None
+
+
+def _object(text: str) -> dict[str, object]:
+    if len(text) > LONGEST_LINE or (
+        len(text) * 4 > LONGEST_LINE and len(text.encode("utf-8", "surrogatepass")) > LONGEST_LINE
+    ):
+        raise EventError("expected a line of at most 1 MiB, found a longer one")
+    if not text.strip():
+        raise EventError("expected a JSON object, found an empty line")
+    try:
+        value = _DECODER.decode(text)
+        # JSON can write half a surrogate pair, which no other format we speak can carry.
+        if "\\u" in text or not text.isascii():
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise EventError(f"expected a JSON object, found no JSON at column {error.colno} ({error.msg})") from None
+    except UnicodeEncodeError:
+        raise EventError("expected valid Unicode, found half of a surrogate pair") from None
+    except RecursionError:
+        raise EventError("expected a JSON object with plain values, found one nested too deeply") from None
+    except ValueError:
+        raise EventError("expected numbers of 64 bits, found an int with too many digits") from None
+    if not isinstance(value, dict):
+        raise EventError(f"expected a JSON object, found {shown(value)}")
+    return value
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise EventError(f"expected each key once, found {shown(key)} twice")
+            seen.add(key)
+    return unique
+
+
+def _constant(name: str) -> NoReturn:
+    raise EventError(f"expected finite numbers, found {name}")
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+
+
+def _input(line: dict[str, object]) -> Input:
+    if "stream" in line and "punctuation" not in line:
+        return _event(line)
+    for key, read in _OTHERS.items():
+        if key in line:
+            return read(line)
+    for key in line:
+        hint = suggestion(key, (*_EVENT_KEYS, *_OTHERS))
+        if hint:
+            raise EventError(f"expected an event with a 'stream', or {', '.join(_OTHERS)}, found {shown(key)}{hint}")
+    raise EventError(f"expected an event with a 'stream', or {', '.join(_OTHERS)}, found none of these keys")
+
+
+def _event(line: dict[str, object]) -> Event:
+    _only(line, _EVENT_KEYS, "an event")
+    stream = _text(line, "stream")
+    time = _instant(line, "time")
+    if time is None:
+        raise EventError("time: expected a time, found nothing")
+    start = _instant(line, "start")
+    if start is None:
+        start = time
+    elif start > time:
+        raise EventError(f"start: expected a time not after the event's time {time}, found {start}")
+    identity = _identity(line["id"], "id") if "id" in line else None
+    return Event(stream, time, start, identity, _data(line.get("data", _MISSING)))
+
+
+def _data(data: object) -> dict[str, Value] | Row:
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if type(value) not in _PLAIN:
+                _check_value(value, name)
+        return data
+    if isinstance(data, list):
+        for value in data:
+            if type(value) not in _PLAIN:
+                _check_value(value, "data")
+        return tuple(data)
+    raise EventError(f"data: expected an object of values by attribute, or a list of values, found {_found(data)}")
+
+
+def _check_value(value: object, place: str) -> None:
+    if isinstance(value, dict | list):
+        raise EventError(f"{place[:128]!r}: expected a string, a number, a bool or null, found {shown(value)}")
+    if isinstance(value, float) and not isfinite(value):
+        raise EventError(f"{place[:128]!r}: expected a finite number, found one too large for a float")
+
+
+def _retraction(line: dict[str, object]) -> Retraction:
+    _only(line, ("retract",), "a retraction")
+    return Retraction(_identity(line["retract"], "retract"))
+
+
+def _punctuation(line: dict[str, object]) -> Punctuation:
+    _only(line, ("punctuation", "stream", "where"), "a punctuation")
+    time = _instant(line, "punctuation")
+    assert time is not None
+    stream = _text(line, "stream") if "stream" in line else None
+    return Punctuation(time, stream, _text(line, "where") if "where" in line else None)
+
+
+def _subscribe(line: dict[str, object]) -> Subscribe:
+    _only(line, ("subscribe",), "a subscribe line")
+    fields = _fields(line, "subscribe", _SUBSCRIBE_KEYS)
+    lineage = fields.get("lineage")
+    if not isinstance(lineage, bool | None):
+        raise EventError(f"lineage: expected true or false, found {shown(lineage)}")
+    forecast = fields.get("forecast")
+    if not isinstance(forecast, dict | None):
+        raise EventError(f"forecast: expected an object, found {shown(forecast)}")
+    report = None if fields.get("report") is None else _text(fields, "report")
+    name, language, query = _text(fields, "name"), _text(fields, "language"), _text(fields, "query")
+    return Subscribe(name, language, query, lineage, report, forecast)
+
+
+def _unsubscribe(line: dict[str, object]) -> Unsubscribe:
+    _only(line, ("unsubscribe",), "an unsubscribe line")
+    return Unsubscribe(_text(line, "unsubscribe"))
+
+
+def _update(line: dict[str, object]) -> Update:
+    _only(line, ("update",), "an update line")
+    fields = _fields(line, "update", _UPDATE_KEYS)
+    insert, delete = _texts(fields, "insert"), _texts(fields, "delete")
+    if not insert and not delete:
+        raise EventError("update: expected arcs to insert or delete, found none")
+    since, until = _instant(fields, "from"), _instant(fields, "to")
+    if since is not None and until is not None and until < since:
+        raise EventError(f"to: expected a time not before from, {since}, found {until}")
+    return Update(_text(fields, "subscription"), insert, delete, since, until)
+
+
+_OTHERS: Final[Mapping[str, Callable[[dict[str, object]], Input]]] = MappingProxyType(
+    {
+        "retract": _retraction,
+        "punctuation": _punctuation,
+        "subscribe": _subscribe,
+        "unsubscribe": _unsubscribe,
+        "update": _update,
+    }
+)
+
+_MISSING: Final = object()
+
+
+def _only(line: Mapping[str, object], known: tuple[str, ...], what: str) -> None:
+    for key in line:
+        if key not in known:
+            raise EventError(f"expected only {', '.join(known)} in {what}, found {shown(key)}{suggestion(key, known)}")
+
+
+def _fields(line: dict[str, object], key: str, known: tuple[str, ...]) -> dict[str, object]:
+    fields = line[key]
+    if not isinstance(fields, dict):
+        raise EventError(f"{key}: expected an object, found {shown(fields)}")
+    _only(fields, known, f"{key!r}")
+    return cast("dict[str, object]", fields)
+
+
+def _text(fields: Mapping[str, object], key: str) -> str:
+    value = fields.get(key, _MISSING)
+    if not isinstance(value, str):
+        raise EventError(f"{key}: expected a string, found {_found(value)}")
+    return value
+
+
+def _texts(fields: Mapping[str, object], key: str) -> tuple[str, ...]:
+    values = fields.get(key, [])
+    if not isinstance(values, list):
+        raise EventError(f"{key}: expected a list of strings, found {shown(values)}")
+    for value in values:
+        if not isinstance(value, str):
+            raise EventError(f"{key}: expected a list of strings, found {shown(value)} in it")
+    return tuple(values)
+
+
+def _instant(fields: Mapping[str, object], key: str) -> int | None:
+    """The instant under a key, None if the key is absent; null is no instant."""
+    if key not in fields:
+        return None
+    try:
+        return parse_instant(cast("int | str", fields[key]))
+    except EventError as error:
+        raise EventError(f"{key}: {error}") from None
+
+
+def _identity(value: object, key: str) -> int:
+    if type(value) is int and -_IDS <= value < _IDS:
+        return value
+    raise EventError(f"{key}: expected an int of 64 bits, found {shown(value)}")
+
+
+def _found(value: object) -> str:
+    return "nothing" if value is _MISSING else shown(value)

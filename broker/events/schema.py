@@ -1,0 +1,109 @@
+"""Law: which attributes an event has, of which types, in which order; no values are judged here (see validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, Self, TypeAlias, final, get_args
+
+from .errors import DefinitionError, shown
+from .names import checked_name
+from .nearest import suggestion
+
+ValueType: TypeAlias = Literal["string", "int", "float", "bool"]
+Value: TypeAlias = str | int | float | bool | None
+"""A value as it is kept: of exactly one of the four Python types, or None for null."""
+Row: TypeAlias = tuple[Value, ...]
+"""The values of one event in the order of its schema."""
+
+VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
+
+# Names from elsewhere that are too far from ours for their spelling to give them away.
+_ELSEWHERE: Final[Mapping[str, ValueType]] = MappingProxyType(
+    {"double": "float", "number": "float", "real": "float", "decimal": "float", "long": "int", "text": "string"}
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One column of a schema. Raises DefinitionError."""
+
+    name: str
+    type: ValueType
+    nullable: bool = False
+
+    def __post_init__(self) -> None:
+        checked_name(self.name, "attribute")
+        if self.type not in VALUE_TYPES:
+            raise _unknown_type(self.name, self.type)
+        if type(self.nullable) is not bool:
+            raise DefinitionError(f"attribute {self.name!r}: expected nullable as a bool, found {shown(self.nullable)}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The attributes of a stream in order; equal and hashed by them alone. Raises DefinitionError for a repeated name.
+
+    A schema without attributes is legal: its events say only that they happened.
+    """
+
+    attributes: tuple[Attribute, ...]
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _positions: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(attribute.name for attribute in self.attributes)
+        positions: dict[str, int] = {}
+        for position, name in enumerate(names):
+            if positions.setdefault(name, position) != position:
+                raise DefinitionError(f"attribute {name!r}: expected each name once, found it twice")
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "_positions", positions)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __bool__(self) -> bool:
+        return True  # a schema is there even if it is empty: `if schema` must not depend on its length
+
+    def position(self, name: str) -> int:
+        """The place of an attribute in a row, -1 if there is none of that name. O(1)."""
+        return self._positions.get(name, -1)
+
+    @classmethod
+    def declare(cls, attributes: Mapping[str, str]) -> Self:
+        """The schema that `{"name": "string", "note": "string?"}` describes; `?` makes an attribute nullable.
+
+        Raises DefinitionError for anything else, also for values that are no text at all.
+        """
+        if not isinstance(attributes, Mapping):
+            raise DefinitionError(f"attributes: expected a table of names and types, found {shown(attributes)}")
+        declared: list[Attribute] = []
+        for name, written in attributes.items():
+            checked_name(name, "attribute")
+            if not isinstance(written, str):
+                raise _unknown_type(name, written)
+            kind = written.removesuffix("?")
+            if kind not in VALUE_TYPES:
+                raise _unknown_type(name, written)
+            declared.append(Attribute(name, kind, kind != written))
+        return cls(tuple(declared))
+
+    def declared(self) -> dict[str, str]:
+        """What `declare` would make this schema of."""
+        return {attribute.name: attribute.type + "?" * attribute.nullable for attribute in self.attributes}
+
+
+def _unknown_type(name: str, written: object) -> DefinitionError:
+    hint = ""
+    if isinstance(written, str):
+        word = written.removesuffix("?").lower()
+        known = _ELSEWHERE.get(word)
+        hint = suggestion(word, VALUE_TYPES) if known is None else f"; did you mean {known!r}?"
+    return DefinitionError(
+        f"attribute {name!r}: expected a type, one of string, int, float, bool (with ? if it may be null), "
+        f"found {shown(written)}{hint}"
+    )

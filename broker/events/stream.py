@@ -1,0 +1,60 @@
+"""Law: what a stream is declared to be: its name, schema, key and order; never what happens on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, final, get_args
+
+from .errors import DefinitionError, shown
+from .names import checked_name
+from .nearest import suggestion
+from .schema import Schema
+
+Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
+"""arrival: processed as it comes, late events refused; buffer: held back until a punctuation; speculate: results may be
+retracted."""
+
+DISORDERS: Final[tuple[Disorder, ...]] = get_args(Disorder)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamDefinition:
+    """A declared stream. Raises DefinitionError, whose message begins with the stream's name.
+
+    `key` names the attribute whose values make sub-streams for forecasts and for Spark; it never changes what matches.
+    `lateness` and `speculation` are microseconds, and belong to buffer or speculate, and to speculate.
+    """
+
+    name: str
+    schema: Schema
+    key: str | None = None
+    disorder: Disorder = "arrival"
+    lateness: int | None = None
+    speculation: int | None = None
+
+    def __post_init__(self) -> None:
+        checked_name(self.name, "stream")
+        if not isinstance(self.schema, Schema):
+            raise self._error(f"expected a schema, found {shown(self.schema)}")
+        if self.key is not None and not isinstance(self.key, str):
+            raise self._error(f"key: expected the name of an attribute, found {shown(self.key)}")
+        if self.key is not None and self.schema.position(self.key) < 0:
+            hint = suggestion(self.key, self.schema.names)
+            raise self._error(f"key: expected the name of an attribute, found {shown(self.key)}{hint}")
+        if self.disorder not in DISORDERS:
+            hint = suggestion(str(self.disorder), DISORDERS)
+            raise self._error(f"disorder: expected arrival, buffer or speculate, found {shown(self.disorder)}{hint}")
+        self._check_duration("lateness", self.lateness, DISORDERS[1:])
+        self._check_duration("speculation", self.speculation, DISORDERS[2:])
+
+    def _check_duration(self, what: str, duration: int | None, belongs_to: tuple[Disorder, ...]) -> None:
+        if duration is None:
+            return
+        if type(duration) is not int or duration < 0:
+            raise self._error(f"{what}: expected microseconds, 0 or more, found {shown(duration)}")
+        if self.disorder not in belongs_to:
+            raise self._error(f"{what}: expected only with disorder {' or '.join(belongs_to)}, found {self.disorder}")
+
+    def _error(self, message: str) -> DefinitionError:
+        return DefinitionError(f"stream {self.name!r}: {message}")

@@ -1,0 +1,208 @@
+"""Law: does what came fit its stream? Every value that reaches the engine is judged here, once; nothing is parsed here.
+
+The laws of a row: as many values as attributes; each exactly a str, int, float or bool as declared, or None where the
+attribute is nullable; an int fits 64 bits with sign; a float is finite; a bool is never an int; a string is valid
+Unicode. An int is accepted for a float and becomes one. Times never decrease, and lie within LARGEST.
+
+The loops run column by column and call no function for a value that fits. A batch that does not fit as it is, is walked
+again row by row, which converts what may be converted and names the first value that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Final
+
+from .errors import EventError, LateEvent, shown
+from .instant import LARGEST
+from .nearest import suggestion
+from .schema import Attribute, Row, Schema, Value
+from .stream import StreamDefinition
+
+_LEAST_INT: Final = -(2**63)
+_GREATEST_INT: Final = 2**63 - 1
+
+
+def check_rows(stream: StreamDefinition, rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows, each of them fitting the schema: the same object if nothing had to be converted.
+
+    Raises EventError that names the stream, the index of the row, the attribute, what was expected and what was found.
+    O(values).
+    """
+    if _fit(stream.schema, rows):
+        return rows
+    return [_converted(stream, row, index) for index, row in enumerate(rows)]
+
+
+def row_from_mapping(stream: StreamDefinition, data: Mapping[str, object]) -> Row:
+    """The row that values by attribute make; a nullable attribute may be missing.
+
+    Raises EventError, also for an unknown attribute.
+    """
+    if not isinstance(data, Mapping):
+        raise EventError(f"stream {stream.name!r}: expected values by attribute, found {shown(data)}")
+    schema = stream.schema
+    for name in data:
+        if schema.position(name) < 0:
+            raise unknown_attribute(stream, name)
+    row = tuple([data.get(name) for name in schema.names])
+    if _fit(schema, (row,)):
+        return row  # type: ignore[return-value]  # that is what _fit has found out
+    for attribute in schema.attributes:
+        if not attribute.nullable and attribute.name not in data:
+            raise misfit(stream, attribute, "nothing")
+    return _converted(stream, row, None)
+
+
+def check_times(stream: StreamDefinition, times: Sequence[int], newest: int | None) -> None:
+    """Times must be instants that never decrease, from `newest` on, the newest time processed (None: nothing yet).
+
+    Raises EventError for what is no instant, LateEvent with the index and both times for what comes too late.
+    """
+    last = -LARGEST if newest is None else newest
+    for time in times:
+        if type(time) is not int or time < last:
+            break
+        last = time
+    else:
+        if last <= LARGEST:
+            return
+    last = -LARGEST if newest is None else newest
+    for index, time in enumerate(times):
+        if type(time) is not int or not -LARGEST <= time <= LARGEST:
+            place = _place(stream, index)
+            raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
+        if time < last:
+            raise LateEvent(f"{_place(stream, index)}: expected a time of {last} or later, found {time}")
+        last = time
+
+
+def check_starts(stream: StreamDefinition, starts: Sequence[int], times: Sequence[int]) -> None:
+    """The beginnings of events that end at `times`, one for each, none after its end. Raises EventError."""
+    if len(starts) != len(times):
+        raise EventError(
+            f"stream {stream.name!r}: expected {len(times)} starts, one for each time, found {len(starts)}"
+        )
+    for index, start in enumerate(starts):
+        if type(start) is not int or not -LARGEST <= start <= times[index]:
+            raise EventError(
+                f"{_place(stream, index)}: expected a start in microseconds, not after the time {times[index]}, "
+                f"found {shown(start)}"
+            )
+
+
+def unknown_attribute(stream: StreamDefinition, name: object) -> EventError:
+    """The error for a name that the stream's schema does not have."""
+    hint = suggestion(name, stream.schema.names) if isinstance(name, str) else ""
+    known = ", ".join(stream.schema.names[:8]) + ", ..." * (len(stream.schema) > 8) if len(stream.schema) else "none"
+    return EventError(f"stream {stream.name!r}: expected only its attributes ({known}), found {shown(name)}{hint}")
+
+
+def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: int | None = None) -> EventError:
+    """The error for a value that is not what its attribute asks for; `found` describes it."""
+    null = " or null" if attribute.nullable else ""
+    return EventError(
+        f"{_place(stream, index)}, attribute {attribute.name!r}: expected {attribute.type}{null}, found {found}"
+    )
+
+
+def _fit(schema: Schema, rows: Sequence[tuple[object, ...]]) -> bool:
+    """Whether all rows can be taken as they are. Says nothing of what is wrong: that may cost more."""
+    width = len(schema)
+    for row in rows:
+        if type(row) is not tuple or len(row) != width:
+            return False
+    for position, attribute in enumerate(schema.attributes):
+        nullable = attribute.nullable
+        match attribute.type:
+            case "string":
+                for row in rows:
+                    value = row[position]
+                    if type(value) is str:
+                        if not value.isascii() and not _encodable(value):
+                            return False
+                    elif value is not None or not nullable:
+                        return False
+            case "float":
+                for row in rows:
+                    value = row[position]
+                    if type(value) is float:
+                        if value - value != 0.0:  # so for NaN and the infinities only
+                            return False
+                    elif value is not None or not nullable:
+                        return False
+            case "int":
+                for row in rows:
+                    value = row[position]
+                    if type(value) is int:
+                        if not _LEAST_INT <= value <= _GREATEST_INT:
+                            return False
+                    elif value is not None or not nullable:
+                        return False
+            case "bool":
+                for row in rows:
+                    value = row[position]
+                    if type(value) is not bool and (value is not None or not nullable):
+                        return False
+    return True
+
+
+def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
+    """One row, converted where that is allowed: a list to a tuple, ints to floats."""
+    if not isinstance(row, tuple | list):
+        raise EventError(f"{_place(stream, index)}: expected a tuple of values, found {shown(row)}")
+    attributes = stream.schema.attributes
+    if len(row) != len(attributes):
+        raise EventError(f"{_place(stream, index)}: expected {len(attributes)} values, found {len(row)}")
+    return tuple(
+        [_converted_value(stream, attribute, row[at], index) for at, attribute in enumerate(attributes)],
+    )
+
+
+def _converted_value(stream: StreamDefinition, attribute: Attribute, value: object, index: int | None) -> Value:
+    """One value. Floats of a subclass, as numpy's are, become plain ones."""
+    kind = attribute.type
+    if value is None:
+        if attribute.nullable:
+            return None
+    elif kind == "float":
+        if isinstance(value, float | int) and type(value) is not bool:
+            number = _finite(value)
+            if number is None:
+                raise misfit(stream, attribute, f"{shown(value)}, which is not a finite float", index)
+            return number
+    elif kind == "string":
+        if type(value) is str:
+            if not _encodable(value):
+                raise misfit(stream, attribute, f"{shown(value)}, which is not valid Unicode", index)
+            return value
+    elif kind == "int":
+        if type(value) is int:
+            if not _LEAST_INT <= value <= _GREATEST_INT:
+                raise misfit(stream, attribute, f"{shown(value)}, which does not fit 64 bits", index)
+            return value
+    elif type(value) is bool:
+        return value
+    raise misfit(stream, attribute, shown(value), index)
+
+
+def _finite(value: float) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _encodable(text: str) -> bool:
+    """Whether text is valid Unicode: a str may also hold half of a surrogate pair, which UTF-8 cannot carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _place(stream: StreamDefinition, index: int | None) -> str:
+    return f"stream {stream.name!r}" if index is None else f"stream {stream.name!r}, row {index}"

@@ -1,0 +1,167 @@
+"""Law: how CEL's grammar (cayuga.lark) becomes cayuga_syntax.py's nodes: one text in, one Query or QueryError out.
+
+What the grammar leaves open is decided here: which part of a FOLD is which, how many stars a SELECT has, and where
+PUBLISH may not stand. Names are not looked up.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, final
+
+from lark import Lark, Token, Transformer
+
+from .cayuga_syntax import Filter, Fold, Item, Next, Query, Select, Source, Star, StreamExpression, Union
+from .diagnostics import Misread
+from .expression import LABELS, name_of, place
+from .grammar import Words, build, read
+from .limits import ITEMS_MAX
+from .syntax import Expression
+
+_WORDS: Final = Words(
+    labels=MappingProxyType(
+        {
+            "SELECT": "SELECT",
+            "FILTER": "FILTER",
+            "STREAM": "a stream",
+            "ALIAS": "a name",
+            "PUBLISHED": "a name",
+            "STAR": "'*'",
+            **LABELS,
+            "NEXT": "NEXT",
+            "FOLD": "FOLD",
+            "UNION": "UNION",
+            "PUBLISH": "PUBLISH",
+            "AS": "AS",
+            "FROM": "FROM",
+            "$END": "the end of the query",
+        }
+    ),
+    keywords=frozenset(
+        {
+            "SELECT",
+            "FROM",
+            "AS",
+            "PUBLISH",
+            "FILTER",
+            "NEXT",
+            "FOLD",
+            "UNION",
+            "AND",
+            "OR",
+            "NOT",
+            "TRUE",
+            "FALSE",
+            "DUR",
+        }
+    ),
+    names=MappingProxyType({"STREAM": ("SELECT", "FILTER"), "NAME": (), "ALIAS": (), "PUBLISHED": ()}),
+)
+
+
+def parse(text: str) -> Query:
+    """The syntax of a CEL query. Linear in the text. Raises QueryError with the place of what is wrong.
+
+    The first call builds the parser, which takes some tens of milliseconds.
+    """
+    query: Query = read(_parser(), _WORDS, text)
+    return query
+
+
+@cache
+def _parser() -> Lark:
+    return build("cayuga.lark", _CayugaReader())
+
+
+@final
+class _CayugaReader(Transformer[Token, Query]):
+    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+
+    def query(self, children: list[Any]) -> Query:
+        source, *publish = children
+        return Query(source, name_of(publish[1]) if publish else None, 0)
+
+    def nested_publish(self, children: list[Any]) -> StreamExpression:
+        raise Misread(place(children[1]), "expected PUBLISH only at the end of the query, found it in parentheses")
+
+    def select(self, children: list[Any]) -> Select:
+        keyword, *items, _, source = children
+        _check_number(items)
+        stars = [item for item in items if isinstance(item, Star)]
+        if len(stars) > 1:
+            raise Misread(stars[1].at, "expected '*' at most once in a SELECT, found a second one")
+        return Select(tuple(items), source, place(keyword))
+
+    def star(self, children: list[Token]) -> Star:
+        return Star(place(children[0]))
+
+    def item(self, children: list[Any]) -> Item:
+        expression, *alias = children
+        return Item(expression, name_of(alias[1]) if alias else None, expression.at)
+
+    def union(self, children: list[Any]) -> Union:
+        left, keyword, right = children
+        return Union(left, right, place(keyword))
+
+    def next(self, children: list[Any]) -> Next:
+        left, keyword, *condition, right = children
+        return Next(condition[0] if condition else None, left, right, place(keyword))
+
+    def fold(self, children: list[Any]) -> Fold:
+        left, keyword, *parts, right = children
+        at = place(keyword)
+        stay, rebind, aggregates = _fold_parts(parts, at)
+        return Fold(stay, rebind, aggregates, left, right, at)
+
+    def absent(self, children: list[Any]) -> None:
+        return None
+
+    def condition(self, children: list[Expression]) -> Expression:
+        return children[0]
+
+    aggregate = item
+
+    def source(self, children: list[Token]) -> Source:
+        return Source(name_of(children[0]), place(children[0]))
+
+    def filter(self, children: list[Any]) -> Filter:
+        keyword, condition, source = children
+        return Filter(condition, source, place(keyword))
+
+
+def _fold_parts(
+    parts: list[Expression | Item | None], at: int
+) -> tuple[Expression | None, Expression | None, tuple[Item, ...]]:
+    """Stay, rebind and aggregates. Rebind may be left out where what follows stay has AS, since no condition has it."""
+    stay = _condition(parts[0])
+    if len(parts) == 1:
+        return stay, None, ()
+    if isinstance(parts[1], Item):
+        rebind, rest = None, parts[1:]
+    else:
+        rebind, rest = parts[1], parts[2:]
+    if rest == [None]:
+        rest = []
+    _check_number(rest)
+    return stay, rebind, tuple(_aggregate(part, at) for part in rest)
+
+
+def _condition(part: Expression | Item | None) -> Expression | None:
+    if isinstance(part, Item):
+        raise Misread(part.at, "expected the condition to stay as the first part of FOLD, found an aggregate with AS")
+    return part
+
+
+def _aggregate(part: Expression | Item | None, at: int) -> Item:
+    if part is None:
+        raise Misread(at, "expected an aggregate after each further comma of FOLD, found nothing")
+    if not isinstance(part, Item):
+        raise Misread(part.at, "expected AS and a name after each aggregate of FOLD, found none")
+    return part
+
+
+def _check_number(items: list[Any]) -> None:
+    if len(items) > ITEMS_MAX:
+        at = getattr(items[ITEMS_MAX], "at", 0)
+        raise Misread(at, f"expected at most {ITEMS_MAX} items, found {len(items)}")

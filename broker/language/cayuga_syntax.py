@@ -1,0 +1,107 @@
+"""Law: the nodes of a CEL query as it was written; no meaning, no schemas, no text. Conditions are in syntax.py.
+
+The operators are those of Cayuga's event language: FILTER, NEXT, FOLD, UNION and SELECT nest freely, PUBLISH stands
+once at the end. `at` is as in syntax.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias, final
+
+from .syntax import Expression
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stream by its name."""
+
+    stream: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`FILTER{condition} source`"""
+
+    condition: Expression
+    source: StreamExpression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Star:
+    """The `*` of a SELECT: all attributes, in schema order."""
+
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`expression [AS alias]` in a SELECT; an aggregate of a FOLD, where it always has an alias."""
+
+    expression: Expression
+    alias: str | None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`SELECT items FROM source`; at least one item, at most one of them a Star. A query may do without."""
+
+    items: tuple[Star | Item, ...]
+    source: StreamExpression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`left NEXT{condition} right`"""
+
+    condition: Expression | None
+    left: StreamExpression
+    right: StreamExpression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`left FOLD{stay, rebind, aggregates} right`"""
+
+    stay: Expression | None
+    rebind: Expression | None
+    aggregates: tuple[Item, ...]
+    left: StreamExpression
+    right: StreamExpression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Union:
+    """`left UNION right`, a union of bags."""
+
+    left: StreamExpression
+    right: StreamExpression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+StreamExpression: TypeAlias = Source | Filter | Select | Next | Fold | Union
+"""Whatever yields a stream of events."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query; `publish` names the stream of its results."""
+
+    source: StreamExpression
+    publish: str | None
+    at: int = field(default=-1, compare=False, repr=False)

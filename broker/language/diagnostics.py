@@ -1,0 +1,58 @@
+"""Law: how an error in a query's text shows its place; what was expected there is for whoever raises it to say.
+
+A place is an offset into the text. It becomes a line and a column, both from 1, and an excerpt: the line of the text
+and an underline below what the offset points at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, final
+
+from ..events.errors import QueryError
+
+_WORD: Final = re.compile(r"\$?[A-Za-z0-9_.]+|'[^'\n]*'?|<>|[<>!=]=?|.")
+_EXCERPT_WIDTH: Final = 120
+_QUOTED_WIDTH: Final = 40
+
+
+@final
+class Misread(Exception):
+    """Raised while a tree is built, where only the offset is known; `query_error` makes a QueryError of it."""
+
+    def __init__(self, at: int, message: str) -> None:
+        super().__init__(message)
+        self.at = at
+        self.message = message
+
+
+def query_error(text: str, at: int, message: str) -> QueryError:
+    """The error for the 0-based offset `at` of `text`: `line L, column C: message`, with its excerpt.
+
+    An offset outside of the text is moved to its nearest end, so -1 (no place known) points at the beginning.
+    """
+    at = min(max(at, 0), len(text))
+    begin = text.rfind("\n", 0, at) + 1
+    line, column = text.count("\n", 0, at) + 1, at - begin + 1
+    return QueryError(f"line {line}, column {column}: {message}", line, column, _excerpt(text, begin, at))
+
+
+def quoted(word: str) -> str:
+    """A piece of a query's text as a message repeats it: in quotes, on one line, at most 40 characters of it."""
+    word = str(word)  # a token would show itself as one
+    return repr(word if len(word) <= _QUOTED_WIDTH else word[: _QUOTED_WIDTH - 1] + "…")
+
+
+def _excerpt(text: str, begin: int, at: int) -> str:
+    end = text.find("\n", begin)
+    line = text[begin : end if end >= 0 else len(text)]
+    column = at - begin
+    word = _WORD.match(line, column)
+    width = len(word.group()) if word else 1
+    if len(line) > _EXCERPT_WIDTH:
+        first = min(max(0, column - _EXCERPT_WIDTH // 2), len(line) - _EXCERPT_WIDTH)
+        line, column = line[first : first + _EXCERPT_WIDTH], column - first
+    # Tabs and control characters would tear the underline away from what it points at.
+    shown = "".join(character if character.isprintable() else " " for character in line)
+    underline = "^" + "~" * (min(width, max(1, len(shown) - column)) - 1)
+    return f"{shown}\n{' ' * column}{underline}"

@@ -1,0 +1,169 @@
+"""Law: how the expression grammar (expression.lark) becomes syntax.py's nodes, the same for every language.
+
+A language's grammar imports the rules and merges this reader into its own (see grammar.py). The methods are named by
+the alternatives of the grammar and get their children in the order of the text, signs included, since those carry the
+place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal, final
+
+from lark import Token, Transformer
+
+from ..events.errors import EventError
+from ..events.instant import parse_duration
+from .diagnostics import Misread, quoted
+from .limits import INTEGER_BITS_MAX, NAME_CHARACTERS_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX, byte_length
+from .syntax import (
+    And,
+    Arithmetic,
+    Boolean,
+    Call,
+    Comparison,
+    Duration,
+    Expression,
+    Name,
+    Negative,
+    Not,
+    Number,
+    Or,
+    String,
+)
+
+LABELS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "NAME": "an attribute",
+        "QUALIFIED": "an attribute",
+        "NUMBER": "a number",
+        "PERCENTAGE": "a number",
+        "STRING": "a string",
+        "LPAR": "'('",
+        "UNIT": "a unit of time",
+        "ADDITIVE": "an arithmetic operator",
+        "MULTIPLICATIVE": "an arithmetic operator",
+        "POWER": "an arithmetic operator",
+        "COMPARISON": "a comparison",
+        "AND": "AND",
+        "OR": "OR",
+        "COMMA": "','",
+        "LBRACE": "'{'",
+        "RPAR": "')'",
+        "RBRACE": "'}'",
+    }
+)
+"""What an error calls each terminal of the grammar, in the order in which it lists them. The words that may begin an
+operand (NOT, TRUE, FALSE, DUR) and its minus are left out: they would make every list too long to be read."""
+
+_ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType({"==": "=", "<>": "!="})
+
+
+def place(token: Token) -> int:
+    """The offset of a token that the lexer made: there it is always known."""
+    return token.start_pos or 0
+
+
+def name_of(token: Token) -> str:
+    """A name's text, bounded. Raises Misread."""
+    if len(token) > NAME_CHARACTERS_MAX:
+        raise Misread(place(token), f"expected a name of at most {NAME_CHARACTERS_MAX} characters, found {len(token)}")
+    return str(token)
+
+
+@final
+class ExpressionReader(Transformer[Token, Expression]):
+    """The nodes of an expression. Every method raises Misread where a literal or a name breaks a limit."""
+
+    def any_of(self, children: list[Any]) -> Or:
+        return Or(tuple(children[::2]), place(children[1]))
+
+    def all_of(self, children: list[Any]) -> And:
+        return And(tuple(children[::2]), place(children[1]))
+
+    def negation(self, children: list[Any]) -> Not:
+        return Not(children[1], place(children[0]))
+
+    def comparison(self, children: list[Any]) -> Comparison:
+        left, sign, right = children
+        if sign in _ELSEWHERE:
+            meant = _ELSEWHERE[sign]
+            raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {quoted(meant)}?")
+        return Comparison(sign.value, left, right, place(sign))
+
+    def arithmetic(self, children: list[Any]) -> Arithmetic:
+        left, sign, right = children
+        return Arithmetic(sign.value, left, right, place(sign))
+
+    def negative(self, children: list[Any]) -> Negative:
+        return Negative(children[1], place(children[0]))
+
+    def number(self, children: list[Token]) -> Number:
+        return Number(_value(children[0], str(children[0])), place(children[0]))
+
+    def percentage(self, children: list[Token]) -> Number:
+        # Moving the exponent instead of dividing rounds only once: 80% is exactly the float 0.8.
+        mantissa, _, exponent = children[0].rstrip("%").lower().partition("e")
+        _check_digits(children[0])
+        return Number(_value(children[0], f"{mantissa}e{int(exponent or 0) - 2}"), place(children[0]))
+
+    def duration(self, children: list[Token]) -> Number:
+        number, unit = children
+        _check_digits(number)
+        try:
+            return Number(parse_duration(f"{number} {unit}"), place(number))
+        except EventError as error:
+            raise Misread(place(number), str(error)) from None
+
+    def string(self, children: list[Token]) -> String:
+        token = children[0]
+        value = token[1:-1].replace("''", "'")
+        size = byte_length(value)
+        if size > STRING_BYTES_MAX:
+            raise Misread(place(token), f"expected a string of at most {STRING_BYTES_MAX} bytes, found {size}")
+        return String(value, place(token))
+
+    def true(self, children: list[Token]) -> Boolean:
+        return Boolean(True, place(children[0]))
+
+    def false(self, children: list[Token]) -> Boolean:
+        return Boolean(False, place(children[0]))
+
+    def dur(self, children: list[Token]) -> Duration:
+        return Duration(place(children[0]))
+
+    def name(self, children: list[Token]) -> Name:
+        return Name(None, name_of(children[0]), place(children[0]))
+
+    def qualified(self, children: list[Token]) -> Name:
+        token = children[0]
+        qualifier, _, attribute = token[1:].partition(".")
+        return Name(qualifier, name_of(Token.new_borrow_pos(token.type, attribute, token)), place(token))
+
+    def call(self, children: list[Any]) -> Call:
+        return Call(name_of(children[0]), tuple(children[1:]), place(children[0]))
+
+
+def _check_digits(token: Token) -> None:
+    digits = sum(map(str.isdigit, token))
+    if digits > NUMBER_DIGITS_MAX:
+        raise Misread(place(token), f"expected a number of at most {NUMBER_DIGITS_MAX} digits, found {digits}")
+
+
+def _value(token: Token, written: str) -> int | float:
+    if len(token) > NUMBER_DIGITS_MAX:
+        _check_digits(token)
+    value: int | float
+    kind: Literal["an integer", "a finite number"]
+    if written.isdigit():
+        value = int(written)
+        fits, kind = value.bit_length() <= INTEGER_BITS_MAX, "an integer"
+    else:
+        value = float(written)
+        fits, kind = math.isfinite(value), "a finite number"
+    if not fits:
+        below = f" below 2**{INTEGER_BITS_MAX}" if kind == "an integer" else ""
+        raise Misread(place(token), f"expected {kind}{below}, found {quoted(token)}")
+    return value

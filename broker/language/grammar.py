@@ -1,0 +1,127 @@
+"""Law: how a text is read with a grammar, and how the parser's surprise becomes a sentence; nothing of one language.
+
+A language gives its grammar file, its reader and its words; everything that went wrong leaves here as a QueryError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, final
+
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.visitors import merge_transformers
+
+from ..events.errors import QueryError
+from ..events.instant import UNITS
+from ..events.nearest import nearest, suggestion
+from .diagnostics import Misread, query_error, quoted
+from .expression import ExpressionReader, place
+from .limits import check_depth, check_text
+
+_STRAY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        '"': "; strings are written in single quotes",
+        "&": "; did you mean 'AND'?",
+        "|": "; did you mean 'OR'?",
+        "!": "; did you mean 'NOT'?",
+        "$": "; a qualified attribute is $1.name, $2.name or $.name",
+    }
+)
+"""What is meant by characters that no query has."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What errors say of a language's terminals.
+
+    `labels` names each terminal, in the order in which lists show them; a terminal without a label is not listed.
+    `keywords` are all reserved words, each the name of its terminal. `names` are the terminals of names, each with the
+    keywords that may have been meant where one was read.
+    """
+
+    labels: Mapping[str, str]
+    keywords: frozenset[str]
+    names: Mapping[str, tuple[str, ...]]
+
+
+def build(file: str, reader: Transformer[Any, Any]) -> Lark:
+    """The parser of a grammar file beside this one, which imports expression.lark. Takes tens of milliseconds."""
+    merged = merge_transformers(reader, expression=ExpressionReader())  # type: ignore[no-untyped-call]  # lark's own
+    return Lark.open(file, rel_to=__file__, start="query", parser="lalr", lexer="contextual", transformer=merged)
+
+
+def read(parser: Lark, words: Words, text: str) -> Any:
+    """The tree of `text`. Linear in the text. Raises QueryError, and nothing else whatever the text."""
+    check_text(text)
+    try:
+        root = parser.parse(text)
+    except Misread as error:
+        raise query_error(text, error.at, error.message) from None
+    except UnexpectedCharacters as error:
+        raise _stray(words, text, error) from None
+    except UnexpectedToken as error:
+        raise _unexpected(words, text, error) from None
+    check_depth(text, root)
+    return root
+
+
+def _stray(words: Words, text: str, error: UnexpectedCharacters) -> QueryError:
+    character = error.char
+    at: Any = error.pos_in_stream  # an int, which lark's types do not say
+    if character == "'":
+        return query_error(text, at, "expected a closing ' to this string, found the end of the query")
+    expected = _expected(words, _accepted(error))
+    return query_error(text, at, f"{expected}, found the character {quoted(character)}{_STRAY.get(character, '')}")
+
+
+def _unexpected(words: Words, text: str, error: UnexpectedToken) -> QueryError:
+    token, previous, accepted = error.token, _previous(error), _accepted(error)
+    if previous is not None and not nearest(token, _continuing(words, accepted)):
+        meant = nearest(previous, words.names.get(previous.type, ()))
+        if meant is not None and meant != previous.upper():
+            message = f"unknown keyword {quoted(previous)}; did you mean {quoted(meant)}?"
+            return query_error(text, place(previous), message)
+    expected, hint = _expected(words, accepted), _hint(words, token, previous, accepted)
+    if token.type == "$END":  # it has the place of the last token
+        return query_error(text, token.end_pos or 0, f"{expected}, found {words.labels[token.type]}{hint}")
+    return query_error(text, place(token), f"{expected}, found {quoted(token)}{hint}")
+
+
+def _hint(words: Words, token: Token, previous: Token | None, accepted: frozenset[str]) -> str:
+    after_operand = "ADDITIVE" in accepted
+    if token.type == "COMPARISON" and after_operand:
+        return "; comparisons do not chain, join them with AND"
+    if previous is not None and previous.type == "PERCENTAGE" and after_operand:
+        return "; digits directly before % make a percentage, a space between them a remainder"
+    if previous is not None and previous.type in words.names and previous.upper() in words.keywords:
+        return f"; {quoted(previous)} before it was read as a name"
+    return suggestion(token, _continuing(words, accepted))
+
+
+def _continuing(words: Words, accepted: frozenset[str]) -> list[str]:
+    """The words that may come next: what a misspelt one may be meant to be."""
+    return [*sorted(words.keywords & accepted), *(UNITS if "UNIT" in accepted else ())]
+
+
+def _expected(words: Words, accepted: frozenset[str]) -> str:
+    """`expected A, B or C`, each once, in the order of the labels."""
+    names = list(dict.fromkeys(label for terminal, label in words.labels.items() if terminal in accepted))
+    return "expected " + " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _accepted(error: UnexpectedInput) -> frozenset[str]:
+    """The terminals with which the query could really go on: fewer than the parser's table lists at this point."""
+    state: Any = error.interactive_parser
+    accepted = frozenset(map(str, state.accepts()))
+    # A name that an operator may follow may also be called: true, but no help.
+    return accepted - {"LPAR"} if "ADDITIVE" in accepted else accepted
+
+
+def _previous(error: UnexpectedInput) -> Token | None:
+    """The token before the unexpected one, unless it is already part of a tree, which a misread name never is."""
+    state: Any = error.interactive_parser
+    values = state.parser_state.value_stack
+    return values[-1] if values and isinstance(values[-1], Token) else None

@@ -1,0 +1,91 @@
+"""Law: how large a text may be, in named numbers with their units, and the checks that are not the grammar's.
+
+They are what keeps a hostile text cheap: its size is known before anything reads it, its brackets are counted before
+the parser runs, and the depth of what was read is bounded before anything walks it by recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from .diagnostics import query_error
+
+TEXT_BYTES_MAX: Final = 64 * 1024
+"""A query's text, in UTF-8."""
+NESTING_LEVELS_MAX: Final = 100
+"""Brackets within brackets, and nodes within nodes of the syntax tree."""
+STRING_BYTES_MAX: Final = 4 * 1024
+"""A string literal's value, in UTF-8."""
+NUMBER_DIGITS_MAX: Final = 40
+"""A number literal's digits, those of its exponent included."""
+INTEGER_BITS_MAX: Final = 63
+"""An integer literal's magnitude: its value is below 2**63."""
+NAME_CHARACTERS_MAX: Final = 128
+"""Any name in a query."""
+ITEMS_MAX: Final = 1_000
+"""The items of one SELECT, the aggregates of one FOLD."""
+FILE_BYTES_MAX: Final = 64 * 1024 * 1024
+"""A subscription file, in UTF-8."""
+
+# Strings and comments are matched so that the brackets in them do not count.
+_BRACKET: Final = re.compile(r"'[^']*'?|--[^\n]*|([({])|([)}])")
+
+
+def byte_length(text: str) -> int:
+    """The length of `text` in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def check_text(text: str) -> None:
+    """Refuse a text that is too long, is no Unicode text or nests too deep, before it is parsed.
+
+    O(1) for a text of far too many characters, else linear. Raises QueryError.
+    """
+    if len(text) > TEXT_BYTES_MAX or byte_length(text) > TEXT_BYTES_MAX:
+        message = f"expected at most {TEXT_BYTES_MAX} bytes of text, found {len(text)} characters"
+        raise query_error(text[:NAME_CHARACTERS_MAX], 0, message)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise query_error(text, error.start, "expected Unicode text, found half of a surrogate pair") from None
+    if text.count("(") + text.count("{") > NESTING_LEVELS_MAX:
+        _check_brackets(text)
+
+
+def _check_brackets(text: str) -> None:
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        if match.group(1):
+            depth += 1
+            if depth > NESTING_LEVELS_MAX:
+                raise _too_deep(text, match.start())
+        elif match.group(2) and depth:
+            depth -= 1
+
+
+def check_depth(text: str, root: object) -> None:
+    """Refuse a syntax tree, read from `text`, that is deeper than NESTING_LEVELS_MAX.
+
+    Walks without recursion, linear in the tree. Raises QueryError at a node that is too deep.
+    """
+    level = [root]
+    for _ in range(NESTING_LEVELS_MAX):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return
+    raise _too_deep(text, getattr(level[0], "at", 0))
+
+
+def _children(node: object) -> Iterator[object]:
+    for slot in getattr(node, "__slots__", ()):
+        value = getattr(node, slot)
+        if isinstance(value, tuple):
+            yield from value
+        elif hasattr(value, "at"):
+            yield value
+
+
+def _too_deep(text: str, at: int) -> Exception:
+    return query_error(text, at, f"expected at most {NESTING_LEVELS_MAX} levels of nesting, found more")

@@ -1,0 +1,67 @@
+"""Law: what a subscription is defined by, before its query is read; never what the query means.
+
+Only the definition's own form is judged here, so that a file, a line and a client are refused with the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, final, get_args
+
+from ..events.errors import DefinitionError, shown
+from ..events.names import checked_subscription_name
+from ..events.nearest import suggestion
+
+Language: TypeAlias = Literal["cayuga", "sase", "ptopss", "afa", "window"]
+Report: TypeAlias = Literal["all", "completions"]
+"""all: every tuple of events; completions: one per completing event and binding."""
+
+LANGUAGES: Final[tuple[str, ...]] = get_args(Language)
+REPORTS: Final[tuple[str, ...]] = get_args(Report)
+FORECAST_KEYS: Final = ("within", "threshold", "context")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscriptionDefinition:
+    """A subscription by name, as it was asked for. Raises DefinitionError, whose message begins with the name.
+
+    `lineage` None is the language's default; `forecast` is kept as given, only its keys are judged here.
+    """
+
+    name: str
+    language: str
+    query: str
+    lineage: bool | None = None
+    report: str | None = None
+    forecast: dict[str, Any] | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        checked_subscription_name(self.name)
+        self._check_word("language", self.language, LANGUAGES)
+        if not isinstance(self.query, str):
+            raise self._error(f"query: expected text, found {shown(self.query)}")
+        if self.lineage is not None and type(self.lineage) is not bool:
+            raise self._error(f"lineage: expected true or false, found {shown(self.lineage)}")
+        if self.report is not None:
+            self._check_word("report", self.report, REPORTS)
+        if self.forecast is not None:
+            self._check_forecast(self.forecast)
+
+    def _check_word(self, what: str, word: object, known: Collection[str]) -> None:
+        if isinstance(word, str) and word in known:
+            return
+        hint = suggestion(word, known) if isinstance(word, str) else ""
+        raise self._error(f"{what}: expected one of {', '.join(known)}, found {shown(word)}{hint}")
+
+    def _check_forecast(self, forecast: object) -> None:
+        if not isinstance(forecast, dict):
+            raise self._error(f"forecast: expected a table with {', '.join(FORECAST_KEYS)}, found {shown(forecast)}")
+        for key in forecast:
+            if key not in FORECAST_KEYS:
+                hint = suggestion(key, FORECAST_KEYS) if isinstance(key, str) else ""
+                raise self._error(f"forecast: unknown key {shown(key).removeprefix('string ')}{hint}")
+
+    def _error(self, message: str) -> DefinitionError:
+        return DefinitionError(f"subscription {self.name!r}: {message}")

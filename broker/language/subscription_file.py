@@ -1,0 +1,134 @@
+"""Law: how a subscription file (TOML) becomes definitions, in the order of the file; queries are not read here.
+
+Every refusal is one line: the file, the table, what was expected and what was found. The file itself is opened by
+whoever calls; this module sees its text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast, final
+
+from ..events.errors import DefinitionError, EventError, LimitExceeded, shown
+from ..events.instant import parse_duration
+from ..events.nearest import suggestion
+from ..events.schema import Schema
+from ..events.stream import StreamDefinition
+from .diagnostics import quoted
+from .limits import FILE_BYTES_MAX, byte_length
+from .subscription import SubscriptionDefinition
+
+_TABLES: Final = ("streams", "subscriptions")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation")
+_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast")
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+_AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
+
+_Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscriptionFile:
+    """What a file declares, in its order. Names are unique within each."""
+
+    streams: tuple[StreamDefinition, ...]
+    subscriptions: tuple[SubscriptionDefinition, ...]
+
+
+def read_subscription_file(text: str, place: str) -> SubscriptionFile:
+    """The definitions in a subscription file's text; `place` names the file in errors.
+
+    Raises DefinitionError for whatever is wrong in it, LimitExceeded for more than FILE_BYTES_MAX.
+    """
+    size = byte_length(text)
+    if size > FILE_BYTES_MAX:
+        raise LimitExceeded(f"{place}: expected at most {FILE_BYTES_MAX} bytes, found {size}")
+    document = _document(text, place)
+    _check_keys(document, _TABLES, place)
+    return SubscriptionFile(
+        tuple(_definitions(document, "streams", place, _stream)),
+        tuple(_definitions(document, "subscriptions", place, _subscription)),
+    )
+
+
+def _document(text: str, place: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise DefinitionError(f"{place}: expected tables and lists nested less deep") from None
+    except ValueError as error:  # also for an integer of too many digits, which is no TOMLDecodeError
+        message = str(error)
+        where = _AT_THE_END.search(message)
+        if where is not None:
+            message = f"{where.group(1)}: {message[: where.start()]}"
+        raise DefinitionError(f"{place}: {message}") from None
+
+
+def _definitions(
+    document: Mapping[str, Any], kind: str, place: str, define: Callable[[str, Mapping[str, Any]], _Definition]
+) -> Iterable[_Definition]:
+    for name, table in _table(document.get(kind, {}), f"{place}: {kind}").items():
+        inside = f"{place}: {kind}.{name if _BARE_KEY.fullmatch(name) else quoted(name)}"
+        _table(table, inside)
+        try:
+            yield define(name, table)
+        except (DefinitionError, EventError) as error:
+            # The definitions name themselves, and so does the place.
+            message = str(error).removeprefix(f"{kind.removesuffix('s')} {name!r}: ")
+            raise DefinitionError(f"{inside}: {message}") from None
+
+
+def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
+    _check_keys(table, _STREAM_KEYS)
+    return StreamDefinition(
+        name=name,
+        schema=Schema.declare(_required(table, "attributes")),
+        key=table.get("key"),
+        disorder=table.get("disorder", "arrival"),
+        lateness=_duration(table, "lateness"),
+        speculation=_duration(table, "speculation"),
+    )
+
+
+def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition:
+    _check_keys(table, _SUBSCRIPTION_KEYS)
+    return SubscriptionDefinition(
+        name=name,
+        language=_required(table, "language"),
+        query=_required(table, "query"),
+        lineage=table.get("lineage"),
+        report=table.get("report"),
+        forecast=table.get("forecast"),
+    )
+
+
+def _duration(table: Mapping[str, Any], key: str) -> int | None:
+    if key not in table:
+        return None
+    try:
+        return parse_duration(table[key])
+    except EventError as error:
+        raise DefinitionError(f"{key}: {error}") from None
+
+
+def _required(table: Mapping[str, Any], key: str) -> Any:
+    if key not in table:
+        raise DefinitionError(f"expected the key {key!r}, found none")
+    return table[key]
+
+
+def _table(value: object, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DefinitionError(f"{place}: expected a table, found {shown(value)}")
+    return cast("dict[str, Any]", value)
+
+
+def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], place: str | None = None) -> None:
+    for key in table:
+        if key not in known:
+            hint = suggestion(key, known) or f"; expected {', '.join(known)}"
+            raise DefinitionError(f"{'' if place is None else f'{place}: '}unknown key {quoted(key)}{hint}")

@@ -1,0 +1,120 @@
+"""Law: the nodes of an expression as it was written, shared by every language; no meaning, no types, no text.
+
+A node's `at` is the 0-based offset in the query's text of the word or sign that names it (of an infix operator: of its
+sign), -1 where it was not read from a text; it takes no part in equality. Chains of AND and OR are one n-ary node,
+since they may be long; all other nodes nest, to a depth that limits.py bounds for whatever was read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, final
+
+ArithmeticOperator: TypeAlias = Literal["+", "-", "*", "/", "^", "%"]
+ComparisonOperator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """At least 0: `5` is an int, `5.0` a float, `80%` the float 0.8, `5 min` the int of its microseconds."""
+
+    value: int | float
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class String:
+    value: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    value: bool
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """The word DUR: how long the composite event lasts."""
+
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An attribute; `qualifier` is None for `a`, "" for `$.a`, "1" for `$1.a`, "2" for `$2.a`."""
+
+    qualifier: str | None
+    attribute: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Negative:
+    operand: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    operator: ArithmeticOperator
+    left: Expression
+    right: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    operator: ComparisonOperator
+    left: Expression
+    right: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class And:
+    """At least two operands, as one unparenthesised chain was written."""
+
+    operands: tuple[Expression, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least two operands, as one unparenthesised chain was written."""
+
+    operands: tuple[Expression, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function by the name that was written; whether there is such a function is not known here."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+Expression: TypeAlias = (
+    Number | String | Boolean | Duration | Name | Negative | Not | Arithmetic | Comparison | And | Or | Call
+)

@@ -1,0 +1,97 @@
+"""Law: every message that may be on the wire, as hypothesis strategies."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from broker.wire import (
+    VERSION,
+    AddStream,
+    Closing,
+    Credit,
+    DescribeStream,
+    Done,
+    Failure,
+    Goodbye,
+    Hello,
+    ListStreams,
+    ListSubscriptions,
+    Message,
+    Notifications,
+    Ping,
+    Pong,
+    Probe,
+    Publish,
+    Published,
+    Refusal,
+    Statistics,
+    StatisticsReport,
+    StreamEntry,
+    Streams,
+    Subscribe,
+    Subscribed,
+    SubscriptionEntry,
+    Subscriptions,
+    Unsubscribe,
+    Welcome,
+)
+
+counts = st.integers(0, 2**63 - 1)
+integers = st.integers(-(2**63), 2**63 - 1)
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+values = st.none() | st.booleans() | integers | st.floats(allow_nan=False, allow_infinity=False) | texts
+options = st.dictionaries(texts, values | st.lists(values, max_size=3).map(tuple), max_size=3)
+_optional_count = st.none() | counts
+_optional_text = st.none() | texts
+_credits = st.integers(1, 1_000_000)
+_attributes = st.dictionaries(texts, texts, max_size=4)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Publish:
+    size = draw(st.integers(0, 5))
+
+    def column() -> st.SearchStrategy[tuple[int, ...] | None]:
+        return st.none() | st.lists(integers, min_size=size, max_size=size).map(tuple)
+
+    rows = st.lists(st.lists(values, max_size=3).map(tuple), min_size=size, max_size=size).map(tuple)
+    return Publish(draw(counts), draw(texts), draw(column()), draw(rows), draw(column()), draw(column()))
+
+
+def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
+    return st.lists(strategy, max_size=3).map(tuple)
+
+
+_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count)
+_refusals = _several(st.builds(Refusal, counts, texts, texts))
+_streams = _several(st.builds(StreamEntry, *_stream_fields))
+_subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts))
+_forecast = st.none() | options
+_flag = st.none() | st.booleans()
+
+messages: st.SearchStrategy[Message] = st.one_of(
+    st.builds(Hello, counts, st.just(VERSION), texts),
+    st.builds(Goodbye, counts),
+    st.builds(Ping, counts),
+    st.builds(AddStream, counts, *_stream_fields),
+    batches(),
+    st.builds(Subscribe, counts, texts, texts, _optional_text, _flag, _optional_text, _forecast, _credits),
+    st.builds(Unsubscribe, counts, texts),
+    st.builds(Credit, counts, texts, _credits),
+    st.builds(DescribeStream, counts, texts),
+    st.builds(ListStreams, counts, texts),
+    st.builds(ListSubscriptions, counts, texts),
+    st.builds(Statistics, counts),
+    st.builds(Welcome, counts, counts, texts, counts),
+    st.builds(Done, counts),
+    st.builds(Pong, counts),
+    st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals),
+    st.builds(Subscribed, counts, texts, st.booleans()),
+    st.builds(Streams, counts, _streams, st.booleans()),
+    st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
+    st.builds(StatisticsReport, counts, options),
+    st.builds(Failure, counts, texts, texts, _optional_count, _optional_count, _optional_text),
+    st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8))),
+    st.builds(Probe, counts),
+    st.builds(Closing, counts, texts),
+)

@@ -1,0 +1,102 @@
+"""Canonical conditions: equal for equal meaning, split for indexes, bounded."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.typed_queries import SCHEMAS, VALUES, conditions
+from strategies.typed_queries import Side as Names
+
+from broker.algebra.normal_form import ALWAYS, NEVER, duration_bound, normalise, split
+from broker.algebra.predicate import holds, predicates
+from broker.algebra.resolution import BinaryScope, UnaryScope, condition
+from broker.algebra.semantics import Environment, Occurrence
+from broker.algebra.semantics import holds as means
+from broker.algebra.terms import Attribute, Register, Side, Term, replace
+from broker.events.errors import LimitExceeded
+from broker.events.schema import Row, Schema
+from broker.language import cayuga, cayuga_syntax
+
+S = SCHEMAS["S"]
+
+
+def read(text: str, schema: Schema = S) -> Term:
+    source = cayuga.parse(f"FILTER{{{text}}} S").source
+    assert isinstance(source, cayuga_syntax.Filter)
+    return condition(source.condition, UnaryScope(text, schema))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a > 1 AND k = 'u'", "k = 'u' AND 1 < a"),
+        ("a = 1 OR a = 2", "2 = a OR 1 = a OR a = 1"),
+        ("NOT (a > 1 OR k = 'u')", "a <= 1 AND k != 'u'"),
+        ("NOT NOT b", "b = TRUE"),
+        ("NOT b", "b = FALSE"),
+        ("a * 2 > 1 + 2", "2 * a > 3"),
+        ("a > 1 AND (k = 'u' OR k = 'v')", "a > 1 AND k = 'v' OR k = 'u' AND a > 1"),
+        ("a > 0 AND 1 < 2", "a > 0"),
+    ],
+)
+def test_equal_conditions_have_one_form(one: str, other: str) -> None:
+    assert normalise(read(one)) == normalise(read(other))
+
+
+def test_constants_fold() -> None:
+    assert normalise(read("1 < 2")) == ALWAYS
+    assert normalise(read("1 > 2")) == NEVER
+    assert normalise(read("a = 1 / 0")) == NEVER
+    assert normalise(read("NOT a = 1 / 0")) == NEVER
+
+
+def test_an_exploding_condition_is_refused() -> None:
+    text = " AND ".join(f"(a = {i} OR a = {i + 100})" for i in range(12))
+    with pytest.raises(LimitExceeded, match="256 alternatives"):
+        normalise(read(text))
+
+
+def test_split_names_what_a_hash_answers() -> None:
+    (clause,) = normalise(read("k = 'u' AND a > 1 AND DUR < 3 AND x = a"))
+    parts = split(clause)
+    assert [(position, constant.value) for position, constant in parts.constants] == [(0, "u")]
+    assert parts.joins == ()
+    assert len(parts.static) == 3
+    assert parts.residual == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [("DUR <= 5", 5), ("DUR < 5", 4), ("DUR = 5", 5), ("DUR > 5", None), ("DUR < 5 OR DUR < 9", 8), ("DUR < 2.5", 2)],
+)
+def test_duration_bound(text: str, bound: int | None) -> None:
+    source = cayuga.parse(f"S NEXT{{{text}}} S").source
+    assert isinstance(source, cayuga_syntax.Next)
+    assert source.condition is not None
+    assert duration_bound(normalise(condition(source.condition, BinaryScope(text, S, S, iterates=False)))) == bound
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> Row:
+    found: list[object] = []
+    for a in S.attributes:
+        options: list[object] = [*VALUES[a.type], None] if a.nullable else VALUES[a.type]
+        found.append(draw(st.sampled_from(options)))
+    return tuple(found)  # type: ignore[arg-type]
+
+
+def bound_row(term: Term) -> Term:
+    if isinstance(term, Attribute) and term.side is Side.FIRST:
+        return Register(-1, term.position, term.type)
+    return term
+
+
+@given(conditions([Names("1", S), Names("2", S)]), rows(), rows(), st.integers(0, 3), st.integers(0, 3))
+def test_what_runs_is_what_is_written(syntax: object, first: Row, event: Row, length: int, gap: int) -> None:
+    term = condition(syntax, BinaryScope("", S, S, iterates=False))  # type: ignore[arg-type]
+    end = 10
+    start = end - length
+    written = means(term, Environment(Occurrence(event, start, end, ()), first, (), start - gap))
+    runs = holds(predicates(normalise(replace(term, bound_row))), event, first, (), length + 1, length + gap + 1)
+    assert runs is written

@@ -1,0 +1,81 @@
+"""Law: what is printed reads back as the same tree, and has no parentheses to spare."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from strategies.cayuga_queries import expressions, queries
+
+from broker.language.cayuga import parse
+from broker.language.cayuga_syntax import Filter, Query, Source
+from broker.language.printing import print_expression, print_query
+from broker.language.syntax import Arithmetic, Expression, Name, Negative, Number
+
+
+def read_back(expression: Expression) -> Expression:
+    source = parse(f"FILTER{{{print_expression(expression)}}} S").source
+    assert isinstance(source, Filter)
+    return source.condition
+
+
+@given(queries)
+def test_a_printed_query_reads_back_as_itself(query: Query) -> None:
+    text = print_query(query)
+    again = parse(text)
+    assert again == query
+    # repr tells 1 from 1.0 and from TRUE, which are equal to Python
+    assert repr(again) == repr(query)
+    assert print_query(again) == text
+
+
+@given(expressions)
+def test_a_printed_expression_reads_back_as_itself(expression: Expression) -> None:
+    assert repr(read_back(expression)) == repr(expression)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S",
+        "SELECT * FROM S PUBLISH Out",
+        "SELECT a, b + 1 AS c, * FROM FILTER{a = 1 AND (b > 2 OR NOT c = 'it''s')} S",
+        "A NEXT{} B NEXT{$2.x = $1.x} (C NEXT{} D)",
+        "A UNION B NEXT{} C UNION (D UNION E)",
+        "FILTER{DUR >= 5} FILTER{TRUE}(A NEXT{} B)",
+        "A FOLD{} B FOLD{a = 1} C FOLD{, b = 2} D FOLD{, , $.n + 1 AS n, 2 AS m} E FOLD{a = 1, b = 2, 1 AS n} F",
+        "(SELECT a FROM S) NEXT{} (SELECT * FROM (SELECT b FROM T))",
+        "FILTER{a - (b - c) - d / e / (f / g) ^ 2 % 3 < -(a + b)} S",
+        "FILTER{(a AND b) AND c AND (d OR e OR f)} S",
+        "FILTER{(NOT a) = b AND NOT NOT a = b} S",
+        "FILTER{(a = b) = (c < d)} S",
+        "FILTER{-(-a) = -1 AND min() > coalesce(a, f(b), 'x')} S",
+    ],
+)
+def test_texts_without_needless_parentheses_stay_as_they_are(text: str) -> None:
+    assert print_query(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("select * From ( S ) publish Out", "SELECT * FROM S PUBLISH Out"),
+        ("FILTER{((a) + ((b * c))) > (1)}((S))", "FILTER{a + b * c > 1} S"),
+        ("((A NEXT{} B) NEXT{} C)", "A NEXT{} B NEXT{} C"),
+        ("A FOLD{x = 1,,} B FOLD{y = 1, 1 AS n} C", "A FOLD{x = 1} B FOLD{y = 1, , 1 AS n} C"),
+        ("FILTER{t < 5 min AND p > 80%} S", "FILTER{t < 300000000 AND p > 0.8} S"),
+        ("FILTER{- - a = 1} S -- the rest\n", "FILTER{-(-a) = 1} S"),
+    ],
+)
+def test_layout_case_and_needless_parentheses_go(text: str, printed: str) -> None:
+    assert print_query(parse(text)) == printed
+
+
+def test_a_negative_number_that_was_made_prints_as_a_sign_and_a_number() -> None:
+    made = Arithmetic("^", Number(-5), Negative(Number(-2)))
+    assert print_expression(made) == "-5 ^ -(-2)"
+    assert read_back(made) == Arithmetic("^", Negative(Number(5)), Negative(Negative(Number(2))))
+
+
+def test_printing_a_whole_query_and_its_name() -> None:
+    query = Query(Filter(Name(None, "a"), Source("S")), "Out")
+    assert print_query(query) == "FILTER{a} S PUBLISH Out"
