@@ -101,6 +101,7 @@ class Catalog:
         self.streams: dict[str, StreamDefinition] = {}
         self.published: dict[str, PublishedStream] = {}
         self.subscriptions: dict[str, Subscription] = {}
+        self.definitions: dict[str, SubscriptionDefinition] = {}
         self.internal: dict[str, InternalStream] = {}
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -205,10 +206,11 @@ class Catalog:
         if query.publish is not None:
             self.published.setdefault(query.publish, PublishedStream(query.schema)).publishers += 1
         self.subscriptions[subscription.definition.name] = subscription
+        self.definitions[subscription.definition.name] = subscription.definition
 
     def leave(self, subscription: Subscription) -> None:
         query = subscription.query
-        del self.subscriptions[subscription.definition.name]
+        del self.subscriptions[subscription.definition.name], self.definitions[subscription.definition.name]
         for stream in sources(query.expression):
             if stream in self.published:
                 self.published[stream].readers -= 1

@@ -77,7 +77,8 @@ class Engine:
 
     @property
     def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
-        return {name: s.definition for name, s in self.catalog.subscriptions.items()}
+        """Subscriptions in force by name, in the order in which they came."""
+        return MappingProxyType(self.catalog.definitions)
 
     @property
     def published(self) -> Mapping[str, Schema]:

@@ -19,11 +19,12 @@ from typing import Any, Final, final
 from ..algebra.predicate import Slots, holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
-from .program import Program
-from .results import Derived, Results, mixed
-from .spaces import Key, waiting_key
-from .transition import Ending, Place, Update
+from .program import Program, Static
+from .results import FINAL_DEPTH, Derived, Results, mixed
+from .spaces import Key, Space, waiting_key
+from .transition import Ending, Place, Transition, Update
 
+BEFORE: Final = -(1 << 62)  # earlier than any event
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
 
 
@@ -38,7 +39,16 @@ class OrderedRuntime:
         self.now: int | None = None
         self.results = Results([], [], [], [], {})
         self.begun = 0  # runs and cohorts ever started
-        self.derived = 0
+        # The current event: `item` is what it adds to a trace, `link` to a lineage, `index` where results refer to;
+        # `alone`: no other event of its epoch will be seen by a run that this one affects.
+        self.row: Row = ()
+        self.time = 0
+        self.start = 0
+        self.length = 1
+        self.item = 0
+        self.link: Any = None
+        self.index = 0
+        self.alone = False
 
     def refresh(self) -> None:
         """Bring the cells in line with a changed program. O(what changed), but for a purge now and then."""
@@ -70,79 +80,76 @@ class OrderedRuntime:
         """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
-        number = self.program.stream(stream)
+        spaces = self.program.spaces[self.program.stream(stream)]
         n = len(times)
+        now = BEFORE if self.now is None else self.now
+        done = 0
         for i in range(n):
             time = times[i]
-            alone = False
-            if self.now is None or time > self.now:
+            self.alone = False
+            if time > now:
+                now = time
                 self.now = time
                 if self.expiry.next < time:
                     self._expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
-                alone = i + 1 < n and times[i + 1] > time
-            item = ids[i]
-            self._visit(number, rows[i], starts[i], time, item, item, i, alone)
-            while self.derived < len(results.derived):
-                event = results.derived[self.derived]
-                index = n + self.derived
-                self.derived += 1
-                self._visit(event.stream, event.row, event.start, time, event.trace, event.lineage, index, False)
-        self.derived = 0
+                self.alone = i + 1 < n and times[i + 1] > time
+            self.row = rows[i]
+            self.time = time
+            self.start = starts[i]
+            self.length = time - self.start + 1
+            self.item = ids[i]
+            self.link = ids[i]
+            self.index = i
+            self._visit(spaces)
+            while done < len(results.derived):
+                self._take(results.derived[done])
+                self.index = n + done
+                done += 1
+                self._visit(self.program.spaces[results.derived[done - 1].stream])
         return results
 
-    def _visit(
-        self, stream: int, row: Row, start: int, time: int, item: int, link: Any, index: int, alone: bool
-    ) -> None:
-        """One event through the cells that it concerns."""
-        length = time - start + 1
-        for space in self.program.spaces[stream]:
-            key = space.key_of(row)
+    def _take(self, event: Derived) -> None:
+        """Make a derived event the current one. Others may follow within its epoch: it is never alone."""
+        self.alone = False
+        self.row = event.row
+        self.start = event.start
+        self.length = self.time - event.start + 1
+        self.item = event.trace
+        self.link = event.lineage
+
+    def _visit(self, spaces: list[Space]) -> None:
+        """The current event through the cells that it concerns."""
+        row = self.row
+        for space in spaces:
+            key = row[space.single] if space.single >= 0 else space.key_of(row)
             if key is None:
                 continue
             cell = self.cells[space.number].get(key)
             if cell is None:
                 continue
             if cell.static is not None:
-                self._begin(cell, row, start, time, length, item, link, index)
+                self._begin(cell.static)
             if cell.runs:
-                self._affect(cell, row, start, time, length, item, link, index, alone)
+                self._affect(cell)
                 if not cell.runs:
                     self._drop_if_empty(cell)
 
-    def _begin(
-        self, cell: Cell, row: Row, start: int, time: int, length: int, item: int, link: Any, index: int
-    ) -> None:
-        static = cell.static
-        if static is None:
-            return
+    def _begin(self, static: Static) -> None:
+        """Start arcs and families: new runs, and matches of single events."""
+        row, length = self.row, self.length
         for arc in static.arcs:
-            if holds(arc.guard, row, (), (), length, length):
-                if arc.ending is not None:
-                    self._emit(arc.ending, None, row, start, time, length, item, link, index)
-                elif arc.place is not None:
-                    trace = mixed(0, item, arc.place.depth)
-                    self._enter(
-                        arc.place, arc.update, row, (), (), length, length, start, time, time, trace, None, link
-                    )
-        for i in range(len(static.families)):
-            if static.families[i].count(row) > 0:
-                place = static.places[i]
-                trace = mixed(0, item, place.depth)
-                self._enter(place, None, row, (), (), length, length, start, time, time, trace, None, link)
+            if not arc.guard or holds(arc.guard, row, (), (), length, length):
+                self._follow(arc, None)
+        families = static.families
+        for i in range(len(families)):
+            if families[i].count(row) > 0:
+                self._enter(static.places[i], None, None)
 
-    def _affect(
-        self,
-        cell: Cell,
-        row: Row,
-        start: int,
-        time: int,
-        length: int,
-        item: int,
-        link: Any,
-        index: int,
-        alone: bool,
-    ) -> None:
+    def _affect(self, cell: Cell) -> None:
+        """Waiting runs: each one that the event affects takes its step and ends."""
+        time, start, row, length = self.time, self.start, self.row, self.length
+        alone = self.alone
         runs = cell.runs
         n = len(runs)  # what is started meanwhile comes behind
         kept = 0
@@ -154,7 +161,7 @@ class OrderedRuntime:
             if run.t1 < start:
                 theta = place.theta
                 if not theta or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
-                    self._step(run, place, row, start, time, length, item, link, index)
+                    self._step(run, place)
                     if alone:
                         continue
                     run.touched = time
@@ -163,84 +170,54 @@ class OrderedRuntime:
         if kept < n:
             del runs[kept:n]
 
-    def _step(
-        self,
-        run: Run,
-        place: Place,
-        row: Row,
-        start: int,
-        time: int,
-        length: int,
-        item: int,
-        link: Any,
-        index: int,
-    ) -> None:
+    def _step(self, run: Run, place: Place) -> None:
         """What comes of an affected run."""
+        row = self.row
         family = place.family
         if family is not None:
             for ending in family.completed(family.count(run.row), row):
-                self._emit(ending, run, row, start, time, length, item, link, index)
+                self._emit(ending, run)
             return
-        span = time - run.t0 + 1
-        bound, slots = run.row, run.slots
+        length, span = self.length, self.time - run.t0 + 1
         rebind = place.rebind
         if rebind is not None:
-            if not holds(rebind.guard, row, bound, slots, length, span):
+            if not holds(rebind.guard, row, run.row, run.slots, length, span):
                 return
-            trace = mixed(run.trace, item, place.depth)
-            self._enter(
-                place, rebind.update, row, bound, slots, length, span, run.t0, time, run.born, trace, run.lineage, link
-            )
+            self._enter(place, rebind.update, run)
         for arc in place.arcs:
-            if holds(arc.guard, row, bound, slots, length, span):
-                if arc.ending is not None:
-                    self._emit(arc.ending, run, row, start, time, length, item, link, index)
-                elif arc.place is not None:
-                    trace = mixed(run.trace, item, arc.place.depth)
-                    self._enter(
-                        arc.place,
-                        arc.update,
-                        row,
-                        bound,
-                        slots,
-                        length,
-                        span,
-                        run.t0,
-                        time,
-                        run.born,
-                        trace,
-                        run.lineage,
-                        link,
-                    )
+            if not arc.guard or holds(arc.guard, row, run.row, run.slots, length, span):
+                self._follow(arc, run)
 
-    def _enter(
-        self,
-        place: Place,
-        update: Update | None,
-        row: Row,
-        bound: Row,
-        slots: Slots,
-        length: int,
-        span: int,
-        t0: int,
-        t1: int,
-        born: int,
-        trace: int,
-        before: Lineage,
-        link: Any,
-    ) -> None:
-        """A new run in `place`, unless nothing can ever affect it."""
-        filled: Slots = () if update is None else update.fill(row, bound, slots, length, span)
+    def _follow(self, arc: Transition, run: Run | None) -> None:
+        if arc.ending is not None:
+            self._emit(arc.ending, run)
+        elif arc.place is not None:
+            self._enter(arc.place, arc.update, run)
+
+    def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
+        """A new run in `place`, which goes on from `before` or begins here, unless nothing can ever affect it."""
+        row, time = self.row, self.time
+        bound: Row = ()
+        slots: Slots = ()
+        t0, born, trace = self.start, time, 0
+        links: Lineage = None
+        if before is not None:
+            bound, slots = before.row, before.slots
+            t0, born, trace = before.t0, before.born, before.trace
+            links = before.lineage
         limit = FOREVER
         if place.window >= 0:
             limit = t0 + place.window - 1
-            if limit <= t1:
+            if limit <= time:
                 return
+        filled: Slots = ()
+        if update is not None:
+            filled = update.fill(row, bound, slots, self.length, time - t0 + 1)
         key = waiting_key(place.key, row, filled)
         if key is None:
             return
-        lineage: Lineage = (before, link) if place.lineage else None
-        self.insert(Run(place, row, filled, t0, t1, born, limit, trace, lineage), key)
+        lineage: Lineage = (links, self.link) if place.lineage else None
+        self.insert(Run(place, row, filled, t0, time, born, limit, mixed(trace, self.item, place.depth), lineage), key)
         self.begun += 1
 
     def insert(self, run: Run, key: Key) -> None:
@@ -255,35 +232,26 @@ class OrderedRuntime:
             now = run.t1 if self.now is None else self.now
             self.expiry.schedule(cell, now, sweep_delay(run, now))
 
-    def _emit(
-        self,
-        ending: Ending,
-        run: Run | None,
-        row: Row,
-        start: int,
-        time: int,
-        length: int,
-        item: int,
-        link: Any,
-        index: int,
-    ) -> None:
+    def _emit(self, ending: Ending, run: Run | None) -> None:
+        """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
         target = ending.target()
         results = self.results
         if target.subscribers:
-            results.add(target, index, run)
+            results.add(target, self.index, run)
         if not target.feeds:
             return
-        if run is None:
-            born, t0, trace = time, start, mixed(0, item, -1)
-            values = target.values(row, (), (), length, length)
-            lineage: Lineage = (None, link)
-        else:
-            born, t0, trace = run.born, run.t0, mixed(run.trace, item, -1)
-            values = target.values(row, run.row, run.slots, length, time - t0 + 1)
-            lineage = (run.lineage, link)
+        born, t0, trace = self.time, self.start, 0
+        bound: Row = ()
+        slots: Slots = ()
+        links: Lineage = None
+        if run is not None:
+            born, t0, trace = run.born, run.t0, run.trace
+            bound, slots, links = run.row, run.slots, run.lineage
+        trace = mixed(trace, self.item, FINAL_DEPTH)
+        values = target.values(self.row, bound, slots, self.length, self.time - t0 + 1)
         for feed in target.feeds:
             if born > feed.since:
-                results.derived.append(Derived(feed.stream, values, t0, time, trace, lineage))
+                results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
 
     # --- expiry -------------------------------------------------------------------------------------------------
 

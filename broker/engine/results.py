@@ -17,6 +17,7 @@ from .transition import Subscriber, Target
 MASK: Final = (1 << 63) - 1
 _FACTOR: Final = 0x1E3779B97F4A7C15
 _STEP: Final = 0x3F58476D1CE4E5B9
+FINAL_DEPTH: Final = -1  # where a match binds its last event
 
 Tally = dict[tuple[str, int, int], int]
 
@@ -152,7 +153,7 @@ class Results(Sequence[Match]):
         """What makes two results equal but for their ordinal."""
         run = self.block_run[block]
         item = self._event(self.block_event[block])[3]
-        return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, -1))
+        return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, FINAL_DEPTH))
 
     def _numbered(self) -> list[int]:
         """The ordinal of every result among equal ones in its epoch."""
@@ -189,11 +190,11 @@ class Results(Sequence[Match]):
         length = end - start + 1
         if run is None:
             values = target.values(row, (), (), length, length)
-            trace = mixed(0, item, -1)
+            trace = mixed(0, item, FINAL_DEPTH)
             lineage: Lineage = (None, link)
         else:
             values = target.values(row, run.row, run.slots, length, end - run.t0 + 1)
-            start, trace = run.t0, mixed(run.trace, item, -1)
+            start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         digest = subscriber.digest.copy()
         digest.update(b"%d,%d" % (trace, ordinal))
