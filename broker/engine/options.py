@@ -6,15 +6,33 @@ Every optimisation has a switch here, and with any of them off the results are t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+NEVER_INDEXED: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """`static_index`: start arcs are found by the event's values. `affected_index`: so are waiting runs.
-    `cohorts`: runs that one event starts in sibling states are one object. Limits count things in one engine."""
+    `dynamic_index`: so are the arcs out of a state, by the run's values too. `cohorts`: runs that one event starts in
+    sibling states are one object. Up to `arcs_few` arcs are tried one by one, where an index would cost more.
+    Limits count things in one engine.
+    """
 
     static_index: bool = True
     affected_index: bool = True
+    dynamic_index: bool = True
     cohorts: bool = True
+    arcs_few: int = 8
     streams_max: int = 100_000
     subscriptions_max: int = 10_000_000
+
+    @property
+    def static_few(self) -> int:
+        """How many start arcs of a cell are tried one by one."""
+        return self.arcs_few if self.static_index else NEVER_INDEXED
+
+    @property
+    def dynamic_few(self) -> int:
+        """How many arcs out of a state are tried one by one."""
+        return self.arcs_few if self.dynamic_index else NEVER_INDEXED

@@ -138,8 +138,8 @@ class OrderedRuntime:
     def _begin(self, static: Static) -> None:
         """Start arcs and families: new runs, and matches of single events."""
         row, length = self.row, self.length
-        for arc in static.arcs:
-            if not arc.guard or holds(arc.guard, row, (), (), length, length):
+        if len(static.arcs):
+            for arc in static.arcs.satisfied(row, (), (), length, length):
                 self._follow(arc, None)
         families = static.families
         for i in range(len(families)):
@@ -184,9 +184,8 @@ class OrderedRuntime:
             if not holds(rebind.guard, row, run.row, run.slots, length, span):
                 return
             self._enter(place, rebind.update, run)
-        for arc in place.arcs:
-            if not arc.guard or holds(arc.guard, row, run.row, run.slots, length, span):
-                self._follow(arc, run)
+        for arc in place.arcs.satisfied(row, run.row, run.slots, length, span):
+            self._follow(arc, run)
 
     def _follow(self, arc: Transition, run: Run | None) -> None:
         if arc.ending is not None:

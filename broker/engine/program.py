@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TypeAlias, final
 
 from ..algebra.normal_form import Form, duration_bound
-from ..algebra.predicate import computation, predicates
+from ..algebra.predicate import computation
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
+from .arcs import ArcIndex
 from .family import Family, forward_threshold, start_threshold
 from .options import Options
 from .spaces import Key, KeyPart, Space, equalities
@@ -26,13 +27,13 @@ FamilyKey: TypeAlias = tuple[str, Key, int, int, int, int, Form]
 class Static:
     """What a key value leads to in the program: start arcs and families of the stream's start state."""
 
-    def __init__(self) -> None:
-        self.arcs: list[Transition] = []
+    def __init__(self, few: int) -> None:
+        self.arcs = ArcIndex(few)
         self.families: list[Family[Ending]] = []
         self.places: list[Place] = []  # of the families, in the same order
 
     def empty(self) -> bool:
-        return not self.arcs and not self.families
+        return not len(self.arcs) and not self.families
 
 
 @final
@@ -151,26 +152,27 @@ class Program:
         update = Update(node.entry.update) if node.entry.update else None
         if node.rebind is not None:
             loop = Update(node.rebind.update) if node.rebind.update else None
-            place.rebind = Transition(predicates(node.rebind.guard), loop, place, None)
+            place.rebind = Transition(node.rebind.guard, loop, place, None)
         self._forward_bounds[node.number] = 0
         if node.parent.parent is None:
             start = self._start_arc(node.parent, node.entry.guard, update, place, None)
             self._starts[node.number] = start
         else:
-            arc = Transition(predicates(node.entry.guard), update, place, None)
+            arc = Transition(node.entry.guard, update, place, None)
             self._add_arc(node.parent, arc)
 
     def _make_place(self, node: Node) -> Place:
         found, rest = equalities(node.state.theta) if self.options.affected_index else ({}, node.state.theta)
         positions = tuple(sorted(found))
         space = self.space(node.state.stream, positions)
-        return Place(node.number, node.depth, space, [KeyPart(found[p]) for p in positions], rest)
+        parts = [KeyPart(found[p]) for p in positions]
+        return Place(node.number, node.depth, space, parts, rest, self.options.dynamic_few)
 
     def _start_arc(
         self, start: Node, guard: Form, update: Update | None, place: Place | None, ending: Ending | None
     ) -> StartArc:
         space, key, guard = self._start_cell(start, guard)
-        return StartArc(space, key, Transition(predicates(guard), update, place, ending))
+        return StartArc(space, key, Transition(guard, update, place, ending))
 
     def _start_cell(self, start: Node, guard: Form) -> tuple[Space, Key, Form]:
         """The cell whose events a start arc concerns, by the constants in its guard, and the rest of the guard."""
@@ -183,18 +185,18 @@ class Program:
     def _enroll(self, start: StartArc) -> None:
         if not start.enrolled:
             start.enrolled = True
-            self._static(start.space, start.key).arcs.append(start.transition)
+            self._static(start.space, start.key).arcs.add(start.transition)
 
     def _static(self, space: Space, key: Key) -> Static:
         static = self.statics[space.number].get(key)
         if static is None:
-            static = self.statics[space.number][key] = Static()
+            static = self.statics[space.number][key] = Static(self.options.static_few)
             self.changed.append((space, key))
         return static
 
     def _add_arc(self, node: Node, arc: Transition) -> None:
         """A further arc out of a state that runs wait in one by one."""
-        self.places[node.number].arcs.append(arc)
+        self.places[node.number].arcs.add(arc)
         start = self._starts.get(node.number)
         if start is not None:
             self._enroll(start)
@@ -211,7 +213,7 @@ class Program:
         else:
             membership = self._join_family(end, ending)
             if membership is None:
-                transition = Transition(predicates(end.arc.guard), None, None, ending)
+                transition = Transition(end.arc.guard, None, None, ending)
                 self._add_arc(node, transition)
         self._ends[end.number] = (ending, transition, membership)
         self._widen(node, duration_bound(end.arc.guard))
@@ -289,7 +291,7 @@ class Program:
                 self._withdraw(start)
             elif node.parent.parent is not None and node.parent.number in self.places:
                 parent = self.places[node.parent.number]
-                self._drop_arc(node.parent, next(a for a in parent.arcs if a.place is place))
+                self._drop_arc(node.parent, next(a for a in parent.arcs.arcs if a.place is place))
 
     def _leave_family(self, membership: Membership, ending: Ending) -> None:
         family = membership.family
@@ -307,7 +309,7 @@ class Program:
         place = self.places[node.number]
         place.arcs.remove(arc)
         start = self._starts.get(node.number)
-        if start is not None and not place.arcs:
+        if start is not None and not len(place.arcs):
             self._withdraw(start)
 
     def _withdraw(self, start: StartArc) -> None:
@@ -345,5 +347,9 @@ class Program:
             assert place.family is family
             family.check_invariants()
         for statics in self.statics:
-            assert all(not static.empty() for static in statics.values())
+            for static in statics.values():
+                assert not static.empty()
+                static.arcs.check_invariants()
+        for place in self.all_places():
+            place.arcs.check_invariants()
         assert not any(place.dead for place in self.all_places())

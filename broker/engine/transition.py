@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final, final
 
-from ..algebra.normal_form import Form
+from ..algebra.normal_form import ALWAYS, Form
 from ..algebra.predicate import Computation, Predicate, Slots, computation, predicates
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
+from .arcs import ArcIndex
 from .family import Family
 from .spaces import KeyPart, Space
 
@@ -125,15 +126,19 @@ class Ending:
 
 @final
 class Transition:
-    """An arc ready to run: to a place, with an update of the slots, or to an ending."""
+    """An arc ready to run: to a place, with an update of the slots, or to an ending.
 
-    def __init__(
-        self, guard: list[Predicate], update: Update | None, place: Place | None, ending: Ending | None
-    ) -> None:
-        self.guard = guard
+    `form` is what has to be asked of an event, `guard` the same ready to run. `serial` and `removed` are the index's.
+    """
+
+    def __init__(self, form: Form, update: Update | None, place: Place | None, ending: Ending | None) -> None:
+        self.form = form
+        self.guard: list[Predicate] = [] if form == ALWAYS else predicates(form)
         self.update = update
         self.place = place
         self.ending = ending
+        self.serial = 0
+        self.removed = False
 
 
 @final
@@ -144,14 +149,14 @@ class Place:
     something, in microseconds, or UNBOUNDED; `family` where the place stands for a whole family of siblings.
     """
 
-    def __init__(self, number: int, depth: int, space: Space, key: list[KeyPart], theta: Form) -> None:
+    def __init__(self, number: int, depth: int, space: Space, key: list[KeyPart], theta: Form, few: int) -> None:
         self.number = number
         self.depth = depth
         self.space = space
         self.key = key
         self.theta: list[Predicate] = predicates(theta)
         self.rebind: Transition | None = None
-        self.arcs: list[Transition] = []
+        self.arcs = ArcIndex(few)
         self.window: int = UNBOUNDED
         self.family: Family[Ending] | None = None
         self.lineage = 0  # subscribers below that want it

@@ -103,12 +103,22 @@ def test_engine_finds_what_the_semantics_says(program: dict[str, Syntax], histor
     assert found(matches) == meaning(program, history)
 
 
-@light
-@given(programs(), histories(), st.booleans(), st.booleans(), st.booleans())
+switches = st.builds(
+    Options,
+    static_index=st.booleans(),
+    affected_index=st.booleans(),
+    dynamic_index=st.booleans(),
+    cohorts=st.booleans(),
+    arcs_few=st.sampled_from([0, 0, 2, 8]),
+)
+
+
+@heavy
+@given(programs(most=6), histories(), switches)
 def test_switches_and_batch_sizes_change_nothing(
-    program: dict[str, Syntax], history: list[Happening], static: bool, affected: bool, cohorts: bool
+    program: dict[str, Syntax], history: list[Happening], options: Options
 ) -> None:
-    plain, other = fresh(), fresh(Options(static_index=static, affected_index=affected, cohorts=cohorts))
+    plain, other = fresh(), fresh(options)
     for engine in (plain, other):
         subscribe(engine, program)
     batched = feed_in_batches(plain, history)

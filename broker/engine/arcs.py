@@ -1,0 +1,177 @@
+"""Which of many arcs does an event satisfy: the index over guards (Cayuga 3.2; layout notes, 3).
+
+Used twice: for the start arcs of a cell, and for the arcs out of a place, where a run's registers are known too. Each
+clause of a guard is filed under its most selective atom - its pivot - and what is left of it is verified on the
+candidates: an equality with a constant under a hash, a prefix under a hash by length, a range in columns sorted by its
+lower end with the greatest upper end a block, a scaled register (`price > k * first.price`) sorted by k, a substring by
+its rarest piece of three characters. A guard of several clauses is filed under each, and found once.
+
+Here: the filing and the finding. Not here: equalities that a key space has answered (spaces), thresholds that tell
+whole families of states apart (family).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from ..algebra.normal_form import Clause
+from ..algebra.predicate import Predicate, Slots, conjunction, holds
+from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
+from ..events.schema import Row, Value
+from .ranges import Ranges, interval_of
+from .scaled import Scaled, scaled_of
+from .substrings import Prefixes, Substrings
+
+if TYPE_CHECKING:
+    from .transition import Transition
+
+TAIL_MAX: Final = 64  # arcs that came since the last filing and are tried one by one
+
+
+@final
+class ArcIndex:
+    """`arcs` is the truth; the columns are made from it when first probed and again when enough has changed: bulk
+    loading is linear, one more arc costs a list entry. Up to `few` arcs are sooner tried one by one."""
+
+    def __init__(self, few: int) -> None:
+        self.few = few
+        self.arcs: list[Transition] = []
+        self._filed = 0  # arcs before this are in the columns
+        self._gone = 0  # of these, arcs that were removed since
+        self._serial = 0
+        self._plain: list[Transition] = []
+        self._equal: dict[int, dict[Value, list[Filed]]] = {}
+        self._ranges: dict[tuple[int, int], Ranges[Filed]] = {}
+        self._scaled: dict[tuple[int, int, int, int], Scaled[Filed]] = {}
+        self._prefixes: dict[int, Prefixes[Filed]] = {}
+        self._substrings: dict[int, Substrings[Filed]] = {}
+
+    def __len__(self) -> int:
+        return len(self.arcs)
+
+    def add(self, arc: Transition) -> None:
+        arc.removed = False
+        self.arcs.append(arc)
+
+    def remove(self, arc: Transition) -> None:
+        """O(arcs) list work, no filing until a quarter has gone."""
+        at = self.arcs.index(arc)
+        del self.arcs[at]
+        arc.removed = True
+        if at < self._filed:
+            self._filed -= 1
+            self._gone += 1
+
+    def satisfied(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> list[Transition]:
+        """The arcs whose guard holds, each once. O(log arcs + candidates) where the pivots are selective."""
+        arcs = self.arcs
+        if len(arcs) <= self.few:
+            return [a for a in arcs if not a.guard or holds(a.guard, row, bound, slots, length, span)]
+        if len(arcs) - self._filed > TAIL_MAX or self._gone > (self._filed >> 2):
+            self._file()
+        self._serial += 1
+        candidates: list[Filed] = []
+        for position, by_value in self._equal.items():
+            candidates += by_value.get(row[position], ())
+        for ranges in self._ranges.values():
+            ranges.find(row, candidates)
+        for scaled in self._scaled.values():
+            scaled.find(row, bound, slots, candidates)
+        for prefixes in self._prefixes.values():
+            prefixes.find(row, candidates)
+        for substrings in self._substrings.values():
+            substrings.find(row, candidates)
+        found: list[Transition] = []
+        serial = self._serial
+        for filed in candidates:
+            arc = filed.arc
+            if arc.removed or (filed.shared and arc.serial == serial):
+                continue
+            if not filed.rest or holds(filed.rest, row, bound, slots, length, span):
+                arc.serial = serial
+                found.append(arc)
+        for arc in self._plain:
+            if not arc.removed and (not arc.guard or holds(arc.guard, row, bound, slots, length, span)):
+                found.append(arc)
+        for i in range(self._filed, len(arcs)):
+            arc = arcs[i]
+            if not arc.guard or holds(arc.guard, row, bound, slots, length, span):
+                found.append(arc)
+        return found
+
+    def _file(self) -> None:
+        self._plain = []
+        self._equal, self._ranges, self._scaled = {}, {}, {}
+        self._prefixes, self._substrings = {}, {}
+        for arc in self.arcs:
+            pivots = [_pivot(clause) for clause in arc.form]
+            if not pivots or any(pivot is None for pivot in pivots):
+                self._plain.append(arc)
+                continue
+            for clause, pivot in zip(arc.form, pivots, strict=True):
+                if pivot is not None:
+                    self._put(Filed(arc, len(pivots) > 1), clause, pivot)
+        self._filed, self._gone = len(self.arcs), 0
+
+    def _put(self, filed: Filed, clause: Clause, pivot: Comparison) -> None:
+        rest = tuple(atom for atom in clause if atom is not pivot)
+        interval = interval_of(clause)
+        scaled = scaled_of(pivot)
+        match pivot:
+            case Comparison("=", Attribute(Side.EVENT, position), Constant(value, _)):
+                self._equal.setdefault(position, {}).setdefault(value, []).append(filed)
+            case Comparison("=", Function("starts_with", (Attribute(_, position), Constant(str() as part, _)), _)):
+                self._prefixes.setdefault(position, Prefixes(position)).add(part, filed)
+            case Comparison("=", Function("contains", (Attribute(_, position), Constant(str() as part, _)), _)):
+                self._substrings.setdefault(position, Substrings(position)).add(part, filed)
+            case _ if scaled is not None:
+                self._scaled.setdefault(scaled.key, Scaled(scaled.key)).add(scaled.factor, filed)
+            case _:
+                assert interval is not None
+                rest = interval.rest
+                key = (interval.position, interval.second)
+                self._ranges.setdefault(key, Ranges(*key)).add(interval, filed)
+        filed.rest = conjunction(rest)
+
+    def check_invariants(self) -> None:
+        assert 0 <= self._filed <= len(self.arcs)
+        assert not any(arc.removed for arc in self.arcs)
+
+
+@final
+class Filed:
+    """One clause of an arc in the columns; `rest` is what is left to verify, `shared`: the arc has more clauses."""
+
+    __slots__ = ("arc", "rest", "shared")
+
+    def __init__(self, arc: Transition, shared: bool) -> None:
+        self.arc = arc
+        self.shared = shared
+        self.rest: list[Predicate] = []
+
+
+def _pivot(clause: Clause) -> Comparison | None:
+    """The atom under which a clause is filed: the kind that lets the fewest events through, as a rule."""
+    best: Comparison | None = None
+    best_rank = 9
+    for atom in clause:
+        rank = _rank(atom, clause)
+        if rank < best_rank:
+            best, best_rank = atom, rank
+    return best
+
+
+def _rank(atom: Comparison, clause: Clause) -> int:
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT), Constant()):
+            return 0
+        case Comparison("=", Function("starts_with", (Attribute(Side.EVENT), Constant()), _), Constant(True, _)):
+            return 1
+        case Comparison("=", Function("contains", (Attribute(Side.EVENT), Constant()), _), Constant(True, _)):
+            return 3
+        case _ if (interval := interval_of(clause)) is not None and interval.holds(atom):
+            return 2 if interval.two_sided else 5
+        case _ if scaled_of(atom) is not None:
+            return 4
+        case _:
+            return 9

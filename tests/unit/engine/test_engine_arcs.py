@@ -1,0 +1,93 @@
+"""The index over guards: finds exactly the arcs whose guards hold, whatever was filed, added and removed when."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.algebra.normal_form import NEVER, Form, normalise
+from broker.algebra.predicate import holds
+from broker.algebra.resolution import BinaryScope, condition
+from broker.algebra.terms import Attribute, Register, Side, Term, replace
+from broker.engine.arcs import TAIL_MAX, ArcIndex
+from broker.engine.transition import Transition
+from broker.events.schema import Row, Schema
+from broker.language import cayuga, cayuga_syntax
+
+SCHEMA = Schema.declare({"k": "string?", "x": "float?", "n": "int", "b": "bool"})
+FLOATS = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 1e308]
+INTS = [-3, 0, 1, 2, 3, 2**53, 2**53 + 1, 2**63 - 1]
+WORDS = ["", "a", "ab", "abc", "abcd", "bcd", "xabcx", "zzz"]
+
+floats = st.sampled_from(FLOATS)
+ints = st.sampled_from(INTS)
+relation = st.sampled_from(["<", "<=", ">", ">=", "=", "!="])
+atoms = st.one_of(
+    st.builds("k = '{}'".format, st.sampled_from(WORDS)),
+    st.builds("x {} {!r}".format, relation, floats),
+    st.builds("n {} {}".format, relation, ints),
+    st.builds("n {} {!r}".format, relation, floats),
+    st.builds("x >= {!r} AND x <= {!r}".format, floats, floats),
+    st.builds("x > {!r} AND n < {} AND n > {}".format, floats, ints, ints),
+    st.builds("x {} {!r} * $1.x".format, relation, floats),
+    st.builds("x {} $1.x".format, relation),
+    st.builds("starts_with(k, '{}')".format, st.sampled_from(WORDS)),
+    st.builds("contains(k, '{}')".format, st.sampled_from(WORDS)),
+    st.builds("NOT contains(k, '{}')".format, st.sampled_from(WORDS)),
+    st.sampled_from(["b", "NOT b", "DUR < 3", "k = $1.k", "n = $1.n"]),
+)
+guards = st.one_of(
+    atoms,
+    st.lists(atoms, min_size=2, max_size=3).map(" AND ".join),
+    st.lists(atoms, min_size=2, max_size=3).map(lambda parts: " OR ".join(f"({p})" for p in parts)),
+)
+
+
+def form_of(text: str) -> Form:
+    written = text.replace("k ", "$2.k ").replace("(k", "($2.k").replace("x ", "$2.x ").replace("n ", "$2.n ")
+    written = written.replace("$1.$2.", "$1.").replace("b", "b")
+    words = [("$2.b" if word == "b" else word) for word in written.split(" ")]
+    source = cayuga.parse(f"S NEXT{{{' '.join(words)}}} S").source
+    assert isinstance(source, cayuga_syntax.Next)
+    assert source.condition is not None
+    return normalise(replace(condition(source.condition, BinaryScope(text, SCHEMA, SCHEMA, iterates=False)), register))
+
+
+def register(term: Term) -> Term:
+    if isinstance(term, Attribute) and term.side is Side.FIRST:
+        return Register(-1, term.position, term.type)
+    return term
+
+
+rows: st.SearchStrategy[Row] = st.tuples(
+    st.one_of(st.none(), st.sampled_from(WORDS)), st.one_of(st.none(), floats), ints, st.booleans()
+)
+
+
+@given(st.lists(guards, min_size=1, max_size=12), st.lists(st.tuples(rows, rows), min_size=1, max_size=4), st.data())
+def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, Row]], data: st.DataObject) -> None:
+    index = ArcIndex(0)
+    arcs = [Transition(form_of(text), None, None, None) for text in texts]
+    present: list[Transition] = []
+    for arc in arcs:
+        index.add(arc)
+        present.append(arc)
+        if data.draw(st.integers(0, 3)) == 0:
+            gone = data.draw(st.sampled_from(present))
+            index.remove(gone)
+            present.remove(gone)
+        if data.draw(st.booleans()):
+            index._file()
+        for row, bound in probes:
+            found = index.satisfied(row, bound, (), 1, 2)
+            expected = [a for a in present if a.form != NEVER and holds(a.guard, row, bound, (), 1, 2)]
+            assert sorted(map(id, found)) == sorted(map(id, expected))
+    index.check_invariants()
+
+
+def test_a_tail_is_filed_when_it_is_long() -> None:
+    index = ArcIndex(0)
+    for i in range(10 * TAIL_MAX):
+        index.add(Transition(form_of(f"x > {i}.0"), None, None, None))
+        assert len(index.satisfied(("a", i + 0.5, 0, True), (), (), 1, 1)) == i + 1
+    assert index._filed >= 9 * TAIL_MAX
