@@ -162,16 +162,20 @@ class Catalog:
             raise located(name, error) from None
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {name!r}: {error}") from None
-        self._check_publish(name, query)
+        self._check_published(name, query)
         text = print_query(parsed.syntax)
         return Subscription(parsed.definition, query, text, since), _moment(compiled, since)
 
-    def _check_publish(self, name: str, query: Query) -> None:
-        stream = query.publish
-        if stream is None:
-            return
+    def check_publish(self, name: str, stream: str | None) -> None:
+        """Raises DefinitionError where results would flow into a declared stream."""
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
+
+    def _check_published(self, name: str, query: Query) -> None:
+        stream = query.publish
+        self.check_publish(name, stream)
+        if stream is None:
+            return
         if stream in self._upstream(sources(query.expression)):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
         other = self.published.get(stream)
@@ -207,6 +211,17 @@ class Catalog:
             self.published.setdefault(query.publish, PublishedStream(query.schema)).publishers += 1
         self.subscriptions[subscription.definition.name] = subscription
         self.definitions[subscription.definition.name] = subscription.definition
+
+    def check_leave(self, subscription: Subscription) -> None:
+        """Raises DefinitionError where its going would silence other subscriptions."""
+        stream = subscription.query.publish
+        published = None if stream is None else self.published[stream]
+        if published is not None and published.publishers == 1 and published.readers:
+            readers = [n for n, s in self.subscriptions.items() if stream in sources(s.query.expression)]
+            raise DefinitionError(
+                f"subscription {subscription.definition.name!r}: {readers[0]!r} reads the stream {stream!r}, which only"
+                f" this one publishes; unsubscribe that first"
+            )
 
     def leave(self, subscription: Subscription) -> None:
         query = subscription.query

@@ -13,7 +13,15 @@ from typing import Any, final
 
 from ..automaton.compilation import Compiled
 from ..automaton.diagram import Graph
-from ..events.errors import DefinitionError, EventError, ForetellError, LimitExceeded, QueryError, UnknownSubscription
+from ..events.errors import (
+    DefinitionError,
+    EventError,
+    ForetellError,
+    LimitExceeded,
+    QueryError,
+    UnknownSubscription,
+    shown,
+)
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
@@ -28,7 +36,7 @@ from .program import Program
 from .results import Results
 from .transition import ALWAYS_SINCE, Feed, Subscriber
 
-ID_MAX = 2**63 - 1
+ID_MIN, ID_MAX = -(2**63), 2**63 - 1
 
 
 @final
@@ -53,15 +61,18 @@ class Engine:
         engine = cls(options)
         place = str(path)
         try:
-            text = Path(path).read_bytes().decode()
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise DefinitionError(f"{place}: expected UTF-8 text, found byte {error.start} that is not") from None
         file = read_subscription_file(text, place)
         try:
             for stream in file.streams:
                 engine._declare(stream)
-            for parsed in in_order([engine.catalog.parse(s) for s in file.subscriptions]):
-                engine._install(parsed, ALWAYS_SINCE)
+            parsed = [engine.catalog.parse(s) for s in file.subscriptions]
+            for one in parsed:
+                engine.catalog.check_publish(one.definition.name, one.publish)
+            for one in in_order(parsed):
+                engine._install(one, ALWAYS_SINCE)
         except QueryError as error:
             raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
         except ForetellError as error:
@@ -149,11 +160,15 @@ class Engine:
             self.catalog.internal[name] = InternalStream(1, services)
 
     def unsubscribe(self, name: str) -> None:
-        """Remove a subscription and what only it needed, at once. Raises UnknownSubscription."""
+        """Remove a subscription and what only it needed, at once.
+
+        Raises UnknownSubscription, and DefinitionError while others read a stream that nobody else would publish.
+        """
         subscription = self.catalog.subscriptions.get(name)
         if subscription is None:
             near = suggestion(name, list(self.catalog.subscriptions))
             raise UnknownSubscription(f"unknown subscription {name!r}{near}")
+        self.catalog.check_leave(subscription)
         for service in subscription.services:
             self.program.remove(service.end, service.subscriber, service.feed)
         for stream in reversed(subscription.internal):
@@ -251,7 +266,7 @@ class Engine:
 
 def _check_ids(stream: str, ids: Sequence[int]) -> None:
     for index, number in enumerate(ids):
-        if type(number) is not int or not -ID_MAX <= number <= ID_MAX:
+        if type(number) is not int or not ID_MIN <= number <= ID_MAX:
             raise EventError(
-                f"stream {stream!r}, event {index} of the batch: expected an id of at most 63 bits, found {number!r}"
+                f"stream {stream!r}, event {index} of the batch: expected an id of 64 bits, found {shown(number)}"
             )

@@ -45,8 +45,8 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
     before = sum(service.end.node.depth + 1 for service in services)
     after = sum(1 for _ in program.forest.nodes())
     lines = [
-        f"{len(catalog.subscriptions)} subscriptions, {len(services)} automata",
-        f"{before} states before merging, {after} after",
+        f"{_counted(len(catalog.subscriptions), 'subscription')}, {_counted(len(services), 'automaton', 'automata')}",
+        f"{_counted(before, 'state')} before merging, {after} after",
     ]
     waiting: dict[int, int] = {}
     for place in program.all_places():
@@ -56,11 +56,15 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
             statics = program.statics[space.number].values()
             arcs = sum(len(s.arcs) for s in statics)
             members = sum(len(f) for s in statics for f in s.families)
-            lines.append(
-                f"{_space(catalog, space)}: {arcs} start arcs and {members} family members under {len(statics)} keys,"
-                f" {waiting.get(space.number, 0)} places where runs wait"
-            )
+            starts = f"{_counted(arcs, 'start arc')} and {_counted(members, 'family member')}"
+            places = _counted(waiting.get(space.number, 0), "place")
+            keys = _counted(len(statics), "key")
+            lines.append(f"{_space(catalog, space)}: {starts} under {keys}, {places} where runs wait")
     return lines
+
+
+def _counted(number: int, one: str, more: str = "") -> str:
+    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def _space(catalog: Catalog, space: Space) -> str:

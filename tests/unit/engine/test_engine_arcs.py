@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.algebra.normal_form import NEVER, Form, normalise
@@ -15,8 +15,8 @@ from broker.events.schema import Row, Schema
 from broker.language import cayuga, cayuga_syntax
 
 SCHEMA = Schema.declare({"k": "string?", "x": "float?", "n": "int", "b": "bool"})
-FLOATS = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 1e308]
-INTS = [-3, 0, 1, 2, 3, 2**53, 2**53 + 1, 2**63 - 1]
+FLOATS = [-1.0, 0.0, 0.5, 1.0, 2.0, 1e308]
+INTS = [-1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1]
 WORDS = ["", "a", "ab", "abc", "abcd", "bcd", "xabcx", "zzz"]
 
 floats = st.sampled_from(FLOATS)
@@ -64,7 +64,8 @@ rows: st.SearchStrategy[Row] = st.tuples(
 )
 
 
-@given(st.lists(guards, min_size=1, max_size=12), st.lists(st.tuples(rows, rows), min_size=1, max_size=4), st.data())
+@settings(max_examples=4 * settings().max_examples)
+@given(st.lists(guards, min_size=1, max_size=12), st.lists(st.tuples(rows, rows), min_size=2, max_size=6), st.data())
 def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, Row]], data: st.DataObject) -> None:
     index = ArcIndex(0)
     arcs = [Transition(form_of(text), None, None, None) for text in texts]
@@ -76,7 +77,7 @@ def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, 
             gone = data.draw(st.sampled_from(present))
             index.remove(gone)
             present.remove(gone)
-        if data.draw(st.booleans()):
+        if data.draw(st.integers(0, 3)):
             index._file()
         for row, bound in probes:
             found = index.satisfied(row, bound, (), 1, 2)

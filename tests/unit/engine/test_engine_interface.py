@@ -120,7 +120,7 @@ def test_a_refused_batch_changes_nothing(
 
 
 def test_ids_must_fit(engine: Engine) -> None:
-    with pytest.raises(EventError, match="63 bits"):
+    with pytest.raises(EventError, match="64 bits"):
         engine.publish("S", [1], [("IBM", 1.0)], ids=[2**64])
 
 
@@ -166,9 +166,23 @@ def test_unknown_names(engine: Engine) -> None:
 def test_circles_are_refused_over_several_subscriptions(engine: Engine) -> None:
     engine.subscribe("a", query="S PUBLISH A")
     engine.subscribe("b", query="A PUBLISH B")
-    engine.unsubscribe("a")
     with pytest.raises(DefinitionError, match="its own results through the stream 'A'"):
-        engine.subscribe("a", query="B PUBLISH A")
+        engine.subscribe("c", query="B PUBLISH A")
+
+
+def test_the_last_publisher_stays_while_somebody_reads(engine: Engine) -> None:
+    engine.subscribe("writer", query="FILTER{price > 1} S PUBLISH P")
+    engine.subscribe("reader", query="P")
+    with pytest.raises(DefinitionError, match="'reader' reads the stream 'P'"):
+        engine.unsubscribe("writer")
+    assert [name for name, _, _ in ticks(engine, 2.0)] == ["writer", "reader"]
+    engine.subscribe("second", query="FILTER{price > 5} S PUBLISH P")
+    engine.unsubscribe("writer")
+    assert ticks(engine, 2.0, at=2) == []
+    engine.unsubscribe("reader")
+    engine.unsubscribe("second")
+    engine.check_invariants()
+    engine.subscribe("other", query="SELECT price FROM S PUBLISH P")
 
 
 def test_a_late_subscriber_sees_only_what_began_after_it_came(engine: Engine) -> None:
@@ -192,6 +206,11 @@ def test_load_resolves_any_order_and_names_the_place(tmp_path: Path) -> None:
     path.write_text(head + writer.replace("a >", "b >"))
     with pytest.raises(QueryError, match=r"subs\.toml: subscription 'writer': line 1, column 8: unknown attribute 'b'"):
         Engine.load(path)
+    path.write_text(head + writer.replace("PUBLISH P", "PUBLISH S"))
+    with pytest.raises(DefinitionError, match="cannot publish 'S', a declared stream has this name"):
+        Engine.load(path)
+    path.write_bytes(b"\xef\xbb\xbf" + (head + writer).encode())
+    assert list(Engine.load(path).subscriptions) == ["writer"]
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DefinitionError, match="expected UTF-8 text"):
         Engine.load(path)

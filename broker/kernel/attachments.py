@@ -1,0 +1,127 @@
+"""Law: who is attached to which subscription, and when the engine may forget one. Names are global in the broker.
+
+The first client to subscribe brings a subscription into the engine, others attach to it, and with the last one it goes.
+Subscriptions of the broker's own configuration stay. One that others read (they are written over what it publishes)
+cannot go before them: it stays without clients until that is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, final
+
+from ..events import DefinitionError, ForetellError, UnknownSubscription, suggestion
+from ..language.subscription import SubscriptionDefinition
+from ..wire import Subscribe
+from .delivery import Delivery
+from .matcher import Matcher
+
+_NOBODY: Final[Mapping[bytes, Delivery]] = {}
+
+
+@final
+class Attachments:
+    """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
+
+    __slots__ = ("_definitions", "_deliveries", "_lingering", "_matcher", "_permanent")
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
+        self._definitions: dict[str, SubscriptionDefinition] = dict(matcher.subscriptions)
+        self._permanent: Final = frozenset(self._definitions)
+        self._deliveries: dict[str, dict[bytes, Delivery]] = {}
+        self._lingering: dict[str, None] = {}
+
+    def of(self, name: str) -> Mapping[bytes, Delivery]:
+        """The deliveries of a subscription by session, in the order in which they attached. O(1)."""
+        return self._deliveries.get(name, _NOBODY)
+
+    def attach(self, session: bytes, request: Subscribe, delivery: Delivery) -> bool:
+        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing."""
+        name = request.name
+        existing = self._definitions.get(name)
+        if session in self.of(name):
+            raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
+        if request.query is None:
+            if existing is None:
+                raise UnknownSubscription(f"subscription {name!r} is not known{suggestion(name, self._definitions)}")
+        else:
+            wanted = SubscriptionDefinition(
+                name, request.language, request.query, request.lineage, request.report, request.forecast
+            )
+            if existing is None:
+                self._matcher.subscribe(
+                    name,
+                    language=wanted.language,
+                    query=wanted.query,
+                    lineage=wanted.lineage,
+                    report=wanted.report,
+                    forecast=wanted.forecast,
+                )
+                self._definitions[name] = wanted
+            elif existing != wanted:
+                raise DefinitionError(f"subscription {name!r} exists with another {_difference(existing, wanted)}")
+        self._deliveries.setdefault(name, {})[session] = delivery
+        self._lingering.pop(name, None)
+        return existing is not None
+
+    def detach(self, session: bytes, name: str) -> None:
+        """The session is told no more; the subscription goes with its last one. The session must be attached."""
+        deliveries = self._deliveries[name]
+        del deliveries[session]
+        if deliveries:
+            return
+        del self._deliveries[name]
+        if name not in self._permanent:
+            self._lingering[name] = None
+            self._remove_lingering()
+
+    def entries(self) -> Iterable[tuple[SubscriptionDefinition, Mapping[bytes, Delivery]]]:
+        """Every subscription of the engine with its deliveries, sorted by name."""
+        for name in sorted(self._definitions):
+            yield self._definitions[name], self.of(name)
+
+    def statistics(self) -> dict[str, int]:
+        """Of all subscriptions together."""
+        deliveries = [delivery for group in self._deliveries.values() for delivery in group.values()]
+        return {
+            "subscriptions": len(self._definitions),
+            "attachments": len(deliveries),
+            "notifications_queued": sum(len(delivery.queue) for delivery in deliveries),
+            "notifications_queued_bytes": sum(delivery.queued_bytes for delivery in deliveries),
+        }
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        subscriptions = self._matcher.subscriptions
+        assert dict(subscriptions) == self._definitions
+        for name, deliveries in self._deliveries.items():
+            assert deliveries, "a subscription without clients is not kept here"
+            assert name in subscriptions
+            for delivery in deliveries.values():
+                assert delivery.subscription == name
+                delivery.check_invariants()
+        for name in subscriptions:
+            assert name in self._deliveries or name in self._permanent or name in self._lingering
+        assert not self._lingering.keys() & self._deliveries.keys()
+
+    def _remove_lingering(self) -> None:
+        # Each removal may free another one that it read; names leave in the order in which their clients did.
+        removed = True
+        while removed:
+            removed = False
+            for name in tuple(self._lingering):
+                try:
+                    self._matcher.unsubscribe(name)
+                except ForetellError:
+                    continue
+                del self._lingering[name], self._definitions[name]
+                removed = True
+
+
+def _difference(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> str:
+    for field, word in (("language", "language"), ("query", "text"), ("lineage", "lineage"), ("report", "report")):
+        if getattr(existing, field) != getattr(wanted, field):
+            return word
+    return "forecast"

@@ -1,0 +1,64 @@
+"""Law: what can happen to the kernel and what it can want done; plain values, so that a run can be written down.
+
+A session is named by bytes that the transport gave it; they mean nothing here. Today they are the connection's routing
+id, so that a new connection is a new session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+from ..wire import Message, WireError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message came."""
+
+    session: bytes
+    message: Message
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Something came that is no message."""
+
+    session: bytes
+    error: WireError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Nothing can be sent to this session any more. Legal for one that the kernel does not know."""
+
+    session: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed; expected about once a second."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The broker ends: the last input. `reason` is one line for the clients."""
+
+    reason: str
+
+
+Input: TypeAlias = Received | Garbled | Gone | Tick | Stop
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Send:
+    """The only effect. Messages to one session are sent in order; if that cannot be, the session is Gone."""
+
+    session: bytes
+    message: Message

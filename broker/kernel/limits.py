@@ -1,0 +1,43 @@
+"""Law: how much a client may make the broker hold; each limit has a unit and says what happens when it is hit.
+
+What a single message may be is broker.wire's affair, what a query may be broker.language's, what runs may grow to the
+engine's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import final
+
+from ..events import DefinitionError, shown
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one broker. Each is at least 1. Raises DefinitionError."""
+
+    sessions: int = 1_000
+    """Clients at a time; a further HELLO is refused."""
+
+    session_subscriptions: int = 10_000
+    """Subscriptions of one client; a further one is refused."""
+
+    streams: int = 10_000
+    """Declared streams; a further one is refused."""
+
+    queue_notifications: int = 1_000_000
+    """Notifications of one subscription that wait for one client's credit. From the one beyond it on they are missed,
+    until the queue is empty; then an `incomplete` in their place says how many and since when."""
+
+    queue_bytes: int = 256 * 1024 * 1024
+    """The same in bytes, as estimated by delivery.NOTIFICATION_BYTES_EXTRA."""
+
+    silence_seconds: int = 30
+    """A client that has said nothing for so long is probed; it stays as long as the transport can reach it."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not int or value < 1:
+                raise DefinitionError(f"limits.{field.name}: expected a whole number from 1 on, found {shown(value)}")

@@ -1,0 +1,110 @@
+"""Law: how what the broker knows is told in pages, each of which fits a frame; nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
+from ..language.subscription import SubscriptionDefinition
+from ..wire import (
+    AddStream,
+    Failure,
+    ListStreams,
+    ListSubscriptions,
+    StreamEntry,
+    Streams,
+    SubscriptionEntry,
+    Subscriptions,
+)
+from ..wire.limits import PAGE_BYTES_TARGET
+from .delivery import Delivery
+
+_Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
+
+# What an entry takes beside its texts, and a character at most: a page only has to be well below a frame.
+_ENTRY_BYTES_EXTRA = 64
+_CHARACTER_BYTES_MAX = 4
+
+
+def failure(correlation: int, error: ForetellError) -> Failure:
+    """An error as it travels."""
+    if isinstance(error, QueryError):
+        return Failure(correlation, error.code, str(error), error.line, error.column, error.excerpt)
+    return Failure(correlation, error.code, str(error), None, None, None)
+
+
+def stream_definition(request: AddStream) -> StreamDefinition:
+    """The stream that a client declares. Raises DefinitionError."""
+    return StreamDefinition(
+        request.name,
+        Schema.declare(request.attributes),
+        request.key,
+        request.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
+        request.lateness,
+        request.speculation,
+    )
+
+
+def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
+    """Why a stream cannot be declared again like this."""
+    for field in ("schema", "key", "disorder", "lateness", "speculation"):
+        if getattr(existing, field) != getattr(wanted, field):
+            break
+    what = "other attributes" if field == "schema" else f"another {field}"
+    return DefinitionError(f"stream {wanted.name!r} exists with {what}")
+
+
+def stream_entry(stream: StreamDefinition) -> StreamEntry:
+    """A stream as it travels."""
+    return StreamEntry(
+        stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
+    )
+
+
+def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) -> Streams:
+    """The streams behind `after`, sorted by name. O(streams log streams)."""
+    names = [name for name in sorted(streams) if name > request.after]
+    entries, more = _page((stream_entry(streams[name]) for name in names), _stream_size)
+    return Streams(request.correlation, entries, more)
+
+
+def subscriptions_page(
+    known: Iterable[tuple[SubscriptionDefinition, Mapping[bytes, Delivery]]], request: ListSubscriptions
+) -> Subscriptions:
+    """The subscriptions behind `after`; `known` is sorted by name."""
+    entries, more = _page(
+        (
+            SubscriptionEntry(
+                definition.name,
+                definition.language,
+                definition.query,
+                len(deliveries),
+                sum(len(delivery.queue) for delivery in deliveries.values()),
+            )
+            for definition, deliveries in known
+            if definition.name > request.after
+        ),
+        lambda entry: len(entry.query),
+    )
+    return Subscriptions(request.correlation, entries, more)
+
+
+def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tuple[tuple[_Entry, ...], bool]:
+    page: list[_Entry] = []
+    size = 0
+    for entry in entries:
+        if size >= PAGE_BYTES_TARGET:
+            return tuple(page), True
+        page.append(entry)
+        size += _ENTRY_BYTES_EXTRA + _CHARACTER_BYTES_MAX * (len(entry.name) + characters(entry))
+    return tuple(page), False
+
+
+def _stream_size(entry: StreamEntry) -> int:
+    return sum(len(name) + 8 for name in entry.attributes)
+
+
+def numbers(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of statistics that the wire can carry: tuples and lists alike, keys as text."""
+    return {str(key): numbers(value) if isinstance(value, Mapping) else value for key, value in group.items()}

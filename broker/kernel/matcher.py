@@ -1,0 +1,59 @@
+"""Law: what the kernel asks of an engine, and nothing more: so that a test can put a small one in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from ..events import Disorder, StreamDefinition
+from ..language.subscription import SubscriptionDefinition
+
+
+class Result(Protocol):
+    """One result of the engine; `line()` is its form for the outside."""
+
+    @property
+    def subscription(self) -> str: ...
+
+    def line(self) -> dict[str, Any]: ...
+
+
+class Matcher(Protocol):
+    """An engine. What it refuses, it refuses with a ForetellError and unchanged."""
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]: ...
+
+    @property
+    def subscriptions(self) -> Mapping[str, SubscriptionDefinition]: ...
+
+    @property
+    def now(self) -> int | None: ...
+
+    def add_stream(
+        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+    ) -> Any: ...
+
+    def subscribe(
+        self,
+        name: str,
+        *,
+        language: str,
+        query: str,
+        lineage: bool | None = None,
+        report: str | None = None,
+        forecast: dict[str, Any] | None = None,
+    ) -> Any: ...
+
+    def unsubscribe(self, name: str) -> Any: ...
+
+    def publish(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> Sequence[Result]: ...
+
+    def statistics(self) -> Mapping[str, Any]: ...

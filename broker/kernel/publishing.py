@@ -1,0 +1,76 @@
+"""Law: how a batch from a client becomes events: its clock, its numbers, and what is refused of it.
+
+A late event is refused by itself, with its index and a reason, and the others of its batch are taken. Anything else
+that is wrong refuses the batch as a whole, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..events import LARGEST, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
+from ..wire import Publish, Published, Refusal
+from .matcher import Matcher, Result
+
+
+def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Published, Sequence[Result]]:
+    """Feed a batch to the engine: the answer, and the results. Events without ids are numbered from `first_id` on.
+
+    Events without times take `now`, but never a time before the newest processed. Raises ForetellErrors.
+    The journal of a durable broker is written between the engine's yes and this return.
+    """
+    rows: Sequence[tuple[Any, ...]] = batch.rows
+    if not rows:
+        return Published(batch.correlation, 0, matcher.now, None, ()), ()
+    times: Sequence[int]
+    if batch.times is None:
+        newest = matcher.now
+        times = [now if newest is None else max(now, newest)] * len(rows)
+    else:
+        times = batch.times
+    ids: Sequence[int] = batch.ids if batch.ids is not None else list(range(first_id, first_id + len(rows)))
+    starts: Sequence[int] | None = batch.starts
+    refused: tuple[Refusal, ...] = ()
+    try:
+        results = matcher.publish(batch.stream, times, rows, ids, starts)
+    except LateEvent:
+        stream = matcher.streams[batch.stream]
+        _check_whole(stream, times, rows, starts)
+        kept, refused = _sifted(times, matcher.now)
+        if not kept:
+            return Published(batch.correlation, 0, matcher.now, None, refused), ()
+        times = [times[at] for at in kept]
+        rows = [rows[at] for at in kept]
+        starts = None if starts is None else [starts[at] for at in kept]
+        ids = ids[: len(kept)] if batch.ids is None else [batch.ids[at] for at in kept]
+        results = matcher.publish(batch.stream, times, rows, ids, starts)
+    return Published(batch.correlation, len(rows), matcher.now, ids[0], refused), results
+
+
+def _check_whole(
+    stream: StreamDefinition, times: Sequence[int], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
+) -> None:
+    """All that can refuse the batch as a whole, also what the late events of it would have hidden."""
+    check_rows(stream, rows)
+    for index, time in enumerate(times):
+        if not -LARGEST <= time <= LARGEST:
+            raise EventError(
+                f"stream {stream.name!r}, row {index}: expected a time at most 2**61 microseconds from 1970, "
+                f"found {shown(time)}"
+            )
+    if starts is not None:
+        check_starts(stream, starts, times)
+
+
+def _sifted(times: Sequence[int], newest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
+    """The indexes to keep, and the refusals of those earlier than the newest before them."""
+    kept: list[int] = []
+    refused: list[Refusal] = []
+    for index, time in enumerate(times):
+        if newest is not None and time < newest:
+            refused.append(Refusal(index, LateEvent.code, f"expected a time of {newest} or later, found {time}"))
+        else:
+            kept.append(index)
+            newest = time
+    return kept, tuple(refused)

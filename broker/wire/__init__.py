@@ -1,0 +1,83 @@
+"""Law: how broker and client say things: messages, their bytes, the limits of both, and the version; nobody acts here.
+
+One message is one ZeroMQ frame: a msgpack array `[type, correlation, field, ...]`. A request carries a correlation that
+its sender chose, greater than 0, and its answer repeats it; what nobody asked for carries 0. Results travel as bytes
+that were encoded once, however many clients they go to.
+"""
+
+from __future__ import annotations
+
+from .codec import decode, decode_result, encode, encode_result
+from .errors import WireError
+from .limits import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
+from .messages import (
+    AddStream,
+    Closing,
+    Credit,
+    DescribeStream,
+    Done,
+    Failure,
+    Goodbye,
+    Hello,
+    ListStreams,
+    ListSubscriptions,
+    Message,
+    Notifications,
+    Ping,
+    Pong,
+    Probe,
+    Publish,
+    Published,
+    Refusal,
+    Statistics,
+    StatisticsReport,
+    StreamEntry,
+    Streams,
+    Subscribe,
+    Subscribed,
+    SubscriptionEntry,
+    Subscriptions,
+    Unsubscribe,
+    Welcome,
+)
+
+__all__ = [
+    "BATCH_EVENTS_MAX",
+    "FRAME_BYTES_MAX",
+    "RESULT_BYTES_MAX",
+    "TEXT_BYTES_MAX",
+    "VERSION",
+    "AddStream",
+    "Closing",
+    "Credit",
+    "DescribeStream",
+    "Done",
+    "Failure",
+    "Goodbye",
+    "Hello",
+    "ListStreams",
+    "ListSubscriptions",
+    "Message",
+    "Notifications",
+    "Ping",
+    "Pong",
+    "Probe",
+    "Publish",
+    "Published",
+    "Refusal",
+    "Statistics",
+    "StatisticsReport",
+    "StreamEntry",
+    "Streams",
+    "Subscribe",
+    "Subscribed",
+    "SubscriptionEntry",
+    "Subscriptions",
+    "Unsubscribe",
+    "Welcome",
+    "WireError",
+    "decode",
+    "decode_result",
+    "encode",
+    "encode_result",
+]

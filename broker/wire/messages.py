@@ -1,0 +1,334 @@
+"""Law: what broker and client can say to each other; plain values, no bytes and no behaviour.
+
+The first field of each message is its correlation. The order of the fields is their order on the wire: a new field goes
+to the end and raises the version. Types and fields on the wire are in codec.MESSAGES.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+# ---- from the client ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first message of a session. `software` is for people who read logs and statistics."""
+
+    correlation: int
+    version: int
+    software: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Goodbye:
+    """The session ends and its subscriptions are released; answered by Done."""
+
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Answered by Pong: the broker's loop is alive and the session is known."""
+
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AddStream:
+    """A stream as a subscription file declares it; `lateness` and `speculation` in microseconds. Answered by Done."""
+
+    correlation: int
+    name: str
+    attributes: dict[str, str]
+    key: str | None
+    disorder: str
+    lateness: int | None
+    speculation: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """A batch in columns, each as long as `rows`; a row holds the values in schema order.
+
+    `times` None: the broker's clock. `ids` None: the broker numbers. `starts` None: as `times`. Answered by Published.
+    """
+
+    correlation: int
+    stream: str
+    times: tuple[int, ...] | None
+    rows: tuple[tuple[Any, ...], ...]
+    ids: tuple[int, ...] | None
+    starts: tuple[int, ...] | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Answered by Subscribed. `query` None attaches to whatever bears the name, and the options are then not compared.
+
+    `credits`: how many notifications may come before the next Credit.
+    """
+
+    correlation: int
+    name: str
+    language: str
+    query: str | None
+    lineage: bool | None
+    report: str | None
+    forecast: dict[str, Any] | None
+    credits: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """Answered by Done; what was queued for this client is discarded. No notification follows the answer."""
+
+    correlation: int
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """So many further notifications may come. Not answered."""
+
+    correlation: int
+    name: str
+    credits: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DescribeStream:
+    """Answered by Streams with this one."""
+
+    correlation: int
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListStreams:
+    """The streams whose names sort behind `after`; answered by Streams, a page at a time."""
+
+    correlation: int
+    after: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListSubscriptions:
+    """The subscriptions whose names sort behind `after`; answered by Subscriptions, a page at a time."""
+
+    correlation: int
+    after: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Answered by StatisticsReport."""
+
+    correlation: int
+
+
+# ---- from the broker, in answer ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there."""
+
+    correlation: int
+    version: int
+    software: str
+    silence_seconds: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was asked for is done and has no more to say."""
+
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The answer to Ping."""
+
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One event of a batch was not taken: its index in the batch, the error's code and its line. Part of Published."""
+
+    index: int
+    code: str
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The engine has taken `count` events of the batch, numbered from `first_id` on unless ids were given.
+
+    `newest` is the newest time that it has processed, of any stream. Both are None where nothing was taken yet.
+    """
+
+    correlation: int
+    count: int
+    newest: int | None
+    first_id: int | None
+    refused: tuple[Refusal, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """`attached`: the subscription existed before, so that it may already have runs under way."""
+
+    correlation: int
+    name: str
+    attached: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    """A declared stream. Part of Streams."""
+
+    name: str
+    attributes: dict[str, str]
+    key: str | None
+    disorder: str
+    lateness: int | None
+    speculation: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """`more`: ask again, after the last of these."""
+
+    correlation: int
+    entries: tuple[StreamEntry, ...]
+    more: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscriptionEntry:
+    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions."""
+
+    name: str
+    language: str
+    query: str
+    subscribers: int
+    queued: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subscriptions:
+    """`more`: ask again, after the last of these."""
+
+    correlation: int
+    entries: tuple[SubscriptionEntry, ...]
+    more: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StatisticsReport:
+    """Numbers by name in groups by name."""
+
+    correlation: int
+    groups: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request was refused and changed nothing. `line`, `column` and `excerpt` point into a query's text.
+
+    With correlation 0 the frame was too broken to say which request it was.
+    """
+
+    correlation: int
+    code: str
+    message: str
+    line: int | None
+    column: int | None
+    excerpt: str | None
+
+
+# ---- from the broker, unasked: correlation 0 ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Notifications:
+    """Encoded results of one subscription; `first` numbers the first of them, without a gap from 1 for each session."""
+
+    correlation: int
+    subscription: str
+    first: int
+    results: tuple[bytes, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Sent into a silence to see whether there is still somebody to send to; needs no answer."""
+
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The broker ends the session: nothing follows."""
+
+    correlation: int
+    reason: str
+
+
+Message: TypeAlias = (
+    Hello
+    | Goodbye
+    | Ping
+    | AddStream
+    | Publish
+    | Subscribe
+    | Unsubscribe
+    | Credit
+    | DescribeStream
+    | ListStreams
+    | ListSubscriptions
+    | Statistics
+    | Welcome
+    | Done
+    | Pong
+    | Published
+    | Subscribed
+    | Streams
+    | Subscriptions
+    | StatisticsReport
+    | Failure
+    | Notifications
+    | Probe
+    | Closing
+)

@@ -1,0 +1,113 @@
+"""Law: of what form a field on the wire may be. A shape judges a decoded value; it converts and builds nothing.
+
+The values of a row are not judged here: their types are the schema's affair, and broker.events names stream and
+attribute in what it has to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final, final
+
+from .limits import CREDITS_MAX, NAME_LENGTH_MAX, NESTING_MAX
+
+_LEAST: Final = -(2**63)
+_GREATEST: Final = 2**63 - 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is expected, in words, and whether a value is that."""
+
+    expected: str
+    fits: Callable[[object], bool]
+
+
+def optional(shape: Shape) -> Shape:
+    """The shape, or nil."""
+    fits = shape.fits
+    return Shape(f"{shape.expected} or nil", lambda value: value is None or fits(value))
+
+
+def records(*shapes: Shape) -> Shape:
+    """An array of arrays, each with one value of each shape."""
+    arity = len(shapes)
+
+    def fits(value: object) -> bool:
+        return type(value) is tuple and all(
+            type(record) is tuple
+            and len(record) == arity
+            and all(shape.fits(field) for shape, field in zip(shapes, record))
+            for record in value
+        )
+
+    return Shape(f"an array of arrays of {arity}", fits)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _GREATEST
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int and _LEAST <= value <= _GREATEST
+
+
+def _are_integers(value: object) -> bool:
+    # Types and bounds in C: this runs over every time of every batch.
+    if type(value) is not tuple or not set(map(type, value)) <= {int}:
+        return False
+    return not value or (min(value) >= _LEAST and max(value) <= _GREATEST)
+
+
+def _are(kind: type) -> Callable[[object], bool]:
+    return lambda value: type(value) is tuple and set(map(type, value)) <= {kind}
+
+
+def _are_names(value: object) -> bool:
+    return type(value) is dict and all(type(name) is str and type(kind) is str for name, kind in value.items())
+
+
+def _is_plain(value: object) -> bool:
+    """A map of nil, booleans, integers, finite floats, strings, arrays and maps, nested at most NESTING_MAX deep."""
+    if type(value) is not dict:
+        return False
+    level: list[object] = [value]
+    for _ in range(NESTING_MAX):
+        below: list[object] = []
+        for item in level:
+            if type(item) is dict:
+                if not all(type(key) is str for key in item):
+                    return False
+                below.extend(item.values())
+            elif type(item) is tuple:
+                below.extend(item)
+            elif type(item) is float:
+                if not isfinite(item):
+                    return False
+            elif item is not None and type(item) not in (bool, int, str):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+COUNT: Final = Shape("an integer from 0 to 2**63 - 1", _is_count)
+INTEGER: Final = Shape("an integer of 64 bits", _is_integer)
+CREDITS: Final = Shape(
+    f"an integer from 1 to {CREDITS_MAX:,}", lambda value: type(value) is int and 1 <= value <= CREDITS_MAX
+)
+FLAG: Final = Shape("a boolean", lambda value: type(value) is bool)
+NAME: Final = Shape(
+    f"a string of at most {NAME_LENGTH_MAX} characters",
+    lambda value: type(value) is str and len(value) <= NAME_LENGTH_MAX,
+)
+TEXT: Final = Shape("a string", lambda value: type(value) is str)
+INTEGERS: Final = Shape("an array of integers of 64 bits", _are_integers)
+ROWS: Final = Shape("an array of arrays", _are(tuple))
+BLOBS: Final = Shape("an array of byte strings", _are(bytes))
+NAMES: Final = Shape("a map of strings to strings", _are_names)
+PLAIN: Final = Shape(f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)

@@ -1,0 +1,106 @@
+"""Law: how a batch of any size becomes messages of a bounded size, and their answers one receipt; nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from broker.events import LARGEST, EventError, StreamDefinition, check_rows, check_starts, shown
+from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal, WireError, encode
+
+from .errors import LimitExceeded
+from .receipt import Receipt
+
+_ID_MAX = 2**63 - 1
+
+
+def check_batch(
+    stream: StreamDefinition,
+    times: Sequence[int] | None,
+    rows: Sequence[tuple[Any, ...]],
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+) -> Sequence[tuple[Any, ...]]:
+    """The rows, converted where the schema allows it. Raises EventError for what the broker would refuse as a whole.
+
+    Here, because a batch may be sent in several parts, and a mistake in the last one should not come after the others.
+    """
+    checked = check_rows(stream, rows)
+    for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
+        if column is None:
+            continue
+        if len(column) != len(rows):
+            raise EventError(
+                f"stream {stream.name!r}: expected {len(rows)} {name}s, one for each row, found {len(column)}"
+            )
+        if set(map(type, column)) <= {int} and (not rows or (min(column) >= least and max(column) <= greatest)):
+            continue
+        for index, value in enumerate(column):
+            if type(value) is not int or not least <= value <= greatest:
+                bound = "at most 2**61 microseconds from 1970" if name == "time" else "of 64 bits"
+                raise EventError(
+                    f"stream {stream.name!r}, row {index}: expected an integer {name} {bound}, found {shown(value)}"
+                )
+    if starts is not None:
+        if times is None:
+            raise EventError(f"stream {stream.name!r}: expected times where there are starts, found none")
+        check_starts(stream, starts, times)
+    return checked
+
+
+def parts(
+    stream: str,
+    times: Sequence[int] | None,
+    rows: Sequence[tuple[Any, ...]],
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+) -> Iterator[tuple[int, Callable[[int], Message]]]:
+    """The index of each part's first row, and what makes its message. At least one part, also of no rows.
+
+    Raises LimitExceeded at an event that fits no message.
+    """
+    first = 0
+    size = BATCH_EVENTS_MAX
+    while True:
+        make = _part(stream, times, rows, ids, starts, first, first + size)
+        try:
+            encode(make(0))
+        except WireError as error:
+            if size == 1:
+                raise LimitExceeded(f"stream {stream!r}, row {first}: {error}") from None
+            size = max(1, min(size, len(rows) - first) // 2)  # and the later parts are probably no smaller
+            continue
+        yield first, make
+        first += size
+        if first >= len(rows):
+            return
+
+
+def _part(
+    stream: str,
+    times: Sequence[int] | None,
+    rows: Sequence[tuple[Any, ...]],
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+    first: int,
+    last: int,
+) -> Callable[[int], Message]:
+    def cut(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
+        return None if column is None else tuple(column[first:last])
+
+    columns = (cut(times), tuple(rows[first:last]), cut(ids), cut(starts))
+    return lambda number: Publish(number, stream, *columns)
+
+
+def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:
+    """One receipt for the answers to all parts, each with the index of its first row."""
+    return Receipt(
+        sum(answer.count for _, answer in answers),
+        answers[-1][1].newest,
+        next((answer.first_id for _, answer in answers if answer.first_id is not None), None),
+        tuple(
+            Refusal(first + refusal.index, refusal.code, refusal.reason)
+            for first, answer in answers
+            for refusal in answer.refused
+        ),
+    )

@@ -1,0 +1,79 @@
+"""Law: everything the SDK raises on purpose, and how the broker's refusals become exceptions again.
+
+What the broker refuses has the class that the embedded engine would raise. After such an error the connection goes on;
+after ConnectionLost it does not. All are ForetellErrors, whose text is one line.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, final
+
+from broker.events import (
+    ERRORS,
+    DefinitionError,
+    EventError,
+    ForetellError,
+    LateEvent,
+    LimitExceeded,
+    QueryError,
+    UnknownStream,
+    UnknownSubscription,
+    Unsupported,
+)
+from broker.wire import Failure
+
+__all__ = [
+    "ConnectionLost",
+    "DefinitionError",
+    "EventError",
+    "ForetellError",
+    "LateEvent",
+    "LimitExceeded",
+    "ProtocolError",
+    "QueryError",
+    "RequestTimeout",
+    "UnknownStream",
+    "UnknownSubscription",
+    "Unsupported",
+    "remote_error",
+]
+
+
+@final
+class ConnectionLost(ForetellError):
+    """There is no broker, or it does not know this session any more. Open a new Client and subscribe again.
+
+    Of a request that was under way the outcome is unknown, as with RequestTimeout.
+    """
+
+    code: ClassVar[str] = "session"
+
+
+@final
+class RequestTimeout(ForetellError):
+    """No answer came in time. The outcome is unknown: the request may have been carried out, or still be."""
+
+    code: ClassVar[str] = "timeout"
+
+
+@final
+class ProtocolError(ForetellError):
+    """One end did not understand the other: another version, or a mistake in one of them."""
+
+    code: ClassVar[str] = "protocol"
+
+
+_KINDS: Final[dict[str, type[ForetellError]]] = {
+    **ERRORS,
+    "session": ConnectionLost,
+    "protocol": ProtocolError,
+    "version": ProtocolError,
+}
+
+
+def remote_error(failure: Failure) -> ForetellError:
+    """The exception of a refusal; a code from a later version gives a plain ForetellError."""
+    kind = _KINDS.get(failure.code, ForetellError)
+    if kind is QueryError:
+        return QueryError(failure.message, failure.line or 1, failure.column or 1, failure.excerpt or "")
+    return kind(failure.message)

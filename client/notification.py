@@ -1,0 +1,89 @@
+"""Law: one result as a reader sees it; a view of what came, which is neither copied nor interpreted."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+
+@final
+class Notification:
+    """A match, or whatever else `kind` says. A field that does not apply is None, and `line()` lacks it.
+
+    `kind` "incomplete" is no result: it says that `missed` results are missing here, since the time `since`, because of
+    `limit`. It stands where they would have stood.
+    """
+
+    __slots__ = ("_line",)
+
+    def __init__(self, line: dict[str, Any]) -> None:
+        self._line = line
+
+    def line(self) -> dict[str, Any]:
+        """The result exactly as the broker tells it, as the command line prints it."""
+        return self._line
+
+    @property
+    def kind(self) -> str:
+        """match, retraction, forecast, resolution, punctuation or incomplete."""
+        kind: str = self._line["kind"]
+        return kind
+
+    @property
+    def subscription(self) -> str:
+        """The name of the subscription."""
+        name: str = self._line["subscription"]
+        return name
+
+    @property
+    def id(self) -> str | None:
+        """The same for the same match, also after a restart or a replay."""
+        return self._line.get("id")
+
+    @property
+    def start(self) -> int | None:
+        """When the first contributing event began, in microseconds."""
+        return self._line.get("start")
+
+    @property
+    def end(self) -> int | None:
+        """When the last contributing event ended, in microseconds."""
+        return self._line.get("end")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The selected values by name."""
+        data: dict[str, Any] = self._line.get("data", {})
+        return data
+
+    @property
+    def lineage(self) -> list[int] | None:
+        """The ids of the contributing events in pattern order."""
+        return self._line.get("lineage")
+
+    @property
+    def bindings(self) -> dict[str, list[int]] | None:
+        """Ids by variable, where the language has variables."""
+        return self._line.get("bindings")
+
+    @property
+    def limit(self) -> str | None:
+        """Of an incomplete: which limit was hit."""
+        return self._line.get("limit")
+
+    @property
+    def since(self) -> int | None:
+        """Of an incomplete: the time of the first result that is missing, in microseconds."""
+        return self._line.get("since")
+
+    @property
+    def missed(self) -> int | None:
+        """Of an incomplete: how many results are missing."""
+        return self._line.get("missed")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Notification) and self._line == other._line
+
+    __hash__ = None  # type: ignore[assignment]  # it is equal by contents that may change
+
+    def __repr__(self) -> str:
+        return f"Notification({self._line!r})"

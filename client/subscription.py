@@ -1,0 +1,71 @@
+"""Law: a subscription as its reader holds it: iteration, one at a time, and the end; the client does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, Self, final
+
+from .notification import Notification
+
+
+class Source(Protocol):
+    """What a subscription asks of its client."""
+
+    def next_notification(self, name: str, timeout: float | None) -> Notification | None: ...
+
+    def unsubscribe(self, name: str) -> None: ...
+
+    def release(self, name: str) -> None: ...
+
+
+@final
+class Subscription:
+    """Notifications of one name, in order, each once. A context manager that unsubscribes, and an iterator that blocks.
+
+    `attached`: the subscription existed in the broker before, so that matches may contain events from before.
+    """
+
+    __slots__ = ("_closed", "_source", "attached", "name")
+
+    def __init__(self, source: Source, name: str, attached: bool) -> None:
+        self._source = source
+        self._closed = False
+        self.name = name
+        self.attached = attached
+
+    def next(self, timeout: float | None = None) -> Notification | None:
+        """The next notification, waited for as long as it takes or for `timeout` seconds; then None.
+
+        None also when unsubscribed. Raises ConnectionLost, but only after what has come before.
+        """
+        return None if self._closed else self._source.next_notification(self.name, timeout)
+
+    def poll(self) -> Notification | None:
+        """The next notification if it is here already."""
+        return self.next(0.0)
+
+    def close(self) -> None:
+        """Unsubscribe. What has not been read is discarded. Does nothing the second time."""
+        if not self._closed:
+            self._closed = True
+            self._source.unsubscribe(self.name)
+
+    def __iter__(self) -> Iterator[Notification]:
+        return self
+
+    def __next__(self) -> Notification:
+        notification = self.next()
+        if notification is None:
+            raise StopIteration
+        return notification
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+            return
+        # What ended the block is more important than whether the broker still hears of it.
+        self._closed = True
+        self._source.release(self.name)

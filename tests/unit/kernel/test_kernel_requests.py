@@ -1,0 +1,439 @@
+"""Each input and what comes of it: sessions, streams, subscriptions, batches, and every refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from doubles.small_engine import SmallEngine
+
+from broker.kernel import Garbled, Gone, Kernel, Limits, Received, Send, Stop, Tick
+from broker.wire import (
+    VERSION,
+    AddStream,
+    Closing,
+    Credit,
+    DescribeStream,
+    Done,
+    Failure,
+    Goodbye,
+    Hello,
+    ListStreams,
+    ListSubscriptions,
+    Message,
+    Notifications,
+    Ping,
+    Pong,
+    Probe,
+    Publish,
+    Published,
+    Refusal,
+    Statistics,
+    StatisticsReport,
+    StreamEntry,
+    Streams,
+    Subscribe,
+    Subscribed,
+    SubscriptionEntry,
+    Subscriptions,
+    Unsubscribe,
+    Welcome,
+    WireError,
+    decode_result,
+    encode,
+)
+
+ANN, BEN = b"ann", b"ben"
+SECOND = 1_000_000
+
+
+class Rig:
+    """A kernel over a small engine, two clients that have said HELLO, and the stream S(x int)."""
+
+    def __init__(self, limits: Limits | None = None, engine: SmallEngine | None = None) -> None:
+        self.engine = engine or SmallEngine()
+        self.kernel = Kernel(self.engine, limits)
+        self.now = 1_000 * SECOND
+        for session in (ANN, BEN):
+            self.say(session, Hello(1, VERSION, "test"))
+        if "S" not in self.engine.streams:
+            self.say(ANN, AddStream(2, "S", {"x": "int"}, None, "arrival", None, None))
+
+    def say(self, session: bytes, message: Message) -> list[Send]:
+        sends = self.kernel.step(Received(session, message), self.now)
+        self.kernel.check_invariants()
+        return sends
+
+    def ask(self, message: Message, session: bytes = ANN) -> Message:
+        """The one answer to a request that has no other effect."""
+        (send,) = self.say(session, message)
+        assert send.session == session
+        assert send.message.correlation == message.correlation
+        return send.message
+
+    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+        answer = self.ask(message, session)
+        assert isinstance(answer, Failure)
+        return answer.code, answer.message
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+def subscribe(name: str = "all", query: str | None = "every S", credits: int = 100, **options: Any) -> Subscribe:
+    fields = {"lineage": None, "report": None, "forecast": None} | options
+    return Subscribe(5, name, "cayuga", query, credits=credits, **fields)
+
+
+def publish(times: list[int] | None, xs: list[Any], ids: list[int] | None = None) -> Publish:
+    rows = tuple((x,) for x in xs)
+    return Publish(6, "S", None if times is None else tuple(times), rows, None if ids is None else tuple(ids), None)
+
+
+# ---- sessions ----
+
+
+def test_a_session_begins_with_hello() -> None:
+    kernel = Kernel(SmallEngine())
+    (send,) = kernel.step(Received(ANN, Ping(3)), 0)
+    assert isinstance(send.message, Failure)
+    assert (send.message.correlation, send.message.code) == (3, "session")
+    (send,) = kernel.step(Received(ANN, Hello(4, VERSION, "test")), 0)
+    assert isinstance(send.message, Welcome)
+    assert (send.message.correlation, send.message.version) == (4, VERSION)
+    assert kernel.step(Received(ANN, Ping(5)), 0) == [Send(ANN, Pong(5))]
+
+
+def test_another_version_is_refused_by_number() -> None:
+    (send,) = Kernel(SmallEngine()).step(Received(ANN, Hello(4, VERSION + 1, "")), 0)
+    assert isinstance(send.message, Failure)
+    assert send.message.code == "version"
+    assert f"version {VERSION + 1}" in send.message.message
+
+
+def test_a_second_hello_is_refused_and_the_session_goes_on(rig: Rig) -> None:
+    assert rig.refusal(Hello(7, VERSION, "test"))[0] == "protocol"
+    assert rig.ask(Ping(8)) == Pong(8)
+
+
+def test_there_are_at_most_so_many_sessions() -> None:
+    rig = Rig(Limits(sessions=2))
+    assert rig.refusal(Hello(1, VERSION, "third"), b"third") == (
+        "limit",
+        "sessions: this broker takes 2 clients at a time",
+    )
+    rig.say(BEN, Goodbye(2))
+    assert isinstance(rig.ask(Hello(1, VERSION, "third"), b"third"), Welcome)
+
+
+def test_goodbye_releases_everything(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    assert rig.ask(Goodbye(9)) == Done(9)
+    assert rig.engine.subscriptions == {}
+    assert rig.refusal(Ping(10))[0] == "session"
+
+
+def test_silence_is_probed_and_loses_nothing(rig: Rig) -> None:
+    rig.say(ANN, subscribe(credits=1))
+    rig.now += 29 * SECOND
+    rig.say(BEN, Ping(7))
+    assert rig.kernel.step(Tick(), rig.now) == []
+    rig.now += SECOND
+    assert rig.kernel.step(Tick(), rig.now) == [Send(ANN, Probe(0))]
+    assert rig.kernel.step(Tick(), rig.now) == []
+    rig.now += 3_600 * SECOND
+    assert rig.kernel.step(Tick(), rig.now) == [Send(ANN, Probe(0)), Send(BEN, Probe(0))]
+    _, notified = rig.say(BEN, publish([1], [7]))
+    assert isinstance(notified.message, Notifications)
+
+
+def test_a_clock_that_steps_back_probes_once(rig: Rig) -> None:
+    assert len(rig.kernel.step(Tick(), 5)) == 2
+    assert rig.kernel.step(Tick(), 6) == []
+
+
+def test_a_session_that_is_gone_releases_its_subscriptions(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    rig.say(BEN, subscribe())
+    rig.kernel.step(Gone(ANN), rig.now)
+    rig.kernel.check_invariants()
+    assert list(rig.engine.subscriptions) == ["all"]
+    rig.kernel.step(Gone(BEN), rig.now)
+    rig.kernel.step(Gone(BEN), rig.now)
+    rig.kernel.check_invariants()
+    assert rig.engine.subscriptions == {}
+
+
+def test_garbage_is_answered_to_who_has_said_hello_only(rig: Rig) -> None:
+    (send,) = rig.kernel.step(Garbled(ANN, WireError("no message", 77)), rig.now)
+    assert send == Send(ANN, Failure(77, "protocol", "no message", None, None, None))
+    assert rig.kernel.step(Garbled(b"who", WireError("no message")), rig.now) == []
+    assert rig.ask(Ping(8)) == Pong(8)
+
+
+def test_what_only_a_broker_says_is_refused(rig: Rig) -> None:
+    assert rig.refusal(Pong(8)) == ("protocol", "Pong is not for the broker")
+
+
+# ---- streams ----
+
+
+def test_an_equal_stream_may_be_declared_again_and_another_not(rig: Rig) -> None:
+    assert rig.ask(AddStream(3, "S", {"x": "int"}, None, "arrival", None, None)) == Done(3)
+    assert rig.refusal(AddStream(3, "S", {"x": "float"}, None, "arrival", None, None)) == (
+        "definition",
+        "stream 'S' exists with other attributes",
+    )
+    assert rig.refusal(AddStream(3, "S", {"x": "int"}, "x", "arrival", None, None))[1].endswith("another key")
+
+
+def test_a_wrong_declaration_is_refused_in_the_words_of_its_definition(rig: Rig) -> None:
+    code, text = rig.refusal(AddStream(3, "T", {"x": "integer"}, None, "arrival", None, None))
+    assert code == "definition"
+    assert "did you mean 'int'?" in text
+    assert rig.refusal(AddStream(3, "T", {"x": "int"}, None, "arival", None, None))[1].endswith("'arrival'?")
+
+
+def test_there_are_at_most_so_many_streams() -> None:
+    rig = Rig(Limits(streams=1))
+    assert rig.refusal(AddStream(3, "T", {}, None, "arrival", None, None))[0] == "limit"
+    assert rig.ask(AddStream(3, "S", {"x": "int"}, None, "arrival", None, None)) == Done(3)
+
+
+def test_streams_are_described_and_listed_in_pages(rig: Rig) -> None:
+    entry = StreamEntry("S", {"x": "int"}, None, "arrival", None, None)
+    assert rig.ask(DescribeStream(3, "S")) == Streams(3, (entry,), False)
+    assert rig.refusal(DescribeStream(3, "s")) == ("unknown-stream", "stream 's' is not known; did you mean 'S'?")
+    wide = {f"attribute_{n}_{'x' * 100}": "int" for n in range(1_000)}
+    for name in ("W1", "W2", "W3"):
+        rig.say(ANN, AddStream(3, name, wide, None, "arrival", None, None))
+    names: list[str] = []
+    more, pages = True, 0
+    while more:
+        page = rig.ask(ListStreams(4, names[-1] if names else ""))
+        assert isinstance(page, Streams)
+        encode(page)
+        names += [each.name for each in page.entries]
+        more, pages = page.more, pages + 1
+    assert names == ["S", "W1", "W2", "W3"]
+    assert pages > 1
+
+
+# ---- subscriptions ----
+
+
+def test_the_same_text_attaches_and_another_is_refused(rig: Rig) -> None:
+    assert rig.ask(subscribe()) == Subscribed(5, "all", False)
+    assert rig.ask(subscribe(), BEN) == Subscribed(5, "all", True)
+    assert rig.refusal(subscribe())[1] == "subscription 'all': this client has subscribed to it already"
+    rig.say(BEN, Unsubscribe(7, "all"))
+    assert rig.refusal(subscribe(query="every  S"), BEN) == (
+        "definition",
+        "subscription 'all' exists with another text",
+    )
+    assert rig.refusal(subscribe(lineage=True), BEN)[1].endswith("another lineage")
+    assert rig.refusal(subscribe(forecast={"within": 3}), BEN)[1].endswith("another forecast")
+    assert rig.ask(subscribe(query=None), BEN) == Subscribed(5, "all", True)
+
+
+def test_attaching_by_name_needs_the_name(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    assert rig.refusal(subscribe("al", None), BEN) == (
+        "unknown-subscription",
+        "subscription 'al' is not known; did you mean 'all'?",
+    )
+
+
+def test_a_wrong_query_points_to_its_place(rig: Rig) -> None:
+    answer = rig.ask(subscribe(query="each S"))
+    assert answer == Failure(5, "query", "line 1, column 1: expected every or after, found 'each'", 1, 1, "each S\n^")
+    assert rig.ask(subscribe()) == Subscribed(5, "all", False)
+
+
+def test_a_wrong_definition_is_refused_before_the_engine(rig: Rig) -> None:
+    assert rig.refusal(subscribe("a b"))[0] == "definition"
+    assert rig.refusal(subscribe(report="everything"))[0] == "definition"
+    assert rig.engine.subscriptions == {}
+
+
+def test_the_last_one_to_leave_takes_the_subscription_along(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    rig.say(BEN, subscribe())
+    assert rig.ask(Unsubscribe(7, "all")) == Done(7)
+    assert "all" in rig.engine.subscriptions
+    assert rig.ask(Unsubscribe(7, "all"), BEN) == Done(7)
+    assert rig.engine.subscriptions == {}
+    assert rig.refusal(Unsubscribe(7, "all")) == (
+        "unknown-subscription",
+        "subscription 'all': this client has not subscribed to it",
+    )
+
+
+def test_a_subscription_that_others_read_goes_after_them(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    rig.say(BEN, subscribe("later", "after all"))
+    assert rig.ask(Unsubscribe(7, "all")) == Done(7)
+    assert sorted(rig.engine.subscriptions) == ["all", "later"]
+    rig.say(BEN, Unsubscribe(7, "later"))
+    rig.kernel.check_invariants()
+    assert rig.engine.subscriptions == {}
+
+
+def test_a_subscription_that_waits_to_go_can_be_attached_to(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    rig.say(BEN, subscribe("later", "after all"))
+    rig.say(ANN, Unsubscribe(7, "all"))
+    assert rig.ask(subscribe()) == Subscribed(5, "all", True)
+    rig.say(BEN, Unsubscribe(7, "later"))
+    assert list(rig.engine.subscriptions) == ["all"]
+
+
+def test_what_the_configuration_declares_stays() -> None:
+    engine = SmallEngine()
+    engine.add_stream("S", {"x": "int"})
+    engine.subscribe("all", language="cayuga", query="every S")
+    rig = Rig(engine=engine)
+    assert rig.ask(subscribe(query=None)) == Subscribed(5, "all", True)
+    rig.say(ANN, Goodbye(7))
+    assert list(engine.subscriptions) == ["all"]
+    assert rig.ask(publish([1], [1]), BEN) == Published(6, 1, 1, 1, ())
+
+
+def test_a_client_has_at_most_so_many_subscriptions() -> None:
+    rig = Rig(Limits(session_subscriptions=1))
+    rig.say(ANN, subscribe())
+    assert rig.refusal(subscribe("more"))[0] == "limit"
+    assert rig.ask(subscribe("more"), BEN) == Subscribed(5, "more", False)
+
+
+def test_subscriptions_are_listed_with_their_clients(rig: Rig) -> None:
+    rig.say(ANN, subscribe("b", credits=1))
+    rig.say(BEN, subscribe("b", credits=2))
+    rig.say(BEN, subscribe("a"))
+    rig.say(BEN, publish([1, 2, 3], [1, 2, 3]))
+    assert rig.ask(ListSubscriptions(8, "")) == Subscriptions(
+        8,
+        (SubscriptionEntry("a", "cayuga", "every S", 1, 0), SubscriptionEntry("b", "cayuga", "every S", 2, 3)),
+        False,
+    )
+    assert rig.ask(ListSubscriptions(8, "b")) == Subscriptions(8, (), False)
+
+
+def test_credit_for_what_is_not_subscribed_is_ignored(rig: Rig) -> None:
+    assert rig.say(ANN, Credit(0, "all", 5)) == []
+
+
+# ---- batches ----
+
+
+def test_events_are_numbered_over_all_streams_and_clients(rig: Rig) -> None:
+    rig.say(ANN, AddStream(3, "T", {}, None, "arrival", None, None))
+    assert rig.ask(publish([1, 2], [1, 2])) == Published(6, 2, 2, 1, ())
+    assert rig.ask(Publish(6, "T", (2,), ((),), None, None), BEN) == Published(6, 1, 2, 3, ())
+    assert rig.ask(publish([3], [3], [70])) == Published(6, 1, 3, 70, ())
+    assert rig.ask(publish([3], [3])) == Published(6, 1, 3, 5, ())
+    assert rig.engine.taken == [1, 2, 3, 70, 5]
+
+
+def test_without_times_the_clock_is_taken_but_never_before_the_newest(rig: Rig) -> None:
+    assert rig.ask(publish(None, [1, 2])) == Published(6, 2, rig.now, 1, ())
+    ahead = rig.now + 60 * SECOND
+    rig.say(ANN, publish([ahead], [3]))
+    rig.now += SECOND
+    assert rig.ask(publish(None, [4])) == Published(6, 1, ahead, 4, ())
+
+
+def test_late_events_are_refused_one_by_one(rig: Rig) -> None:
+    rig.say(ANN, publish([10], [0]))
+    answer = rig.ask(publish([9, 12, 11, 12, 5, 13], [1, 2, 3, 4, 5, 6]))
+    assert answer == Published(
+        6,
+        3,
+        13,
+        2,
+        (
+            Refusal(0, "late", "expected a time of 10 or later, found 9"),
+            Refusal(2, "late", "expected a time of 12 or later, found 11"),
+            Refusal(4, "late", "expected a time of 12 or later, found 5"),
+        ),
+    )
+    assert rig.engine.taken == [1, 2, 3, 4]
+    assert rig.ask(publish([1, 20], [1, 2], [8, 9])) == Published(
+        6, 1, 20, 9, (Refusal(0, "late", "expected a time of 13 or later, found 1"),)
+    )
+    answer = rig.ask(publish([1], [1]))
+    assert isinstance(answer, Published)
+    assert (answer.count, answer.newest, answer.first_id) == (0, 20, None)
+
+
+@pytest.mark.parametrize("times", [[20, 21, 22], [1, 21, 22], [1, 2, 3]])
+@pytest.mark.parametrize("wrong", ["text", 1.5, None, 2**63, (1,), b"bytes", {"a": 1}])
+def test_a_wrong_value_refuses_the_whole_batch_also_beside_late_events(rig: Rig, times: list[int], wrong: Any) -> None:
+    rig.say(ANN, publish([10], [0]))
+    code, text = rig.refusal(publish(times, [1, wrong, 3]))
+    assert code == "event"
+    assert "stream 'S', row 1, attribute 'x': expected int, found" in text
+    assert (rig.engine.taken, rig.engine.now) == ([1], 10)
+
+
+def test_wrong_times_and_starts_refuse_the_whole_batch(rig: Rig) -> None:
+    assert rig.refusal(publish([2**62], [1]))[0] == "event"
+    rig.say(ANN, publish([10], [0]))
+    assert rig.refusal(publish([2, 2**62], [1, 2]))[0] == "event"
+    assert rig.refusal(Publish(6, "S", (2, 11), ((1,), (2,)), None, (1, 12)))[0] == "event"
+    assert rig.engine.taken == [1]
+
+
+def test_an_unknown_stream_is_refused(rig: Rig) -> None:
+    assert rig.refusal(Publish(6, "R", (1,), ((1,),), None, None))[0] == "unknown-stream"
+
+
+def test_an_empty_batch_is_taken(rig: Rig) -> None:
+    assert rig.ask(publish([], [])) == Published(6, 0, None, None, ())
+
+
+def test_the_publisher_is_answered_first_and_then_everyone_notified(rig: Rig) -> None:
+    rig.say(ANN, subscribe())
+    rig.say(BEN, subscribe())
+    first, *others = rig.say(BEN, publish([4, 5], [1, 2]))
+    assert first == Send(BEN, Published(6, 2, 5, 1, ()))
+    assert [each.session for each in others] == [ANN, BEN]
+    for each in others:
+        assert isinstance(each.message, Notifications)
+        assert [decode_result(result)["lineage"] for result in each.message.results] == [[1], [2]]
+    messages = [each.message for each in others if isinstance(each.message, Notifications)]
+    assert all(one is two for one, two in zip(messages[0].results, messages[1].results)), "encoded once"
+
+
+# ---- numbers, and the end ----
+
+
+def test_statistics_can_be_sent(rig: Rig) -> None:
+    rig.say(ANN, subscribe(credits=1))
+    rig.say(BEN, publish([4, 5, 1], [1, 2, 3]))
+    answer = rig.ask(Statistics(8))
+    assert isinstance(answer, StatisticsReport)
+    encode(answer)
+    assert answer.groups["engine"] == {"events": 2, "by_kind": {"every": 0.5}}
+    expected = {"sessions": 2, "streams": 1, "events": 2, "events_refused_late": 1, "results": 2}
+    expected |= {"notifications_sent": 1, "notifications_queued": 1, "notifications_missed": 0, "attachments": 1}
+    assert expected.items() <= answer.groups["broker"].items()
+
+
+def test_the_end_tells_what_was_not_delivered(rig: Rig) -> None:
+    rig.say(ANN, subscribe(credits=1))
+    rig.say(BEN, publish([4, 5, 6], [1, 2, 3]))
+    gap, closing, other = rig.kernel.step(Stop("the broker is stopping"), rig.now)
+    assert isinstance(gap.message, Notifications)
+    assert gap.message.first == 2
+    assert decode_result(gap.message.results[0]) == {
+        "kind": "incomplete",
+        "subscription": "all",
+        "limit": "closing",
+        "since": 5,
+        "missed": 2,
+    }
+    assert closing == Send(ANN, Closing(0, "the broker is stopping"))
+    assert other == Send(BEN, Closing(0, "the broker is stopping"))

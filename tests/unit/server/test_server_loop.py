@@ -1,0 +1,83 @@
+"""What the loop does when the broker itself is at fault: whoever asked is told, and a doubtful engine is not kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from doubles.small_engine import SmallEngine, SmallResult
+
+from broker.events import ForetellError
+from broker.server import Broker
+from client import Client, ConnectionLost, DefinitionError
+
+
+class Faulty(SmallEngine):  # type: ignore[misc]  # final for everyone but this test, which breaks it on purpose
+    """Fails at batches of two, and at subscriptions called `fault`."""
+
+    def publish(self, stream: str, times: Sequence[int], *columns: Any) -> list[SmallResult]:
+        if len(times) == 2:
+            raise RuntimeError("lost in the middle of a batch")
+        return super().publish(stream, times, *columns)
+
+    def subscribe(self, name: str, **options: Any) -> None:
+        if name == "fault":
+            raise KeyError(name)
+        super().subscribe(name, **options)
+
+
+@contextmanager
+def running(engine: SmallEngine) -> Iterator[tuple[Broker, list[BaseException]]]:
+    ended: list[BaseException] = []
+
+    def run(broker: Broker) -> None:
+        try:
+            broker.run()
+        except RuntimeError as error:
+            ended.append(error)
+
+    with Broker(engine, "tcp://127.0.0.1:0") as broker:
+        thread = threading.Thread(target=run, args=(broker,))
+        thread.start()
+        try:
+            yield broker, ended
+        finally:
+            broker.stop()
+            thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_a_fault_at_a_subscription_is_told_and_the_broker_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
+    with running(Faulty()) as (broker, ended), Client(broker.endpoint) as client:
+        client.add_stream("S", {"x": "int"})
+        with pytest.raises(ForetellError, match="a mistake in the broker: KeyError"):
+            client.subscribe("fault", query="every S")
+        assert client.publish("S", {"x": 1}).count == 1
+        assert ended == []
+    assert "KeyError" in capfd.readouterr().err
+
+
+def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(capfd: pytest.CaptureFixture[str]) -> None:
+    with running(Faulty()) as (broker, ended), Client(broker.endpoint) as client, Client(broker.endpoint) as other:
+        client.add_stream("S", {"x": "int"})
+        subscription = other.subscribe("all", query="every S")
+        with pytest.raises(ForetellError, match="a mistake in the broker: RuntimeError"):
+            client.publish_batch("S", [1, 2], [(1,), (2,)])
+        with pytest.raises(ConnectionLost, match="the broker failed and is stopping"):
+            subscription.next(5)
+    assert [str(error) for error in ended] == ["lost in the middle of a batch"]
+    assert "lost in the middle" in capfd.readouterr().err
+
+
+def test_a_window_is_a_number_of_notifications() -> None:
+    with running(SmallEngine()) as (broker, _), Client(broker.endpoint) as client:
+        client.add_stream("S", {"x": "int"})
+        for window in (0, 1_000_001, 2.5, True):
+            with pytest.raises(DefinitionError, match="expected a window of 1 to 1,000,000"):
+                client.subscribe("all", query="every S", window=window)  # type: ignore[arg-type]
+        with client.subscribe("all", query="every S", window=1) as subscription:
+            client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
+            assert [each and each.end for each in (subscription.next(5) for _ in range(3))] == [1, 2, 3]
