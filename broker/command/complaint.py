@@ -1,0 +1,54 @@
+"""Law: how a complaint gets its place and becomes one line; what is wrong is found elsewhere.
+
+A complaint is `PLACE: message`. The place is what the user can open: a file, then a line or a row of it. Below the
+command nobody knows files, so errors get their place on the way out, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar, Final, final
+
+from ..events.errors import ForetellError, QueryError
+
+LONGEST_COMPLAINT: Final = 2_000
+"""Characters of a message that are shown; a longer one is cut."""
+
+
+@final
+class BadInput(ForetellError):
+    """Somebody's fault, with its place in front; `excerpt` is the source line with its underline, or empty."""
+
+    code: ClassVar[str] = "input"
+
+    def __init__(self, message: str, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.excerpt: str = excerpt
+
+
+def at(place: str, error: ForetellError) -> BadInput:
+    """The same complaint with its place."""
+    excerpt = error.excerpt if isinstance(error, QueryError | BadInput) else ""
+    return BadInput(f"{place}: {error}", excerpt)
+
+
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Gives its place to every complaint that comes out of the block."""
+    try:
+        yield
+    except ForetellError as error:
+        raise at(place, error) from error
+
+
+def one_line(message: str) -> str:
+    """The message without line breaks and other controls, cut where it is too long to be read."""
+    line = "".join(character if character.isprintable() else " " for character in message[: LONGEST_COMPLAINT + 1])
+    return line if len(line) <= LONGEST_COMPLAINT else line[: LONGEST_COMPLAINT - 1] + "…"
+
+
+def of_file(error: OSError) -> str:
+    """What the operating system has against a file or an address, in one line."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename is not None else reason

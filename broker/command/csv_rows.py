@@ -1,0 +1,174 @@
+"""Law: how CSV with a header is read into batches of one stream; what a text stands for, broker.events.columns says.
+
+A chunk is converted column by column. Where a column holds anything unusual the chunk is read again row by row with
+`row_from_text`, which either reads it after all or finds the words for what is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
+
+from ..events import Attribute, EventError, Row, StreamDefinition, Value, parse_instant, row_from_text, suggestion
+from .batch import BATCH_EVENTS, Batch
+from .complaint import placed
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+_BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": False, "True": True, "False": False})
+
+Number = TypeVar("Number", int, float)
+
+_Columns: TypeAlias = Sequence[tuple[Attribute, int]]
+"""The attributes of the stream and where in a record they are; -1: not there, and null."""
+
+
+def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) -> Iterator[Batch]:
+    """The records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
+
+    Columns are found by the header's names; those that are no attributes are passed over. What came before a bad record
+    is yielded before the complaint is raised, which names the place and the line.
+    """
+    tells = source.seekable()
+    with io.TextIOWrapper(source, encoding="utf-8-sig", newline="") as text, placed(place):
+        reader = csv.reader(text, strict=True)
+        header = _header(reader)
+        columns, time_column = _columns(header, stream), _time_column(header, time)
+        for records, lines in _chunks(reader, len(header)):
+            try:
+                times = _times([record[time_column] for record in records])
+                rows = _rows(records, columns)
+                complaint = None
+            except (ValueError, KeyError, EventError):
+                times, rows, complaint = _one_by_one(records, lines, stream, columns, time_column)
+            if times:
+                yield Batch(stream.name, times, rows, None, None, lines, source.tell() if tells else 0)
+            if complaint is not None:
+                raise complaint
+
+
+def _header(reader: Reader) -> list[str]:
+    try:
+        for record in reader:
+            if record:
+                return record
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise _unreadable(error, reader) from None
+    raise EventError("expected a header with the names of the columns, found an empty file")
+
+
+def _columns(header: Sequence[str], stream: StreamDefinition) -> _Columns:
+    columns = []
+    for attribute in stream.schema.attributes:
+        found = header.count(attribute.name)
+        if found > 1:
+            raise EventError(f"expected the column {attribute.name!r} once, found it {found} times", line=1)
+        if not found and not attribute.nullable:
+            hint = suggestion(attribute.name, [name for name in header if stream.schema.position(name) < 0])
+            raise EventError(f"stream {stream.name!r}: expected a column {attribute.name!r}, found none{hint}", line=1)
+        columns.append((attribute, header.index(attribute.name) if found else -1))
+    return columns
+
+
+def _time_column(header: Sequence[str], time: str) -> int:
+    if header.count(time) != 1:
+        raise EventError(
+            f"expected a column {time!r} with the times (--time COLUMN names it), found {header.count(time)}"
+            f"{suggestion(time, header)}",
+            line=1,
+        )
+    return header.index(time)
+
+
+def _chunks(reader: Reader, width: int) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Records with their lines, many at a time; blank lines are passed over."""
+    records: list[list[str]] = []
+    lines: list[int] = []
+    complaint: EventError | None = None
+    try:
+        for record in reader:
+            if len(record) == width:
+                records.append(record)
+                lines.append(reader.line_num)
+                if len(records) == BATCH_EVENTS:
+                    yield records, lines
+                    records, lines = [], []
+            elif record:
+                complaint = EventError(f"expected {width} fields, found {len(record)}", line=reader.line_num)
+                break
+    except (csv.Error, UnicodeDecodeError) as error:
+        complaint = _unreadable(error, reader)
+    if records:
+        yield records, lines
+    if complaint is not None:
+        raise complaint
+
+
+def _unreadable(error: csv.Error | UnicodeDecodeError, reader: Reader) -> EventError:
+    what = "expected UTF-8, found other bytes" if isinstance(error, UnicodeDecodeError) else f"expected CSV, {error}"
+    return EventError(what, line=reader.line_num + 1)
+
+
+def _times(texts: Sequence[str]) -> list[int]:
+    try:
+        return _plain_numbers(texts, int)
+    except ValueError:
+        return [parse_instant(text) for text in texts]
+
+
+def _rows(records: Sequence[Sequence[str]], columns: _Columns) -> list[Row]:
+    if not columns:
+        return [()] * len(records)
+    values = [
+        [None] * len(records) if column < 0 else _values(attribute, [record[column] for record in records])
+        for attribute, column in columns
+    ]
+    return list(zip(*values))
+
+
+def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
+    """The values of a column. Raises ValueError or KeyError where it holds anything unusual."""
+    if attribute.type == "string":
+        return [text or None for text in texts] if attribute.nullable else texts
+    if attribute.nullable and "" in texts:
+        known = iter(_values(attribute, [text for text in texts if text]))
+        return [next(known) if text else None for text in texts]
+    match attribute.type:
+        case "int":
+            return _plain_numbers(texts, int)
+        case "float":
+            return _plain_numbers(texts, float)
+        case "bool":
+            return [_BOOLS[text] for text in texts]
+
+
+def _plain_numbers(texts: Sequence[str], kind: Callable[[str], Number]) -> list[Number]:
+    # Python also takes 1_000 and the digits of every script, which CSV does not mean.
+    joined = "".join(texts)
+    if "_" in joined or not joined.isascii():
+        raise ValueError
+    return list(map(kind, texts))
+
+
+def _one_by_one(
+    records: Sequence[Sequence[str]],
+    lines: Sequence[int],
+    stream: StreamDefinition,
+    columns: _Columns,
+    time_column: int,
+) -> tuple[list[int], list[Row], EventError | None]:
+    """The times and rows up to the first bad record, and what is wrong with that one."""
+    times: list[int] = []
+    rows: list[Row] = []
+    for record, line in zip(records, lines):
+        try:
+            time = parse_instant(record[time_column])
+            rows.append(row_from_text(stream, {a.name: record[column] for a, column in columns if column >= 0}))
+            times.append(time)
+        except EventError as error:
+            return times, rows, EventError(str(error), line=line)
+    return times, rows, None

@@ -1,0 +1,129 @@
+"""Law: `foretell demo`: a broker process, a publisher of real flights, a subscriber to patterns, within a minute.
+
+The flights of some days are published as fast as `seconds` asks, in their order; between them, notifications are shown
+as they come. Publisher and subscriber are two clients of the broker, as two programs would be.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time as clock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ..complaint import BadInput
+
+if TYPE_CHECKING:
+    from client import Client
+
+    from .flights import Movement
+
+GLANCE_SECONDS: Final = 0.02
+"""How long to wait for one subscription before looking at the others."""
+
+STOP_SECONDS_MAX: Final = 10.0
+
+
+def demo(
+    first: Annotated[str, typer.Option(metavar="DATE", help="The first day, in 2013.")] = "2013-03-07",
+    days: Annotated[int, typer.Option(min=1, max=365, help="How many days.")] = 2,
+    seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="How long; 0: as fast as it goes.")] = 25.0,
+) -> None:
+    """Watch patterns being found in real flights. The default days end in the snow storm of 8 March 2013."""
+    from rich.console import Console
+
+    from client import Client
+
+    from .flights import movements
+    from .screen import Screen
+
+    day = _day(first)
+    flown = movements(day, days)
+    if not flown:
+        raise BadInput(f"--first: expected a day of 2013, found {first}, from which on nothing flew")
+    screen = Screen(Console(highlight=False))
+    with broker_process() as address, Client(address) as publisher, Client(address) as subscriber:
+        screen.opening(len(flown), day, days, seconds, address)
+        counts, publishing = show(flown, publisher, subscriber, seconds, screen.notification)
+    screen.summary(len(flown), publishing, counts)
+
+
+def show(
+    flown: Sequence[Movement],
+    publisher: Client,
+    subscriber: Client,
+    seconds: float,
+    tell: Callable[[Mapping[str, Any]], None],
+) -> tuple[dict[str, int], float]:
+    """Publishes the movements over so many seconds and tells every notification.
+
+    Returns how many there were by subscription, and how many seconds publishing took.
+    """
+    from .patterns import MOVEMENT, PATTERNS, STREAMS
+
+    for stream in STREAMS:
+        publisher.add_stream(stream, dict(MOVEMENT), key="tail")
+    reading = [subscriber.subscribe(pattern.name, language="cayuga", query=pattern.query) for pattern in PATTERNS]
+    counts = {pattern.name: 0 for pattern in PATTERNS}
+
+    def listen(until: float) -> None:
+        """Tells what comes until that moment, at least once what is here already."""
+        while True:
+            for subscription in reading:
+                while (notification := subscription.poll()) is not None:
+                    counts[subscription.name] += 1
+                    tell(notification.line())
+            rest = until - clock.monotonic()
+            if rest <= 0:
+                return
+            clock.sleep(min(rest, GLANCE_SECONDS))
+
+    publishing = 0.0
+    began, begin = clock.monotonic(), flown[0].time
+    span = max(flown[-1].time - begin, 1)
+    # Events of one minute and stream go together.
+    for (time, stream), group in groupby(flown, key=lambda movement: (movement.time, movement.stream)):
+        listen(began + (time - begin) / span * seconds)
+        rows = [movement.row for movement in group]
+        asked = clock.monotonic()
+        publisher.publish_batch(stream, [time] * len(rows), rows)
+        publishing += clock.monotonic() - asked
+    # The broker answers in order: what it had to tell before the answer to a ping has come with it.
+    subscriber.ping()
+    listen(clock.monotonic())
+    for subscription in reading:
+        subscription.close()
+    return counts, publishing
+
+
+def _day(written: str) -> date:
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        raise BadInput(f"--first: expected a date such as 2013-03-07, found {written!r}") from None
+
+
+@contextmanager
+def broker_process() -> Iterator[str]:
+    """A broker in a process of its own on a free loopback port; its address. It is stopped by SIGTERM at the end."""
+    command = [sys.executable, "-m", "broker.command", "serve", "--address", "tcp://127.0.0.1:0"]
+    # In a session of its own, Ctrl-C on the terminal reaches us alone and we end it in order.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        try:
+            word, _, address = process.stdout.readline().strip().rpartition(" ")
+            if word != "listening on":
+                raise BadInput("the demonstration's broker ended before it listened")
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()

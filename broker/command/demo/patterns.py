@@ -1,0 +1,96 @@
+"""Law: what the demonstration asks, as text, and what each pattern means in words; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, final
+
+MOVEMENT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tail": "string",
+        "carrier": "string",
+        "flight": "int",
+        "origin": "string",
+        "dest": "string",
+        "delay": "int",
+    }
+)
+"""Both streams have these; `delay` is in minutes, that of the departure or that of the arrival."""
+
+STREAMS: Final = ("Departures", "Arrivals")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A subscription, the words for it, how a notification is told, and its colour.
+
+    `story` is filled with the values of the notification.
+    """
+
+    name: str
+    query: str
+    meaning: str
+    story: str
+    colour: str
+
+
+THREE_LATE: Final = Pattern(
+    "three-late",
+    """
+    SELECT tail, carrier, origin, dest, delay_1_1 AS first, delay_1 AS second, delay AS third FROM
+      FILTER{delay > 30}(
+        FILTER{delay > 30}(FILTER{delay > 30}(Departures) NEXT{$2.tail = $1.tail} Departures)
+        NEXT{$2.tail = $1.tail} Departures)
+    PUBLISH ThreeLate
+    """,
+    "one aircraft left New York late by more than 30 minutes three times in a row",
+    "{origin} to {dest}, delays {first}, {second}, {third} min",
+    "yellow",
+)
+
+OUT_AND_BACK: Final = Pattern(
+    "out-and-back",
+    """
+    SELECT tail, carrier, origin, dest_1 AS away, dest, delay_1 AS arrival, delay AS departure FROM
+      FILTER{delay > 60 AND origin = origin_1}(
+        FILTER{delay > 60}(Arrivals) NEXT{$2.tail = $1.tail AND DUR < 12 hours} Departures)
+    PUBLISH OutAndBack
+    """,
+    "an aircraft arrived over an hour late, and over an hour late was its next departure from New York, within"
+    " 12 hours, from the airport that it had left (flights to New York are not in the data)",
+    "{origin} to {away} arrived {arrival} min late, then {origin} to {dest} left {departure} min late",
+    "cyan",
+)
+
+GROWING: Final = Pattern(
+    "growing",
+    """
+    SELECT tail, carrier, origin, dest, legs, delay_1 AS first, delay AS last FROM
+      FILTER{legs = 3}(
+        (SELECT *, 1 AS legs FROM FILTER{delay > 0}(Departures))
+        FOLD{$2.tail = $.tail AND DUR < 18 hours, $2.delay > $.delay, $.legs + 1 AS legs} Departures)
+    PUBLISH Growing
+    """,
+    "the delay of one aircraft grew from departure to departure, over three departures within 18 hours",
+    "{origin} to {dest}, its delay grew from {first} to {last} min over {legs} departures",
+    "magenta",
+)
+
+CONTAGION: Final = Pattern(
+    "contagion",
+    """
+    SELECT tail_1 AS other, tail, carrier, origin, dest, delay FROM
+      FILTER{delay > 60}(ThreeLate NEXT{$2.carrier = $1.carrier AND $2.origin = $1.origin} Departures)
+    PUBLISH Contagion
+    """,
+    "after three-late, the next departure of the same airline from the same airport was over an hour late, too:"
+    " a pattern over the results of a pattern",
+    "{origin} to {dest}, left {delay} min late, the next of airline {carrier} after {other}",
+    "red",
+)
+
+PATTERNS: Final = (THREE_LATE, OUT_AND_BACK, GROWING, CONTAGION)
+"""In the order of subscribing: the last one reads what the first one publishes."""

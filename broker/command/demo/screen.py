@@ -1,0 +1,72 @@
+"""Law: how the demonstration looks: notifications as coloured lines, then a summary with a legend; nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final, final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .patterns import PATTERNS, Pattern
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_BY_NAME: Final[Mapping[str, Pattern]] = {pattern.name: pattern for pattern in PATTERNS}
+_WIDTH: Final = max(map(len, _BY_NAME))
+
+
+@final
+class Screen:
+    """Writes to a terminal in colours, to anything else in plain lines."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def opening(self, events: int, first: date, days: int, seconds: float, address: str) -> None:
+        """What is about to happen."""
+        last = first + timedelta(days=days - 1)
+        when = f"{first:%-d %B %Y}" if days == 1 else f"{first:%-d %B} to {last:%-d %B %Y}"
+        self._console.print(
+            f"[bold]New York's flights, {when}[/bold]: {events:,} departures and arrivals within {seconds:g} s,"
+            f" through a broker process at {address}. Times are those of New York's clocks.\n"
+        )
+
+    def notification(self, line: Mapping[str, Any]) -> None:
+        """One result as a reader likes it."""
+        pattern = _BY_NAME[line["subscription"]]
+        if line["kind"] != "match":
+            self._console.print(f"{pattern.name}: {line}", style="bold red", soft_wrap=True)
+            return
+        data = line["data"]
+        end, start = _clock(line["end"]), _clock(line["start"])
+        since = f"since {start:%H:%M}" if start.date() == end.date() else f"since {start:%a %H:%M}"
+        told = Text.assemble(
+            (f"{end:%a %d %b %H:%M}  ", "dim"),
+            (f"{pattern.name:<{_WIDTH}}  ", pattern.colour),
+            (f"{data['tail']}  ", "bold"),
+            pattern.story.format_map(data),
+            (f"  ({since})", "dim"),
+        )
+        self._console.print(told, soft_wrap=True)
+
+    def summary(self, events: int, publishing_seconds: float, counts: Mapping[str, int]) -> None:
+        """What has happened, and what each pattern means."""
+        table = Table(title="What was found", title_justify="left", title_style="bold", padding=(0, 1), expand=False)
+        table.add_column("pattern", no_wrap=True)
+        table.add_column("found", justify="right")
+        table.add_column("it says that")
+        for pattern in PATTERNS:
+            table.add_row(Text(pattern.name, pattern.colour), str(counts[pattern.name]), pattern.meaning)
+        self._console.print()
+        self._console.print(table)
+        self._console.print(
+            f"{events:,} events, {sum(counts.values()):,} notifications. Publishing them, a few at a time and each time"
+            f" waiting for the broker's answer, took {publishing_seconds:.2f} s of the time:"
+            f" {events / max(publishing_seconds, 1e-9):,.0f} events/s."
+        )
+
+
+def _clock(time: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=time)

@@ -1,0 +1,93 @@
+"""Law: `foretell streams`, `subscriptions` and `stats`: what there is in a broker, as a table or as JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .results import json_line
+
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON lines, as always where no terminal reads.")]
+
+
+def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
+    """Show the declared streams."""
+    with connect(broker) as client:
+        found = client.streams()
+    _show(
+        ["name", "attributes", "key", "disorder"],
+        [
+            {"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder}
+            for s in found
+        ],
+        json,
+    )
+
+
+def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
+    """Show the subscriptions, who is attached to them and what waits."""
+    with connect(broker) as client:
+        found = client.subscriptions()
+    _show(
+        ["name", "language", "subscribers", "queued", "query"],
+        [
+            {
+                "name": s.name,
+                "language": s.language,
+                "subscribers": s.subscribers,
+                "queued": s.queued,
+                "query": s.query,
+            }
+            for s in found
+        ],
+        json,
+    )
+
+
+def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
+    """Show the broker's counts."""
+    with connect(broker) as client:
+        groups = client.statistics()
+    _show(
+        ["group", "name", "value"],
+        [
+            {"group": group, "name": name, "value": value}
+            for group, numbers in groups.items()
+            for name, value in numbers.items()
+        ],
+        json,
+    )
+
+
+def _show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
+    if json or not sys.stdout.isatty():
+        sys.stdout.write("".join([json_line(row) for row in rows]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*[Text(_cell(row[column])) for column in columns])
+    Console().print(table)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case dict():
+            return "\n".join(f"{name}: {kind}" for name, kind in value.items())
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.6g}"
+        case _:
+            return " ".join(str(value).split())

@@ -1,0 +1,41 @@
+"""Law: how the shell comes to an engine: from a subscription file that the user named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from .complaint import BadInput
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+    from ..language.subscription_file import SubscriptionFile
+
+SubscriptionsArgument: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="SUBS.toml", help="The streams and subscriptions.", show_default=False)
+]
+
+
+def load_file(path: Path) -> SubscriptionFile:
+    """What a subscription file declares; its queries are not read. Raises OSError and complaints with their place."""
+    from ..language.subscription_file import read_subscription_file
+
+    return read_subscription_file(text_of(path), str(path))
+
+
+def load_engine(path: Path) -> Engine:
+    """An engine with everything that a subscription file asks for. Raises OSError and complaints with their place."""
+    from ..engine import Engine
+
+    return Engine.load(path)
+
+
+def text_of(path: Path) -> str:
+    """A text file of the user. Raises OSError, and BadInput with the line where it is not UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{path}: line {line}: expected UTF-8, found byte 0x{error.object[error.start]:02x}") from None

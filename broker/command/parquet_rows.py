@@ -1,0 +1,149 @@
+"""Law: how a Parquet file is read into batches of one stream; the only module of the shell that knows pyarrow.
+
+Columns are converted whole. A value that does not fit is found by the engine, which judges every row; a column whose
+type cannot fit is refused here, before the first row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from ..events import Attribute, EventError, Row, StreamDefinition, parse_instant, suggestion
+from .batch import BATCH_EVENTS, Batch
+from .complaint import BadInput, placed
+
+if TYPE_CHECKING:
+    import pyarrow
+    import pyarrow.parquet
+
+CHUNK_ROWS: Final = 16 * BATCH_EVENTS
+
+
+def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
+    """The opened file; `source` is a path or the whole content as bytes.
+
+    Raises BadInput where pyarrow is missing or the file is none of its kind, for instance cut off.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise BadInput(
+            f"{place}: Parquet is read by pyarrow, and there is none: pip install 'foretell[parquet]'"
+        ) from None
+    try:
+        return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source) if isinstance(source, bytes) else source)
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise BadInput(f"{place}: expected a Parquet file, found none that is whole: {_reason(error)}") from None
+
+
+def read_parquet(
+    file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str
+) -> Iterator[Batch]:
+    """The rows of a file as batches; `time` is the column of the times. `position` counts rows.
+
+    Columns that are no attributes are passed over. Raises complaints with the place and the column or the row.
+    """
+    import pyarrow
+
+    with placed(place):
+        header = file.schema_arrow
+        _check_time(header, time)
+        known = [attribute for attribute in stream.schema.attributes if _present(header, stream, attribute)]
+        count = 0
+        try:
+            for table in file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys([time, *(a.name for a in known)]))):
+                times = _times(table.column(time), count)
+                columns = [
+                    _values(table.column(attribute.name), attribute) if attribute in known else [None] * len(table)
+                    for attribute in stream.schema.attributes
+                ]
+                rows: list[Row] = list(zip(*columns)) if columns else [()] * len(table)
+                for begin in range(0, len(rows), BATCH_EVENTS):
+                    part = slice(begin, begin + BATCH_EVENTS)
+                    first, size = count + begin + 1, len(rows[part])
+                    numbers = range(first, first + size)
+                    yield Batch(stream.name, times[part], rows[part], None, None, numbers, first + size - 1)
+                count += len(rows)
+        except (pyarrow.ArrowException, ValueError, OSError) as error:
+            raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None
+
+
+def _present(header: pyarrow.Schema, stream: StreamDefinition, attribute: Attribute) -> bool:
+    """Whether the file has the attribute; raises if it must have it or has it with a type that cannot fit."""
+    found = header.get_all_field_indices(attribute.name)
+    if not found and attribute.nullable:
+        return False
+    if len(found) != 1:
+        hint = suggestion(attribute.name, [name for name in header.names if stream.schema.position(name) < 0])
+        raise EventError(
+            f"stream {stream.name!r}: expected one column {attribute.name!r}, found {len(found)}{'' if found else hint}"
+        )
+    kind = header.field(found[0]).type
+    if not _fits(kind, attribute):
+        raise EventError(f"column {attribute.name!r}: expected {attribute.type}, found the type {kind}")
+    return True
+
+
+def _fits(kind: pyarrow.DataType, attribute: Attribute) -> bool:
+    from pyarrow import types
+
+    if types.is_null(kind):
+        return attribute.nullable
+    match attribute.type:
+        case "string":
+            if types.is_dictionary(kind):
+                kind = kind.value_type
+            return bool(types.is_string(kind) or types.is_large_string(kind))
+        case "int":
+            return bool(types.is_integer(kind))
+        case "float":
+            return bool(types.is_floating(kind) or types.is_integer(kind))
+        case "bool":
+            return bool(types.is_boolean(kind))
+
+
+def _values(column: pyarrow.Array, attribute: Attribute) -> list[Any]:
+    if attribute.type == "float" and str(column.type) != "double":
+        column = column.cast("float64")
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+def _check_time(header: pyarrow.Schema, time: str) -> None:
+    from pyarrow import types
+
+    found = header.get_all_field_indices(time)
+    if len(found) != 1:
+        raise EventError(
+            f"expected a column {time!r} with the times (--time COLUMN names it), found {len(found)}"
+            f"{'' if found else suggestion(time, header.names)}"
+        )
+    kind = header.field(found[0]).type
+    if not (types.is_integer(kind) or types.is_temporal(kind) or types.is_string(kind) or types.is_large_string(kind)):
+        raise EventError(f"column {time!r}: expected ints, timestamps or ISO-8601 texts, found the type {kind}")
+
+
+def _times(column: pyarrow.Array, before: int) -> list[int]:
+    """Microseconds since 1970; a timestamp without a zone is UTC."""
+    from pyarrow import types
+
+    if types.is_temporal(column.type):
+        column = column.cast("timestamp[us]").cast("int64")
+    values: list[Any] = column.to_pylist()
+    if column.null_count:
+        raise EventError(f"row {before + values.index(None) + 1}: expected a time, found null")
+    if types.is_integer(column.type):
+        return values
+    times = []
+    for text in values:
+        try:
+            times.append(parse_instant(text))
+        except EventError as error:
+            raise EventError(f"row {before + len(times) + 1}: {error}") from None
+    return times
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

@@ -1,0 +1,67 @@
+"""Law: `foretell publish`: the events of a file to a broker; what the broker refuses is told with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .batch import BATCH_EVENTS, Batch, answers, stream_named
+from .complaint import BadInput
+from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
+from .progress import progress
+from .reading import FormatOption, Reading, TimeOption, open_events
+
+if TYPE_CHECKING:
+    from client import Client, Receipt
+
+
+def publish(
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The stream of the events.", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The events; '-' is standard input.", show_default=False)],
+    format: FormatOption = None,
+    time: TimeOption = None,
+    batch: Annotated[
+        int, typer.Option(metavar="N", min=1, max=BATCH_EVENTS, help="How many events are sent at a time, at most.")
+    ] = BATCH_EVENTS,
+    subscriptions: Annotated[
+        Path | None, typer.Option(metavar="SUBS.toml", help="Declare the streams of this file first.")
+    ] = None,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Publish the events of a file. Those that come too late are refused, and the others taken."""
+    with connect(broker) as client:
+        if subscriptions is not None:
+            declare_streams(client, subscriptions)
+        definition = stream_named({known.name: known for known in client.streams()}, stream)
+        with open_events(file, {stream: definition}, format, stream, time) as reading:
+            taken, refused = publish_events(client, reading, batch)
+    typer.echo(f"{taken} events published to {stream}")
+    if refused:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        raise BadInput(refused[0] + more)
+
+
+def publish_events(client: Client, reading: Reading, size: int) -> tuple[int, list[str]]:
+    """How many events the broker has taken, and a line for each that came too late.
+
+    Raises the first other complaint, with its place; the events before it are published.
+    """
+    taken = 0
+    refused: list[str] = []
+    place = f"{reading.place}: {reading.unit}"
+
+    def send(part: Batch) -> tuple[Batch, Receipt]:
+        return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
+
+    with progress(reading) as advance:
+        for item in reading.items:
+            if not isinstance(item, Batch):
+                raise BadInput(f"{place} {item.place}: expected an event, as nothing else can be published")
+            for begin in range(0, len(item.times), size):
+                for part, receipt in answers(item.part(begin, begin + size), place, send):
+                    taken += receipt.count
+                    refused += [f"{place} {part.places[event.index]}: {event.reason}" for event in receipt.refused]
+            advance(item.position)
+    return taken, refused

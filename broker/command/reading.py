@@ -1,0 +1,99 @@
+"""Law: how a file of events is opened, whatever its format; the formats have a module each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias, cast, final
+
+import typer
+
+from ..events import StreamDefinition
+from .batch import Item, only_stream, stream_named
+from .json_lines import read_json_lines
+
+Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
+
+STANDARD_INPUT: Final = "-"
+TIME_COLUMN: Final = "time"
+
+FormatOption: TypeAlias = Annotated[
+    Format | None, typer.Option("--format", help="The format of the events; by default the file's suffix says it.")
+]
+TimeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COLUMN", help="CSV, Parquet: the column of the times; by default 'time'."),
+]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An opened file of events. `extent` is its position at the end, None if nobody knows; places count `unit`s."""
+
+    items: Iterator[Item]
+    place: str
+    unit: Literal["line", "row"]
+    extent: int | None
+
+
+@contextmanager
+def open_events(
+    file: str,
+    streams: Mapping[str, StreamDefinition],
+    format: Format | None = None,
+    stream: str | None = None,
+    time: str | None = None,
+) -> Iterator[Reading]:
+    """Opens a file of events, `-` being standard input; closes it at the end of the block.
+
+    `stream` and `time` belong to CSV and Parquet, whose files name no stream. Raises OSError and complaints.
+    """
+    kind = format or _format_of(file)
+    place = "standard input" if file == STANDARD_INPUT else file
+    if kind == "jsonl":
+        with _opened(file) as source:
+            yield Reading(read_json_lines(source, place, streams), place, "line", _size(file))
+        return
+    definition = only_stream(streams) if stream is None else stream_named(streams, stream)
+    if kind == "csv":
+        from .csv_rows import read_csv
+
+        with _opened(file) as source:
+            yield Reading(read_csv(source, place, definition, time or TIME_COLUMN), place, "line", _size(file))
+        return
+    from .parquet_rows import open_parquet, read_parquet
+
+    # Opened here as well, so that a file that is not there is complained about in one way only.
+    with _opened(file) as source, open_parquet(source.read() if file == STANDARD_INPUT else file, place) as table:
+        rows = read_parquet(table, place, definition, time or TIME_COLUMN)
+        yield Reading(rows, place, "row", table.metadata.num_rows)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BufferedReader]:
+    if file == STANDARD_INPUT:
+        yield cast("BufferedReader", sys.stdin.buffer)
+    else:
+        with open(file, "rb") as source:
+            yield source
+
+
+def _format_of(file: str) -> Format:
+    match Path(file).suffix.lower():
+        case ".csv":
+            return "csv"
+        case ".parquet" | ".pq":
+            return "parquet"
+        case _:
+            return "jsonl"
+
+
+def _size(file: str) -> int | None:
+    """Bytes of a regular file; a pipe or a device has none to speak of."""
+    return os.path.getsize(file) if os.path.isfile(file) else None

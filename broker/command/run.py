@@ -1,0 +1,110 @@
+"""Law: `foretell run`: events of a file through the embedded engine, results to standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from ..events import (
+    ForetellError,
+    Punctuation,
+    Retraction,
+    Row,
+    StreamDefinition,
+    Subscribe,
+    Unsubscribe,
+    Unsupported,
+    Update,
+)
+from .batch import Batch, Control, answers
+from .complaint import placed
+from .loading import SubscriptionsArgument, load_engine
+from .progress import progress
+from .reading import FormatOption, Reading, TimeOption, open_events
+from .results import Result, Results
+
+
+class Matcher(Protocol):
+    """As much of the engine as is used here."""
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]: ...
+    @property
+    def now(self) -> int | None: ...
+    def publish(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[Row],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> Sequence[Result]: ...
+    def subscribe(
+        self,
+        name: str,
+        language: str = ...,
+        query: str = ...,
+        lineage: bool | None = None,
+        report: str | None = None,
+        forecast: Mapping[str, Any] | None = None,
+    ) -> object: ...
+    def unsubscribe(self, name: str) -> object: ...
+
+
+def run(
+    subscriptions: SubscriptionsArgument,
+    events: Annotated[str, typer.Option(metavar="FILE", help="The events; '-' is standard input.")],
+    format: FormatOption = None,
+    stream: Annotated[
+        str | None, typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one.")
+    ] = None,
+    time: TimeOption = None,
+    save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep what was counted.")] = None,
+    model: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with what was counted before.")] = None,
+) -> None:
+    """Match the events of a file: results are JSON lines on standard output."""
+    if save_model is not None or model is not None:
+        raise Unsupported(f"--{'model' if save_model is None else 'save-model'} is not supported yet")
+    engine = load_engine(subscriptions)
+    with open_events(events, engine.streams, format, stream, time) as reading:
+        match_events(engine, reading, Results(sys.stdout))
+
+
+def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
+    """Feeds a file to the engine. Nothing is lost: what was found before a complaint is written before it is raised."""
+
+    def publish(batch: Batch) -> Sequence[Result]:
+        return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
+
+    try:
+        with progress(reading) as advance:
+            for item in reading.items:
+                if isinstance(item, Batch):
+                    for found in answers(item, f"{reading.place}: {reading.unit}", publish):
+                        results.add(found, engine.now)
+                else:
+                    with placed(f"{reading.place}: {reading.unit} {item.place}"):
+                        _control(engine, item)
+                advance(item.position)
+    except ForetellError:
+        results.finish()
+        raise
+    results.finish()
+
+
+def _control(engine: Matcher, control: Control) -> None:
+    match control.line:
+        case Subscribe(name, language, query, lineage, report, forecast):
+            engine.subscribe(name, language, query, lineage, report, forecast)
+        case Unsubscribe(name):
+            engine.unsubscribe(name)
+        case Punctuation():
+            raise Unsupported("a punctuation is not supported yet")
+        case Retraction():
+            raise Unsupported("a retraction is not supported yet")
+        case Update():
+            raise Unsupported("an update of a subscription is not supported yet")

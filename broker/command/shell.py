@@ -1,0 +1,89 @@
+"""Law: the entrance. Which commands there are, and how every refusal becomes one line and an exit status.
+
+Exit status 0; 2 for bad input or use, with one line on standard error; 130 when interrupted; 1 when whoever read our
+output has gone. An excerpt of the query follows only on a terminal. A traceback is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from .. import __version__
+from ..events.errors import ForetellError, QueryError
+from .check import check
+from .complaint import BadInput, of_file, one_line
+from .demo.command import demo
+from .explain import explain
+from .listing import stats, streams, subscriptions
+from .publish import publish
+from .run import run
+from .serve import serve
+from .subscribe import subscribe
+
+BAD_INPUT: Final = 2
+INTERRUPTED: Final = 130
+
+shell = typer.Typer(
+    name="foretell",
+    help="A broker for patterns over many events, and its embedded engine.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+)
+for command in (run, check, explain, serve, publish, subscribe, streams, subscriptions, stats, demo):
+    shell.command()(command)
+
+
+@shell.callback(invoke_without_command=True)
+def entrance(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and how it was built.")] = False,
+) -> None:
+    """A broker for patterns over many events, and its embedded engine."""
+    if version:
+        typer.echo(f"foretell {__version__} ({build()})")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def build() -> str:
+    """Whether the engine runs compiled or as the Python that it is written in; imports nothing."""
+    engine = Path(__file__).resolve().parent.parent / "engine"
+    compiled = any(file.name.endswith(tuple(EXTENSION_SUFFIXES)) for file in engine.glob("*"))
+    return "compiled" if compiled else "pure Python"
+
+
+def perform(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line, by default that of this process, and returns its exit status."""
+    try:
+        status = shell(args=arguments, prog_name="foretell", standalone_mode=False)
+    except ForetellError as error:
+        _complain(str(error), error.excerpt if isinstance(error, QueryError | BadInput) else "")
+        return BAD_INPUT
+    except typer.TyperException as error:
+        _complain(getattr(error, "format_message", error.__str__)())
+        return BAD_INPUT
+    except OSError as error:
+        _complain(of_file(error))
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(perform())
+
+
+def _complain(message: str, excerpt: str = "") -> None:
+    sys.stdout.flush()  # what was found before the complaint comes before it
+    print(f"foretell: {one_line(message)}", file=sys.stderr)
+    if excerpt and sys.stderr.isatty():
+        print(excerpt, file=sys.stderr)

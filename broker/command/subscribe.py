@@ -1,0 +1,64 @@
+"""Law: `foretell subscribe`: the notifications of one subscription, as they come, as JSON lines on standard output."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..events import DefinitionError, UnknownSubscription, suggestion
+from .complaint import placed
+from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
+from .results import json_line
+
+if TYPE_CHECKING:
+    from client import Client, Subscription
+
+
+def subscribe(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
+    query: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its text; without, one that exists is attached to.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="SUBS.toml", help="Take it from this file, and declare the streams there.")
+    ] = None,
+    language: Annotated[str, typer.Option(help="The language of the text.")] = "cayuga",
+    lineage: Annotated[
+        bool | None, typer.Option("--lineage/--no-lineage", help="Tell the ids of the events that contributed.")
+    ] = None,
+    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Subscribe to a pattern and print what it finds."""
+    if query is not None and file is not None:
+        raise DefinitionError("expected --query or --file, found both")
+    with connect(broker) as client, _subscription(client, name, language, query, lineage, file) as subscription:
+        # A script that publishes next waits for this line.
+        print(f"subscribed to {name}", file=sys.stderr, flush=True)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for _ in iter(int, 1) if count is None else range(count):
+            rest = None if deadline is None else max(0.0, deadline - time.monotonic())
+            notification = subscription.next(rest)
+            if notification is None:
+                break
+            sys.stdout.write(json_line(notification.line()))
+            sys.stdout.flush()
+
+
+def _subscription(
+    client: Client, name: str, language: str, query: str | None, lineage: bool | None, path: Path | None
+) -> Subscription:
+    if path is None:
+        return client.subscribe(name, language, query, lineage)
+    known = {each.name: each for each in declare_streams(client, path).subscriptions}
+    if name not in known:
+        raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
+    asked = known[name]
+    with placed(str(path)):
+        wanted = asked.lineage if lineage is None else lineage
+        return client.subscribe(name, asked.language, asked.query, wanted, asked.report, asked.forecast)

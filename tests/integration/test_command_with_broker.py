@@ -1,0 +1,150 @@
+"""The shell's clients against a broker process: publish, subscribe, the listings, and the demonstration as a whole."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from broker.command.demo.command import broker_process
+from broker.command.shell import perform
+
+ROOT: Final = Path(__file__).parents[2]
+
+SUBSCRIPTIONS: Final = """
+[streams.Stock]
+attributes = { name = "string", price = "float" }
+key = "name"
+
+[subscriptions.jumps]
+language = "cayuga"
+query = "SELECT * FROM FILTER{price > 1.05 * price_1}(Stock NEXT{$2.name = $1.name} Stock)"
+lineage = true
+"""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with broker_process() as address:
+        yield address
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(SUBSCRIPTIONS)
+    return tmp_path
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "broker.command", *arguments]
+
+
+def stock(time: int, price: object) -> str:
+    return json.dumps({"stream": "Stock", "time": time, "data": {"name": "IBM", "price": price}}) + "\n"
+
+
+@contextmanager
+def killed_if_left(process: subprocess.Popen[str]) -> Iterator[None]:
+    """So that a failure in the block does not wait for a process that waits for events."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert perform(arguments) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert perform(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("foretell: ")
+    return line.removeprefix("foretell: ")
+
+
+def test_publish_subscribe_and_listings(
+    address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETELL_BROKER", address)
+    with subprocess.Popen(
+        command("subscribe", "jumps", "--file", str(folder / "s.toml"), "--count", "2", "--broker", address),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        stderr=subprocess.PIPE,
+    ) as subscriber, killed_if_left(subscriber):
+        assert subscriber.stderr is not None
+        assert subscriber.stderr.readline() == "subscribed to jumps\n"
+        (stream,) = map(json.loads, printed(capsys, "streams"))
+        assert stream == {
+            "name": "Stock",
+            "attributes": {"name": "string", "price": "float"},
+            "key": "name",
+            "disorder": "arrival",
+        }
+        (subscription,) = map(json.loads, printed(capsys, "subscriptions", "--json"))
+        assert (subscription["name"], subscription["subscribers"]) == ("jumps", 1)
+
+        Path("e.jsonl").write_text(stock(1, 100) + stock(2, 110) + stock(1, 1) + stock(3, 120) + stock(2, 1))
+        late = complaint(capsys, "publish", "Stock", "e.jsonl", "--batch", "2", "--subscriptions", "s.toml")
+        assert re.fullmatch(r"e\.jsonl: line 3: .*\(and 1 more\)", late)
+
+        Path("e.csv").write_text("time,name,price\n4,IBM,140\n")
+        assert printed(capsys, "publish", "Stock", "e.csv") == ["1 events published to Stock"]
+        out, _ = subscriber.communicate(timeout=20)
+    assert subscriber.returncode == 0
+    results = [json.loads(line) for line in out.splitlines()]
+    assert [result["end"] for result in results] == [2, 3]
+    statistics = [json.loads(line) for line in printed(capsys, "stats")]
+    assert {"group": "broker", "name": "events", "value": 4} in statistics
+
+
+def test_what_is_wrong_is_told_with_its_place(
+    address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETELL_BROKER", address)
+    Path("e.jsonl").write_text(stock(1, 100) + stock(2, "dear") + stock(3, 1))
+    declaring = ("--subscriptions", "s.toml")
+    assert "expected a declared stream, found 'Stock'" in complaint(capsys, "publish", "Stock", "e.jsonl")
+    assert "did you mean 'Stock'?" in complaint(capsys, "publish", "Stok", "e.jsonl", *declaring)
+    wrong = complaint(capsys, "publish", "Stock", "e.jsonl", *declaring)
+    assert wrong == "e.jsonl: line 2: stream 'Stock', attribute 'price': expected float, found string 'dear'"
+    Path("e.jsonl").write_text('{"unsubscribe": "x"}\n')
+    assert "e.jsonl: line 1: expected an event" in complaint(capsys, "publish", "Stock", "e.jsonl")
+    assert "line 1, column 22: unknown attribute 'prise'" in complaint(
+        capsys, "subscribe", "q", "--query", "SELECT * FROM FILTER{prise > 1}(Stock)"
+    )
+    assert "did you mean 'jumps'?" in complaint(capsys, "subscribe", "jumbs", "--file", "s.toml")
+    assert "'nosuch'" in complaint(capsys, "subscribe", "nosuch")
+    assert printed(capsys, "subscribe", "q", "--query", "SELECT * FROM Stock", "--timeout", "0.1") == []
+    Path("s.toml").write_text(SUBSCRIPTIONS.replace("float", "int"))
+    assert complaint(capsys, "publish", "Stock", "e.jsonl", *declaring).startswith("s.toml: stream 'Stock'")
+
+
+def test_no_broker_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.command.connection.ANSWER_SECONDS_MAX", 0.2)
+    assert "tcp://127.0.0.1:1" in complaint(capsys, "streams", "--broker", "tcp://127.0.0.1:1")
+
+
+def test_the_demonstration_ends_by_itself_with_a_summary() -> None:
+    done = subprocess.run(
+        command("demo", "--days", "1", "--seconds", "1"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "What was found" in done.stdout
+    assert re.search(r"[\d,]+ events, \d+ notifications", done.stdout)

@@ -1,0 +1,159 @@
+"""`foretell run` apart from the engine: what is fed to it, in which order results come, and what a complaint loses."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker.command.complaint import BadInput
+from broker.command.reading import open_events
+from broker.command.results import Results
+from broker.command.run import match_events
+from broker.events import Row, Schema, StreamDefinition, check_rows, check_times
+
+TICK = StreamDefinition("Tick", Schema.declare({"n": "int"}))
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    end: int
+    id: str
+
+    def line(self) -> dict[str, Any]:
+        return {"end": self.end, "id": self.id}
+
+
+class EchoEngine:
+    """Answers each event by one result whose id is the event's value, as text."""
+
+    def __init__(self) -> None:
+        self.streams = {"Tick": TICK}
+        self.calls: list[str] = []
+        self.now: int | None = None
+
+    def publish(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[Row],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> list[Echo]:
+        check_times(TICK, times, self.now)
+        check_rows(TICK, rows)
+        self.now = times[-1]
+        self.calls.append(f"publish {len(times)}")
+        return [Echo(time, str(row[0])) for time, row in zip(times, rows)]
+
+    def subscribe(
+        self,
+        name: str,
+        language: str = "cayuga",
+        query: str = "",
+        lineage: bool | None = None,
+        report: str | None = None,
+        forecast: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.calls.append(f"subscribe {name} {language} {query} {lineage}")
+
+    def unsubscribe(self, name: str) -> None:
+        self.calls.append(f"unsubscribe {name}")
+
+
+def tick(time: int, n: object) -> str:
+    return json.dumps({"stream": "Tick", "time": time, "data": {"n": n}}) + "\n"
+
+
+def run(folder: Path, content: str) -> tuple[EchoEngine, list[str], str]:
+    """The engine, the ids of the results as they were written, and the complaint."""
+    path = folder / "events.jsonl"
+    path.write_text(content)
+    engine, output = EchoEngine(), io.StringIO()
+    complaint = ""
+    try:
+        with open_events(str(path), engine.streams) as reading:
+            match_events(engine, reading, Results(output))
+    except BadInput as error:
+        complaint = str(error).removeprefix(f"{path}: ")
+    return engine, [json.loads(line)["id"] for line in output.getvalue().splitlines()], complaint
+
+
+def test_results_of_one_time_are_in_the_order_of_their_ids(tmp_path: Path) -> None:
+    content = tick(1, 3) + tick(1, 1) + '{"unsubscribe": "q"}\n' + tick(1, 2) + tick(2, 0)
+    engine, ids, complaint = run(tmp_path, content)
+    assert ids == ["1", "2", "3", "0"]
+    assert engine.calls == ["publish 2", "unsubscribe q", "publish 2"]
+    assert complaint == ""
+
+
+def test_results_are_written_as_soon_as_time_goes_on() -> None:
+    output = io.StringIO()
+    results = Results(output)
+    results.add([Echo(1, "a"), Echo(2, "b")], 2)
+    assert output.getvalue() == '{"end": 1, "id": "a"}\n'
+    results.add([], 3)
+    assert output.getvalue().endswith('{"end": 2, "id": "b"}\n')
+    results.finish()
+    assert output.getvalue().count("\n") == 2
+
+
+def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
+    line = {"subscribe": {"name": "q", "language": "cayuga", "query": "Tick", "lineage": True}}
+    engine, _, _ = run(tmp_path, tick(1, 1) + json.dumps(line) + "\n" + tick(2, 2))
+    assert engine.calls == ["publish 1", "subscribe q cayuga Tick True", "publish 1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (tick(1, 9), "line 3: stream 'Tick': expected a time of 2 or later, found 1"),
+        (tick(2, "x"), "line 3: stream 'Tick', attribute 'n': expected int, found string 'x'"),
+        ('{"retract": 1}\n', "line 3: a retraction is not supported yet"),
+        ('{"punctuation": 9}\n', "line 3: a punctuation is not supported yet"),
+        ('{"update": {"subscription": "q", "delete": ["a"]}}\n', "line 3: an update of a subscription is not sup"),
+        ("}\n", "line 3: expected a JSON object"),
+    ],
+)
+def test_a_bad_line_stops_the_run_and_loses_nothing(tmp_path: Path, line: str, words: str) -> None:
+    _, ids, complaint = run(tmp_path, tick(1, 1) + tick(2, 2) + line + tick(3, 3))
+    assert complaint.startswith(words)
+    assert ids == ["1", "2"]
+
+
+def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "e.csv").write_text("n,time\n" + "".join(f"{n},{n // 2}\n" for n in range(2500)))
+    (tmp_path / "e.jsonl").write_text("".join(tick(n // 2, n) for n in range(2500)))
+    pq.write_table(pa.table({"time": [n // 2 for n in range(2500)], "n": range(2500)}), tmp_path / "e.parquet")
+
+    def outputs() -> Iterator[str]:
+        for suffix in ("csv", "jsonl", "parquet"):
+            output, engine = io.StringIO(), EchoEngine()
+            with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
+                match_events(engine, reading, Results(output))
+            assert engine.calls == ["publish 1000", "publish 1000", "publish 500"]
+            yield output.getvalue()
+
+    assert len(set(outputs())) == 1
+
+
+def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = str(tmp_path / "e.parquet")
+    pq.write_table(pa.table({"time": [2, 1], "n": [1, 2]}), path)
+    engine = EchoEngine()
+    with (
+        pytest.raises(BadInput, match=r"e\.parquet: row 2: stream 'Tick': expected a time of 2 or later, found 1"),
+        open_events(path, engine.streams) as reading,
+    ):
+        match_events(engine, reading, Results(io.StringIO()))
