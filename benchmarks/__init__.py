@@ -1,0 +1,1 @@
+"""What Foretell costs, measured: questions, workloads, results. Nothing that is delivered imports from here."""

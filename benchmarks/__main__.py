@@ -1,0 +1,59 @@
+"""Law: the command line, `python -m benchmarks [QUESTION ...] [--quick] [--out DIR]`. Nothing is measured here.
+
+Without a question all are asked. `--quick` asks with few events, once, to see that everything runs: its numbers are
+shown, but kept only where `--out` says so, never beside the real ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from .measuring import FULL, QUICK, BenchmarkError, Effort
+from .provenance import provenance
+from .questions import QUESTIONS, Question
+from .report import show, write
+
+RESULTS: Final = Path(__file__).parent / "results"
+
+
+def answer(question: Question, effort: Effort, console: Console) -> dict[str, Any]:
+    """The whole answer: what was asked and where, how it is biased, and what was found."""
+    where = provenance()  # before the load is our own
+    with console.status(question.name) as status:
+        found = question.ask(effort, lambda doing: status.update(f"{question.name}: {doing}"))
+    head = {"question": question.text, "bias": list(question.bias)}
+    return {**head, **where, "repetitions": effort.repetitions, **found}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Foretell costs, measured.")
+    parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="few events, once: to see that it runs")
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"where results go (default: {RESULTS.name}/ here)")
+    chosen = parser.parse_args(arguments)
+    unknown = [name for name in chosen.questions if name not in QUESTIONS]
+    if unknown:
+        parser.error(f"unknown question {unknown[0]!r}; expected one of: {', '.join(QUESTIONS)}")
+    folder: Path | None = chosen.out or (None if chosen.quick else RESULTS)
+    # A table that is piped somewhere is not to be broken by the width of a terminal that is not there.
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    for name in chosen.questions or QUESTIONS:
+        question = QUESTIONS[name]
+        try:
+            found = answer(question, QUICK if chosen.quick else FULL, console)
+        except BenchmarkError as error:
+            print(f"benchmarks: {name}: {error}", file=sys.stderr)
+            return 1
+        show(console, found, question.table(found))
+        if folder is not None:
+            console.print(f"kept in {write(folder, name, found)}", highlight=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Law: how things are measured here: in own processes, in turn, several times, and told as least, median, most.
+
+Not here: what is measured (questions), what one process does (trial), where it ran (provenance).
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, final
+
+ROOT: Final = Path(__file__).parents[1]
+SECONDS_MAX: Final = 900  # a trial
+DIGITS: Final = 4  # significant ones in a result: more would be noise
+
+Say: TypeAlias = Callable[[str], None]
+
+
+class BenchmarkError(Exception):
+    """A benchmark that cannot be run, or that found something else than it should; one line."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is measured: of a market of `market` ticks the first `warm`, untimed, and the next `events`."""
+
+    market: int
+    warm: int
+    events: int
+    repetitions: int
+
+
+FULL: Final = Effort(market=1_000_000, warm=5_000, events=100_000, repetitions=5)
+QUICK: Final = Effort(market=20_000, warm=1_000, events=10_000, repetitions=1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Repeated measurements of one thing."""
+
+    least: float
+    median: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Spread:
+        found = sorted(values)
+        return cls(*(float(f"{x:.{DIGITS}g}") for x in (found[0], statistics.median(found), found[-1])))
+
+
+def trial(module: str, job: Mapping[str, Any], python: str = sys.executable) -> Any:
+    """What `python -m module` says, in JSON, to a job in JSON. Another interpreter may be a rival's.
+
+    Raises BenchmarkError with the last line of its complaint.
+    """
+    command = [python, "-m", module]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=SECONDS_MAX,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchmarkError(f"{module}: no result after {SECONDS_MAX} s") from None
+    if done.returncode:
+        complaint = done.stderr.strip().splitlines() or ["no complaint"]
+        raise BenchmarkError(f"{module}: exit status {done.returncode}: {complaint[-1]}")
+    return json.loads(done.stdout)
+
+
+def in_turn(jobs: Mapping[str, Mapping[str, Any]], repetitions: int, module: str, say: Say) -> dict[str, list[Any]]:
+    """Each job that many times, a round of all after the other: a slow minute of the machine meets all of them."""
+    found: dict[str, list[Any]] = {name: [] for name in jobs}
+    for repetition in range(repetitions):
+        for name, job in jobs.items():
+            say(f"{name}, {repetition + 1} of {repetitions}")
+            found[name].append(trial(module, job))
+    return found
+
+
+def agreed(name: str, what: str, values: Sequence[Any]) -> Any:
+    """The one value that all repetitions must have. Raises BenchmarkError."""
+    if any(value != values[0] for value in values):
+        raise BenchmarkError(f"{name}: {what} differ between repetitions: {sorted(set(map(str, values)))}")
+    return values[0]

@@ -1,0 +1,65 @@
+"""Law: how many matches each workload has, by loops that anybody can check by reading. Foretell is not used here.
+
+A benchmark whose counts differ from these measures something else than it says, and is refused. The loops are plain,
+not tuned: they are a truth, not a rival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .ticks import Tick
+from .workloads import W1_FACTOR, W2_LENGTH, Box, TwoStep
+
+
+def w1(ticks: Iterable[Tick]) -> int:
+    """Ticks above 1.01 times the one before of the same symbol. O(ticks)."""
+    last: dict[str, float] = {}
+    found = 0
+    for name, price, _ in ticks:
+        if name in last and price > W1_FACTOR * last[name]:
+            found += 1
+        last[name] = price
+    return found
+
+
+def w2(ticks: Iterable[Tick]) -> int:
+    """Rising runs of at least 5 ticks: k ticks in a row that rise contain k - 4 that end where they end. O(ticks)."""
+    last: dict[str, float] = {}
+    risen: dict[str, int] = {}
+    found = 0
+    for name, price, _ in ticks:
+        risen[name] = risen[name] + 1 if name in last and price > last[name] else 1
+        found += max(0, risen[name] - W2_LENGTH + 1)
+        last[name] = price
+    return found
+
+
+def w4(ticks: Iterable[Tick], subscriptions: Sequence[TwoStep]) -> int:
+    """Pairs of a symbol's consecutive ticks with the first above c1 and the second below c2. O(ticks * N / symbols)."""
+    thresholds: dict[str, list[tuple[float, float]]] = {}
+    for s in subscriptions:
+        thresholds.setdefault(s.symbol, []).append((s.above, s.below))
+    last: dict[str, float] = {}
+    found = 0
+    for name, price, _ in ticks:
+        if name in last:
+            before = last[name]
+            for above, below in thresholds.get(name, ()):
+                if before > above and price < below:
+                    found += 1
+        last[name] = price
+    return found
+
+
+def w5(ticks: Iterable[Tick], subscriptions: Sequence[Box]) -> int:
+    """Ticks within each box. O(ticks * N / symbols)."""
+    boxes: dict[str, list[Box]] = {}
+    for s in subscriptions:
+        boxes.setdefault(s.symbol, []).append(s)
+    found = 0
+    for name, price, volume in ticks:
+        for box in boxes.get(name, ()):
+            if box.low <= price <= box.high and volume > box.volume:
+                found += 1
+    return found

@@ -1,0 +1,143 @@
+"""Law: the question how the embedded engine's rate depends on the number of CEL subscriptions.
+
+Each case is a set of subscriptions; all see the same ticks, each repetition has its own process, and the number of
+matches must be that of the plain loops.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgpack
+from rich.table import Table
+
+from .. import plain_loops, workloads
+from ..measuring import BenchmarkError, Effort, Say, Spread, agreed, in_turn
+from ..report import spread
+from ..ticks import BATCH, Market, market, packed
+from ..trial import Figures, Job
+from .question import Question
+
+COUNTS: Final = (1, 100, 10_000)
+READ_BATCHES: Final = 100  # the last 10,000 events' matches are read
+READ_MIN: Final = 100  # fewer matches tell nothing of what one costs
+MICRO: Final = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A set of subscriptions by name, and how many matches they must have on all events."""
+
+    subscriptions: Mapping[str, str]
+    matches: int
+
+
+def cases(stocks: Market, events: int) -> dict[str, Case]:
+    """W1, W2, and W4 with 1, 100 and 10,000 subscriptions."""
+    ticks = stocks.ticks[:events]
+    found = {
+        "W1": Case({"q0": workloads.W1}, plain_loops.w1(ticks)),
+        "W2": Case({"q0": workloads.W2}, plain_loops.w2(ticks)),
+    }
+    for count in COUNTS:
+        pairs = workloads.w4(stocks, count)
+        found[f"W4 N={count:,}"] = Case(workloads.texts(pairs), plain_loops.w4(ticks, pairs))
+    return found
+
+
+def ask(effort: Effort, say: Say) -> dict[str, Any]:
+    """Measure all cases. Raises BenchmarkError where the engine's matches are not those of the plain loops."""
+    say("making ticks")
+    stocks = market(effort.market)
+    events = effort.warm + effort.events
+    asked = cases(stocks, events)
+    with tempfile.TemporaryDirectory(prefix="foretell-benchmark-") as folder:
+        file = Path(folder) / "ticks.msgpack"
+        file.write_bytes(msgpack.packb(packed(stocks.ticks[:events])))
+        jobs = {
+            name: Job(
+                ticks=str(file),
+                warm=effort.warm // BATCH,
+                read=READ_BATCHES,
+                subscriptions=dict(case.subscriptions),
+            )
+            for name, case in asked.items()
+        }
+        measured: dict[str, list[Figures]] = in_turn(jobs, effort.repetitions, "benchmarks.trial", say)
+    for name, repetitions in measured.items():
+        matches = agreed(name, "matches", [figures["matches"] for figures in repetitions])
+        if matches != asked[name].matches:
+            raise BenchmarkError(f"{name}: {matches} matches, a plain loop finds {asked[name].matches}")
+    return {
+        "compiled": agreed("all", "compiled or not", [f["compiled"] for found in measured.values() for f in found]),
+        "workload": {
+            "seed": stocks.seed,
+            "market": effort.market,
+            "digest": stocks.digest(),
+            "warm": effort.warm,
+            "events": effort.events,
+        },
+        "cases": [_summary(name, len(asked[name].subscriptions), found) for name, found in measured.items()],
+    }
+
+
+def _summary(name: str, count: int, repetitions: list[Figures]) -> dict[str, Any]:
+    """Rates by wall time; costs by CPU time, in microseconds and in units of the same process."""
+    first = repetitions[0]
+    columns = {
+        "events_per_second": [f["events"] / f["wall"] for f in repetitions],
+        "microseconds_per_event": [f["cpu"] / f["events"] * MICRO for f in repetitions],
+        "unit_microseconds": [f["unit"] * MICRO for f in repetitions],
+        "units_per_event": [f["cpu"] / f["events"] / f["unit"] for f in repetitions],
+        "microseconds_per_subscribe": [f["subscribe"] / count * MICRO for f in repetitions],
+    }
+    if first["read_matches"] >= READ_MIN:
+        columns["microseconds_per_match_read"] = [f["read"] / f["read_matches"] * MICRO for f in repetitions]
+    return {
+        "name": name,
+        "subscriptions": count,
+        "matches": first["matches"],
+        "matches_read": first["read_matches"],
+        "states": first["states"],
+        "runs": first["runs"],
+        **{column: asdict(Spread.of(values)) for column, values in columns.items()},
+    }
+
+
+def table(answer: dict[str, Any]) -> Table:
+    shown = Table(caption_justify="left")
+    shown.add_column("workload")
+    for heading in ("subscr.", "matches", "events/s", "us an event", "units", "us a match read", "us a subscribe"):
+        shown.add_column(heading, justify="right")
+    for case in answer["cases"]:
+        shown.add_row(
+            case["name"],
+            f"{case['subscriptions']:,}",
+            f"{case['matches']:,}",
+            spread(Spread(**case["events_per_second"]), 0),
+            spread(Spread(**case["microseconds_per_event"]), 2),
+            spread(Spread(**case["units_per_event"]), 1),
+            f"{case['microseconds_per_match_read']['median']:.1f}" if "microseconds_per_match_read" in case else "-",
+            f"{case['microseconds_per_subscribe']['median']:,.0f}",
+        )
+    return shown
+
+
+QUESTION: Final = Question(
+    name="subscriptions",
+    text="How many events a second does the embedded engine take with 1, 100 and 10,000 CEL subscriptions?",
+    bias=(
+        "The ticks are synthetic: no ties in time, no nulls, no overlap, one stream of three attributes.",
+        "One process and no network; events are decoded beforehand, in batches of 100.",
+        "Results are made but not read; reading a match is measured apart. Lineage is off, as CEL has it by default.",
+        "W4 starts many partial matches and completes few: a tick's step is small beside the thresholds' distance.",
+        "All two-step subscriptions have one form, which the engine keeps as sorted columns: other forms cost more.",
+        "We are our own rival: nothing else is measured here, and we chose the workload.",
+    ),
+    ask=ask,
+    table=table,
+)

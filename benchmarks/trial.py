@@ -1,0 +1,126 @@
+"""Law: one measurement of the embedded engine, in an own process: a job on standard input, figures out as JSON.
+
+    python -m benchmarks.trial < job.json
+
+What it runs on, ticks and subscription texts, comes with the job; nothing is generated or judged here. Timed are
+`subscribe` of all subscriptions, `publish` of all batches (results made, not read), and the reading of every match of
+the last batches. Decoding and counting are not. The garbage collector is as Python starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Final, TypedDict
+
+import msgpack
+
+from broker.engine import Engine, Results, ordered
+
+from .ticks import ATTRIBUTES, STREAM, Tick
+from .unit import unit_seconds
+
+SPAN: Final = 10  # batches between two looks at the clocks: that look costs as much as half an event
+
+
+class Job(TypedDict):
+    """`ticks`: a file of packed batches. The first `warm` are not timed; matches of the last `read` are read."""
+
+    ticks: str
+    warm: int
+    read: int
+    subscriptions: dict[str, str]
+
+
+class Figures(TypedDict):
+    """Seconds, but for counts. `matches` is of all batches, `events` of the timed ones; `unit` is an event's."""
+
+    compiled: bool
+    events: int
+    matches: int
+    wall: float
+    cpu: float
+    unit: float
+    subscribe: float
+    read: float
+    read_matches: int
+    runs: int
+    states: int
+
+
+def measure(job: Job) -> Figures:
+    """Run the job. O(batches in memory) packed, one span of them unpacked."""
+    batches: list[bytes] = msgpack.unpackb(Path(job["ticks"]).read_bytes())
+    timed = batches[job["warm"] :]
+    unit = unit_seconds(timed)
+    engine = Engine()
+    engine.add_stream(STREAM, ATTRIBUTES, key="name")
+    _build_grammar(job)
+    begun = process_time()
+    for name, query in job["subscriptions"].items():
+        engine.subscribe(name, language="cayuga", query=query)
+    subscribe = process_time() - begun
+
+    matches = sum(map(len, publish(engine, batches[: job["warm"]])))
+    wall = cpu = 0.0
+    events = 0
+    tail: list[Results] = []
+    for first in range(0, len(timed), SPAN):
+        span = [columns(batch) for batch in timed[first : first + SPAN]]
+        wall_begun, cpu_begun = perf_counter(), process_time()
+        for times, rows in span:
+            tail.append(engine.publish(STREAM, times, rows))
+        cpu += process_time() - cpu_begun
+        wall += perf_counter() - wall_begun
+        events += sum(len(times) for times, _ in span)
+        matches += sum(map(len, tail[-len(span) :]))
+        del tail[: -job["read"]]
+
+    begun = process_time()
+    read = 0
+    for results in tail:
+        for _ in results:
+            read += 1
+    reading = process_time() - begun
+    statistics = engine.statistics()
+    return Figures(
+        compiled=(ordered.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
+        events=events,
+        matches=matches,
+        wall=wall,
+        cpu=cpu,
+        unit=min(unit, unit_seconds(timed)),
+        subscribe=subscribe,
+        read=reading,
+        read_matches=read,
+        runs=statistics["runs"],
+        states=statistics["states"],
+    )
+
+
+def columns(batch: bytes) -> tuple[list[int], list[Tick]]:
+    """Times and rows; each row has strings of its own, as those that come over a wire have."""
+    decoded = msgpack.unpackb(batch)
+    return [time for *_, time in decoded], [(name, price, volume) for name, price, volume, _ in decoded]
+
+
+def _build_grammar(job: Job) -> None:
+    """The first query of a process pays for its language's parser, some 40 ms: not a cost of a subscription."""
+    engine = Engine()
+    engine.add_stream(STREAM, ATTRIBUTES)
+    for name, query in list(job["subscriptions"].items())[:1]:
+        engine.subscribe(name, language="cayuga", query=query)
+
+
+def publish(engine: Engine, batches: list[bytes]) -> list[Results]:
+    found: list[Results] = []
+    for times, rows in map(columns, batches):
+        found.append(engine.publish(STREAM, times, rows))
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(json.load(sys.stdin))))

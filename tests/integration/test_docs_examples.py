@@ -1,0 +1,156 @@
+"""The documentation tells what is: every example is run as it stands there; limits, links and the picture are checked.
+
+The examples of the language are also evaluated by its executable meaning, so that no page blesses what the engine does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pytest
+from integration.pages import ROOT, Player, blocks
+
+from broker.algebra import normal_form
+from broker.algebra.lowering_cayuga import lower
+from broker.algebra.semantics import Bag, Occurrence, evaluate
+from broker.automaton import compilation
+from broker.automaton.diagram import draw
+from broker.engine import Engine, Options
+from broker.events import Event, StreamDefinition, lines, parse_line, row_from_mapping
+from broker.kernel import Limits
+from broker.language import limits as language_limits
+from broker.language.cayuga import parse
+from broker.language.subscription_file import read_subscription_file
+from broker.server import router
+from broker.wire import limits as wire_limits
+
+PAGES: Final = sorted(
+    [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
+)
+
+NOT_RUN: Final[dict[tuple[str, str], str]] = {
+    ("README.md", "make demo    # a broker, two days of real flights, and what its subscribers are told"): "takes long",
+    ("docs/getting-started.md", "make demo"): "takes long",
+    ("docs/cayuga.md", 'query     = selection [ "PUBLISH" name ] ;'): "the grammar, for people",
+    ("ARCHITECTURE.md", "text ──parse──> syntax ──lower──> algebra ──construct──> automata ──share──> one program"): (
+        "a figure"
+    ),
+    ("ARCHITECTURE.md", "command      the shell                                    client     the Python SDK"): (
+        "a figure"
+    ),
+}
+"""Blocks that are shown only, by page and first line, each with the reason."""
+
+LIMIT_MODULES: Final = (language_limits, normal_form, compilation, lines, wire_limits, router)
+LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
+LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
+UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
+
+
+def parameters(pages: list[Path]) -> list[object]:
+    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages]
+
+
+@pytest.mark.parametrize("page", parameters(PAGES))
+def test_examples_give_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    not_run = {first for name, first in NOT_RUN if name == str(page.relative_to(ROOT))}
+    seen = set()
+    with Player(page, tmp_path) as player:
+        for block in blocks(page):
+            first = block.text.partition("\n")[0]
+            if first in not_run:
+                seen.add(first)
+            else:
+                assert player.play(block), f"{page.name}, line {block.line}: a block of unknown kind {block.info!r}"
+    assert seen == not_run, "every block that is named as not run is there"
+
+
+def test_the_examples_of_cel_mean_what_the_page_shows() -> None:
+    streams: dict[str, StreamDefinition] = {}
+    bags: dict[str, Bag] = {}
+    text, compared = "", 0
+    for block in blocks(ROOT / "docs" / "cayuga.md"):
+        match block.info:
+            case "toml streams":
+                streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
+            case "json events":
+                bags = occurrences(block.text, streams)
+            case "cel":
+                text = block.text
+            case "json results" if text:
+                schemas = {name: stream.schema for name, stream in streams.items()}
+                query = lower(parse(text), text, schemas.get, list)
+                meant = Counter((o.start, o.end, o.lineage, o.row) for o in evaluate(query.expression, bags))
+                shown = [json.loads(line) for line in block.text.splitlines()]
+                assert meant == Counter(
+                    (r["start"], r["end"], tuple(r["lineage"]), tuple(r["data"].values())) for r in shown
+                ), f"line {block.line}"
+                text, compared = "", compared + 1
+            case _:
+                text = ""
+    assert compared > 20
+
+
+def occurrences(text: str, streams: dict[str, StreamDefinition]) -> dict[str, Bag]:
+    bags: dict[str, Bag] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        event = parse_line(line, number)
+        assert isinstance(event, Event)
+        assert isinstance(event.data, dict)
+        row = row_from_mapping(streams[event.stream], event.data)
+        bags.setdefault(event.stream, []).append(Occurrence(row, event.start, event.time, (number,)))
+    return bags
+
+
+@pytest.mark.parametrize("page", parameters(PAGES))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        there = page.parent / file if file else page
+        assert there.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}, target
+
+
+def test_the_page_of_limits_has_every_limit_with_its_value() -> None:
+    expected: dict[str, int] = {}
+    for module in LIMIT_MODULES:
+        for name, value in vars(module).items():
+            if type(value) is int and not name.startswith("_") and LIMIT_NAME.fullmatch(name):
+                expected.setdefault(name, value)
+    admission = [name for name in Options.__dataclass_fields__ if name.endswith("_max")]
+    expected |= {name: getattr(Options(), name) for name in admission}
+    expected |= {name: getattr(Limits(), name) for name in Limits.__dataclass_fields__}
+    text = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    written = [(name, int(value.replace(",", "")) * UNITS[unit]) for name, value, unit in LIMIT_ROW.findall(text)]
+
+    assert set(expected) - {name for name, _ in written} == set(), "limits that the page does not name"
+    for name, value in written:
+        known = {getattr(module, name) for module in LIMIT_MODULES if hasattr(module, name)}
+        known |= {expected[name]} if name in expected else set()
+        assert value in known or value * 1_000 in known, f"{name}: the page says {value}, the code {known}"
+
+
+def test_every_file_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\| [^|]+ \| (.*) \|$", text.partition("## Where do I find")[2], re.MULTILINE):
+        folder = ROOT
+        for name in re.findall(r"`([\w./-]+)`", row):
+            path = ROOT / name if "/" in name else folder / name
+            assert path.exists(), name
+            folder = path.parent
+
+
+def test_the_picture_is_what_the_project_draws_today() -> None:
+    pictures = ROOT / "docs" / "pictures"
+    drawn = draw(Engine.load(pictures / "stocks.toml").diagram(), "svg")
+    assert (pictures / "stocks.svg").read_text(encoding="utf-8") == drawn, (
+        "draw it again: foretell explain docs/pictures/stocks.toml --format svg > docs/pictures/stocks.svg"
+    )
