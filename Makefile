@@ -1,5 +1,7 @@
 # Foretell's commands. A fresh machine needs Python 3.11+ with venv, and make; the tests also need gcc and Java 17.
 # The first run creates .venv; later runs reinstall only when pyproject.toml or the version changes.
+# The repository itself always runs as pure Python. What users install, with its compiled engine, is built from it and
+# lies in .venv/native: built again when a source has changed, so that nothing compiled is ever older than its source.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -11,19 +13,29 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+NATIVE := $(VENV)/native
+SOURCES := setup.py pyproject.toml $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
+# Not from the folder in which a process starts: that may be the repository.
+NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
+# What the compiled modules do, and what passes through all of them; the rest of the tests does not know the difference.
+NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events) tests/laws tests/conformance \
+	$(wildcard tests/integration/test_flights_*.py)
 
-.PHONY: help demo test lint types bench clean require-python require-toolchain
+.NOTPARALLEL:
+.PHONY: help demo test lint types native bench clean require-python require-compiler require-toolchain
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
 
-demo: $(VENV)/.demo  ## a broker, a day of real flights, and what its subscribers are told
-	@$(BIN)/foretell demo
+demo: $(VENV)/.demo $(NATIVE)/.built  ## a broker, a day of real flights, and what its subscribers are told
+	@$(NATIVELY) $(BIN)/foretell demo
 
-test: require-toolchain $(VENV)/.dev  ## every gate: ruff, mypy, then pytest (which also checks imports and the wheel)
+test: export HYPOTHESIS_PROFILE ?= ci
+test: require-toolchain $(VENV)/.dev native  ## every gate: ruff, mypy, pytest compiled, pytest (with imports and the wheel)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(BIN)/pytest -q -n $(JOBS) --dist loadgroup
+	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup --native $(NATIVE) $(NATIVE_TESTS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup
 
 lint: $(VENV)/.dev  ## ruff and the import contracts
 	@$(BIN)/ruff check .
@@ -35,9 +47,15 @@ types: $(VENV)/.dev  ## mypy, strict
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks
 
+# Where the demonstration came first, without a compiler, what is there is pure.
+native: require-compiler $(VENV)/.dev $(NATIVE)/.built  ## the packages with the compiled engine, in .venv/native
+	@ls $(NATIVE)/broker/native__mypyc.* >/dev/null 2>&1 || \
+		{ rm -f $(NATIVE)/.built && FORETELL_PURE=0 $(MAKE) --no-print-directory $(NATIVE)/.built; }
+
 clean:  ## remove the virtual environment and everything that was generated
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) benchmarks/rivals/.venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find broker client spark_bridge -name '*.so' -delete
 
 $(VENV)/.demo: pyproject.toml broker/__init__.py | require-python
 	@$(call install,demo)
@@ -46,6 +64,15 @@ $(VENV)/.demo: pyproject.toml broker/__init__.py | require-python
 $(VENV)/.dev: pyproject.toml broker/__init__.py | require-python
 	@$(call install,dev)
 	@touch $(VENV)/.demo
+
+$(NATIVE)/.built: $(SOURCES) | $(VENV)/.demo
+	@echo "Building foretell in $(NATIVE) ..."
+	@rm -rf $(NATIVE)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(NATIVE) \
+		$(if $(wildcard $(VENV)/.dev),--no-build-isolation) .
+	@rm -rf build
+	@$(NATIVELY) $(BIN)/foretell --version
+	@touch $@
 
 define install
 	echo "Installing foretell[$(1)] into $(VENV) ..."; \
@@ -61,10 +88,12 @@ require-python:
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "make: $(PYTHON) has no venv module (on Debian: apt install python3-venv)" >&2; exit 1; }
 
-# Nothing is compiled and no Spark job is run yet. The test run of later releases does both, and asks for the tools now
-# so that a machine that can run the tests today can also run them then.
-require-toolchain: | require-python
-	@command -v gcc >/dev/null || { echo "make: gcc is missing; the test run needs it" >&2; exit 1; }
+require-compiler:
+	@command -v gcc >/dev/null || { echo "make: gcc is missing; the compiled engine needs it" >&2; exit 1; }
+
+# No Spark job is run yet. The test run of later releases runs some, and asks for Java now so that a machine that can run
+# the tests today can also run them then.
+require-toolchain: require-compiler | require-python
 	@command -v java >/dev/null || { echo "make: java is missing; the test run needs Java 17 or newer" >&2; exit 1; }
 	@java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | { read -r major; test "$${major:-0}" -ge 17; } || \
 		{ echo "make: Java 17 or newer is missing; found: $$(java -version 2>&1 | head -n 1)" >&2; exit 1; }

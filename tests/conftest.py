@@ -1,16 +1,24 @@
-"""What every test shares: hypothesis's profiles and a seed that is always shown. No fixtures belong here.
+"""What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
 ``dev`` (the default) is quick; ``ci`` tries ten times as many examples. A property that needs more than its share
 multiplies what the profile says, ``@settings(max_examples=4 * settings().max_examples)``: so it stays quick in dev.
+
+The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
+Processes that a test starts import the same.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import sys
+from importlib.machinery import ExtensionFileLoader, PathFinder
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+TESTS = Path(__file__).parent
 
 # No deadlines: how long an example takes on a shared machine is not a property of the code.
 settings.register_profile("dev", max_examples=50, print_blob=True, derandomize=False, deadline=None)
@@ -20,11 +28,29 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--native", metavar="FOLDER", help="test the compiled packages there instead of the sources")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Draw the seed before hypothesis looks for one; the workers of pytest-xdist inherit it as an option."""
+    choose_packages(config.getoption("--native"))
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def choose_packages(native: str | None) -> None:
+    """Import them from there, here and in other processes, whatever folder those start in."""
+    folders = [str(TESTS.parent), str(TESTS)]
+    if native is not None:
+        folders.insert(0, str(Path(native).resolve()))
+        sys.path.insert(0, folders[0])
+        os.environ["PYTHONSAFEPATH"] = "1"  # `python -m` would look in its folder first
+    os.environ["PYTHONPATH"] = os.pathsep.join(folders)
+    found = PathFinder.find_spec("broker.engine.ordered", [f"{folders[0]}/broker/engine"])
+    if isinstance(found and found.loader, ExtensionFileLoader) != (native is not None):
+        raise pytest.UsageError(f"expected the {'compiled' if native else 'pure'} engine in {folders[0]}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

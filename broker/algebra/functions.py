@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from ..events.schema import Value, ValueType
 
@@ -60,14 +60,14 @@ def compare(operator: str, left: Value, right: Value) -> bool:
         return left == right
     if operator == "!=":
         return left != right
-    a, b = cast("Number", left), cast("Number", right)
+    a, b = cast("Any", left), cast("Any", right)  # two numbers, strings or bools
     if operator == "<":
-        return a < b
+        return bool(a < b)
     if operator == "<=":
-        return a <= b
+        return bool(a <= b)
     if operator == ">":
-        return a > b
-    return a >= b
+        return bool(a > b)
+    return bool(a >= b)
 
 
 def arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:

@@ -30,6 +30,7 @@ from .terms import (
     Term,
     children,
     describe,
+    used,
     walk,
 )
 
@@ -67,14 +68,14 @@ def canonical(term: Term) -> Term:
         case Arithmetic(operator, left, right, type_):
             a, b = canonical(left), canonical(right)
             if isinstance(a, Constant) and isinstance(b, Constant):
-                return Constant(calculate(operator, a.value, b.value), type_)
+                return Constant(calculate(operator, used(a), used(b)), type_)
             if operator in "+*" and _rank(a) > _rank(b):
                 a, b = b, a
             return Arithmetic(operator, a, b, type_)
         case Function(name, arguments, type_):
             folded = tuple(canonical(a) for a in arguments)
             if name in FUNCTIONS and all(isinstance(a, Constant) for a in folded):
-                return Constant(call(name, [a.value for a in folded if isinstance(a, Constant)], type_), type_)
+                return Constant(call(name, [used(a) for a in folded if isinstance(a, Constant)], type_), type_)
             return Function(name, folded, type_)
         case Comparison(operator, left, right):
             return _comparison(operator, canonical(left), canonical(right))
@@ -100,7 +101,7 @@ def _reads_registers(term: Term) -> bool:
 def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant:
     """Event side left, then registers, constants right."""
     if isinstance(left, Constant) and isinstance(right, Constant):
-        return TRUE if compare(operator, left.value, right.value) else FALSE
+        return TRUE if compare(operator, used(left), used(right)) else FALSE
     if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
         return FALSE
     if _rank(left) < _rank(right):
@@ -110,14 +111,21 @@ def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant
 
 def normalise(condition: Term) -> Form:
     """The canonical form of a condition. Raises LimitExceeded beyond CLAUSES_MAX clauses."""
-    clauses = {_ordered(clause) for clause in _clauses(condition, True)}
+    return reordered(tuple(_clauses(condition, True)))
+
+
+def reordered(form: Form) -> Form:
+    """Canonical atoms in canonical order: for clauses just made, or whose constants were exchanged."""
+    clauses = {_ordered(clause) for clause in form}
     if () in clauses:
         return ALWAYS
+    if len(clauses) == 1:
+        return tuple(clauses)
     return tuple(sorted(clauses, key=lambda clause: [key(atom) for atom in clause]))
 
 
 def _ordered(clause: Clause) -> Clause:
-    return tuple(sorted(set(clause), key=key))
+    return clause if len(clause) <= 1 else tuple(sorted(set(clause), key=key))
 
 
 def _clauses(condition: Term, wanted: bool) -> list[Clause]:

@@ -3,17 +3,26 @@
 Here: what evaluates a canonical form against an event and a run. Hot: typed for compilation, no dictionaries, no
 allocation on the way. Not here: which predicates need not be evaluated because an index answers them (engine).
 
-Environment of every call, in this order: `row` the event's attributes, `bound` the row that the run bound last,
-`slots` the run's other registers, `length` the event's own DUR, `span` the composition's DUR, both in microseconds.
-A null makes any predicate false (semantics 2.7).
+The environment of every call is that of a computation. A null makes any predicate false (semantics 2.7).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, cast, final
 
 from ..events.schema import Row, Value
-from .functions import calculate, call
+from .computation import (
+    ArithmeticValue,
+    Computation,
+    ConstantValue,
+    DurationValue,
+    EventValue,
+    FunctionValue,
+    Increment,
+    RegisterValue,
+    Slots,
+)
+from .functions import INTEGER_MAX, INTEGER_MIN
 from .normal_form import Clause, Form, normalise
 from .terms import (
     Arithmetic,
@@ -27,8 +36,6 @@ from .terms import (
     Term,
     describe,
 )
-
-Slots: TypeAlias = "tuple[Any, ...]"  # each a value, or a row bound earlier
 
 EQ: Final = 0
 NE: Final = 1
@@ -54,75 +61,19 @@ def related(operator: int, a: Any, b: Any) -> bool:
     return bool(a != b)
 
 
-class Computation:
-    """A value computed from the environment."""
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        return None
-
-
-@final
-class ConstantValue(Computation):
-    def __init__(self, constant: Value) -> None:
-        self.constant = constant
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        return self.constant
-
-
-@final
-class EventValue(Computation):
-    def __init__(self, position: int) -> None:
-        self.position = position
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        return row[self.position]
-
-
-@final
-class RegisterValue(Computation):
-    def __init__(self, slot: int, position: int) -> None:
-        self.slot = slot
-        self.position = position
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        if self.slot < 0:
-            return bound[self.position]
-        if self.position < 0:
-            return cast("Value", slots[self.slot])
-        return cast("Value", slots[self.slot][self.position])
-
-
-@final
-class DurationValue(Computation):
-    def __init__(self, composition: bool) -> None:
-        self.composition = composition
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        return span if self.composition else length
-
-
-@final
-class ArithmeticValue(Computation):
-    def __init__(self, operator: str, left: Computation, right: Computation) -> None:
-        self.operator = operator
-        self.left = left
-        self.right = right
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        left = self.left.value(row, bound, slots, length, span)
-        return calculate(self.operator, left, self.right.value(row, bound, slots, length, span))
-
-
-@final
-class FunctionValue(Computation):
-    def __init__(self, name: str, arguments: list[Computation], type_: str) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.type: Any = type_
-
-    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Value:
-        return call(self.name, [a.value(row, bound, slots, length, span) for a in self.arguments], self.type)
+def related_floats(operator: int, a: float, b: float) -> bool:
+    """The same for floats, without looking at their types again."""
+    if operator == GT:
+        return a > b
+    if operator == LT:
+        return a < b
+    if operator == GE:
+        return a >= b
+    if operator == LE:
+        return a <= b
+    if operator == EQ:
+        return a == b
+    return a != b
 
 
 @final
@@ -161,6 +112,39 @@ class AttributeConstant(Predicate):
 
 
 @final
+class FloatConstant(Predicate):
+    """`event.a op c`, floats."""
+
+    def __init__(self, position: int, operator: int, constant: float) -> None:
+        self.position = position
+        self.operator = operator
+        self.constant = constant
+        self.cost = 0
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        return value is not None and related_floats(self.operator, cast("float", value), self.constant)
+
+
+@final
+class FloatRegister(Predicate):
+    """`event.a op register`, floats."""
+
+    def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
+        self.position = position
+        self.operator = operator
+        self.register = register
+        self.cost = 1
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        value = row[self.position]
+        other = self.register.value(row, bound, slots, length, span)
+        if value is None or other is None:
+            return False
+        return related_floats(self.operator, cast("float", value), cast("float", other))
+
+
+@final
 class AttributeRegister(Predicate):
     """`event.a op register`."""
 
@@ -193,7 +177,32 @@ class AttributeScaled(Predicate):
         if value is None or other is None:
             return False
         scaled = self.factor * cast("float", other)
-        return scaled - scaled == 0.0 and related(self.operator, value, scaled)
+        return scaled - scaled == 0.0 and related_floats(self.operator, cast("float", value), scaled)
+
+
+@final
+class CountConstant(Predicate):
+    """`c + register op k` on integers; a sum beyond 64 bits is null, hence false."""
+
+    def __init__(self, operator: int, count: Increment, constant: int) -> None:
+        self.operator = operator
+        self.count = count
+        self.constant = constant
+        self.cost = 1
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        before = self.count.register.value(row, bound, slots, length, span)
+        if before is None:
+            return False
+        count = self.count.constant + cast("int", before)
+        if not INTEGER_MIN <= count <= INTEGER_MAX:
+            return False
+        operator = self.operator
+        if operator == GE:
+            return count >= self.constant
+        if operator == GT:
+            return count > self.constant
+        return related(operator, count, self.constant)
 
 
 @final
@@ -262,6 +271,8 @@ def computation(term: Term) -> Computation:
             return RegisterValue(slot, position)
         case Duration(composition):
             return DurationValue(composition)
+        case Arithmetic("+", Constant(int() as constant, _), Register(slot, position, "int"), _):
+            return Increment(constant, RegisterValue(slot, position))
         case Arithmetic(operator, left, right, _):
             return ArithmeticValue(operator, computation(left), computation(right))
         case Function(name, arguments, type_):
@@ -276,18 +287,27 @@ def predicate(atom: Comparison) -> Predicate:
     """The shape that evaluates one canonical atom."""
     operator = OPERATORS[atom.operator]
     match atom:
+        case Comparison(_, Attribute(Side.EVENT, position, "float"), Constant(float() as number, _)):
+            return FloatConstant(position, operator, number)
+        case Comparison(_, Attribute(Side.EVENT, position, "float"), Register(slot, at, "float")):
+            return FloatRegister(position, operator, RegisterValue(slot, at))
         case Comparison(_, Attribute(Side.EVENT, position), Constant(value, _)):
             return AttributeConstant(position, operator, value)
         case Comparison(_, Attribute(Side.EVENT, position), Register(slot, at)):
             return AttributeRegister(position, operator, RegisterValue(slot, at))
         case Comparison(
-            _, Attribute(Side.EVENT, position), Arithmetic("*", Constant(float() as factor, _), Register(slot, at), _)
+            _,
+            Attribute(Side.EVENT, position, "float"),
+            Arithmetic("*", Constant(float() as factor, _), Register(slot, at, "float"), _),
         ):
             return AttributeScaled(position, operator, factor, RegisterValue(slot, at))
         case Comparison(_, Duration(composition), Constant(value, _)):
             return DurationConstant(composition, operator, value)
         case _:
-            return Computed(operator, computation(atom.left), computation(atom.right))
+            left = computation(atom.left)
+            if isinstance(left, Increment) and isinstance(atom.right, Constant) and type(atom.right.value) is int:
+                return CountConstant(operator, left, atom.right.value)
+            return Computed(operator, left, computation(atom.right))
 
 
 def conjunction(clause: Clause) -> list[Predicate]:

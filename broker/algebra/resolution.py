@@ -26,6 +26,7 @@ from .terms import (
     Negation,
     Side,
     Term,
+    used,
 )
 
 
@@ -124,6 +125,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
         case syntax.Negative(operand):
             inner = _number(operand, scope)
             if isinstance(inner, Constant) and isinstance(inner.value, int | float):
+                used(inner)
                 return Constant(-inner.value, inner.type)
             return Arithmetic("-", Constant(0, "int"), inner, inner.type)
         case syntax.Arithmetic(operator, left, right):
@@ -198,6 +200,7 @@ def converted(term: Term, wanted: ValueType) -> Term | None:
         return term
     if wanted == "float" and term.type == "int":
         if isinstance(term, Constant) and isinstance(term.value, int):
+            used(term)
             return Constant(float(term.value), "float")
         return Function("float", (term,), "float")
     return None

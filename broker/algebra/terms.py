@@ -35,6 +35,20 @@ class Constant:
         return hash((self.type, self.value))
 
 
+class LiteralUsed(Exception):
+    """A literal that was to stay exchangeable has been computed with (see broker.engine.templates)."""
+
+
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+
+
+def used(constant: Constant) -> Value:
+    """The value, for computing with it. Raises LiteralUsed where it is marked, that is, of a type of its own."""
+    if type(constant.value) not in _PLAIN:
+        raise LiteralUsed
+    return constant.value
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute of an input, by its position in that input's schema."""

@@ -68,7 +68,7 @@ class SlotTable:
         return self.sources.index(source)
 
     def own(self, source: SlotSource) -> int:
-        """A slot of its own, for what a rebind will change."""
+        """A slot of its own, for what is computed: how many there are must not depend on the values of literals."""
         self.sources.append(source)
         return len(self.sources) - 1
 
@@ -91,7 +91,7 @@ def remember(value: Term, name: str, slots: SlotTable, rebinds: bool) -> Term:
         case Register(slot, position, type_, _, maybe_null):
             return Register(slots.keep(Carry(slot)), position, type_, name, maybe_null)
         case _:
-            return Register(slots.keep(Computed(value)), -1, value.type, name, nullable(value))
+            return Register(slots.own(Computed(value)), -1, value.type, name, nullable(value))
 
 
 def close(fragment: Fragment, state: State, update: list[SlotSource]) -> tuple[tuple[State, ...], tuple[Arc, ...]]:

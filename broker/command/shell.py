@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -53,10 +53,10 @@ def entrance(
 
 
 def build() -> str:
-    """Whether the engine runs compiled or as the Python that it is written in; imports nothing."""
+    """Whether the engine runs compiled or as the Python that it is written in: what imports find. Imports nothing."""
     engine = Path(__file__).resolve().parent.parent / "engine"
-    compiled = any(file.name.endswith(tuple(EXTENSION_SUFFIXES)) for file in engine.glob("*"))
-    return "compiled" if compiled else "pure Python"
+    found = PathFinder.find_spec("broker.engine.ordered", [str(engine)])
+    return "compiled" if found and isinstance(found.loader, ExtensionFileLoader) else "pure Python"
 
 
 def perform(arguments: Sequence[str] | None = None) -> int:

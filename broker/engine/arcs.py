@@ -14,18 +14,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
+from ..algebra.computation import Slots
 from ..algebra.normal_form import Clause
-from ..algebra.predicate import Predicate, Slots, conjunction, holds
+from ..algebra.predicate import Predicate, conjunction, holds
 from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ..events.schema import Row, Value
-from .ranges import Ranges, interval_of
+from .ranges import Interval, Ranges, interval_of
 from .scaled import Scaled, scaled_of
 from .substrings import Prefixes, Substrings
 
 if TYPE_CHECKING:
     from .transition import Transition
 
-TAIL_MAX: Final = 64  # arcs that came since the last filing and are tried one by one
+TAIL_MIN: Final = 4  # arcs that came since the last filing and are tried one by one, and an eighth of the filed ones,
+TAIL_MAX: Final = 64  # but never more than these
 
 
 @final
@@ -40,8 +42,9 @@ class ArcIndex:
         self._gone = 0  # of these, arcs that were removed since
         self._serial = 0
         self._plain: list[Transition] = []
+        self._ranges: list[Ranges[Filed]] = []
+        self._various = False  # whether there is any of what follows
         self._equal: dict[int, dict[Value, list[Filed]]] = {}
-        self._ranges: dict[tuple[int, int], Ranges[Filed]] = {}
         self._scaled: dict[tuple[int, int, int, int], Scaled[Filed]] = {}
         self._prefixes: dict[int, Prefixes[Filed]] = {}
         self._substrings: dict[int, Substrings[Filed]] = {}
@@ -67,20 +70,15 @@ class ArcIndex:
         arcs = self.arcs
         if len(arcs) <= self.few:
             return [a for a in arcs if not a.guard or holds(a.guard, row, bound, slots, length, span)]
-        if len(arcs) - self._filed > TAIL_MAX or self._gone > (self._filed >> 2):
+        tail = len(arcs) - self._filed
+        if tail > TAIL_MIN + (self._filed >> 3) or tail > TAIL_MAX or self._gone > (self._filed >> 2):
             self._file()
         self._serial += 1
         candidates: list[Filed] = []
-        for position, by_value in self._equal.items():
-            candidates += by_value.get(row[position], ())
-        for ranges in self._ranges.values():
+        for ranges in self._ranges:
             ranges.find(row, candidates)
-        for scaled in self._scaled.values():
-            scaled.find(row, bound, slots, candidates)
-        for prefixes in self._prefixes.values():
-            prefixes.find(row, candidates)
-        for substrings in self._substrings.values():
-            substrings.find(row, candidates)
+        if self._various:
+            self._find_various(row, bound, slots, candidates)
         found: list[Transition] = []
         serial = self._serial
         for filed in candidates:
@@ -99,9 +97,19 @@ class ArcIndex:
                 found.append(arc)
         return found
 
+    def _find_various(self, row: Row, bound: Row, slots: Slots, candidates: list[Filed]) -> None:
+        for position, by_value in self._equal.items():
+            candidates += by_value.get(row[position], ())
+        for scaled in self._scaled.values():
+            scaled.find(row, bound, slots, candidates)
+        for prefixes in self._prefixes.values():
+            prefixes.find(row, candidates)
+        for substrings in self._substrings.values():
+            substrings.find(row, candidates)
+
     def _file(self) -> None:
-        self._plain = []
-        self._equal, self._ranges, self._scaled = {}, {}, {}
+        self._plain, self._ranges, self._various = [], [], False
+        self._equal, self._scaled = {}, {}
         self._prefixes, self._substrings = {}, {}
         for arc in self.arcs:
             pivots = [_pivot(clause) for clause in arc.form]
@@ -128,10 +136,19 @@ class ArcIndex:
                 self._scaled.setdefault(scaled.key, Scaled(scaled.key)).add(scaled.factor, filed)
             case _:
                 assert interval is not None
-                rest = interval.rest
-                key = (interval.position, interval.second)
-                self._ranges.setdefault(key, Ranges(*key)).add(interval, filed)
+                filed.rest = conjunction(interval.rest)
+                self._ranges_for(interval).add(interval, filed)
+                return
+        self._various = True
         filed.rest = conjunction(rest)
+
+    def _ranges_for(self, interval: Interval) -> Ranges[Filed]:
+        for ranges in self._ranges:
+            if (ranges.position, ranges.second) == (interval.position, interval.second):
+                return ranges
+        ranges = Ranges[Filed](interval.position, interval.second)
+        self._ranges.append(ranges)
+        return ranges
 
     def check_invariants(self) -> None:
         assert 0 <= self._filed <= len(self.arcs)

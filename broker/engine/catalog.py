@@ -6,11 +6,13 @@ Not here: the program that the automata are merged into, events.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import Final, final
 
 from ..algebra.lowering_cayuga import lower
 from ..algebra.operators import Query, sources
+from ..algebra.terms import LiteralUsed
 from ..automaton.automaton import Automaton
 from ..automaton.compilation import INTERNAL, Compiled, compile_query
 from ..automaton.sharing import End
@@ -21,8 +23,12 @@ from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language import cayuga, cayuga_syntax
 from ..language.printing import print_query
+from ..language.shapes import Shape, shape_of
 from ..language.subscription import SubscriptionDefinition
+from .templates import Template, marked, template_of
 from .transition import Feed, Subscriber
+
+SHAPES_MAX: Final = 10_000  # query shapes whose parsing is kept
 
 
 @final
@@ -73,7 +79,8 @@ class Parsed:
     """A definition whose text is read but whose names are not yet looked up."""
 
     definition: SubscriptionDefinition
-    syntax: cayuga_syntax.Query
+    syntax: cayuga_syntax.Query  # of this text, or of another one of the same shape
+    shape: Shape | None = None
 
     @property
     def publish(self) -> str | None:
@@ -103,6 +110,8 @@ class Catalog:
         self.subscriptions: dict[str, Subscription] = {}
         self.definitions: dict[str, SubscriptionDefinition] = {}
         self.internal: dict[str, InternalStream] = {}
+        self._syntaxes: dict[str, cayuga_syntax.Query] = {}  # by shape
+        self._templates: dict[str, tuple[Template | None, tuple[Schema | None, ...]]] = {}
 
     def declare(self, definition: StreamDefinition) -> None:
         """Raises DefinitionError where another stream has the name, Unsupported for disorder."""
@@ -145,10 +154,20 @@ class Catalog:
             raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
         if definition.report is not None:
             raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', not to 'cayuga'")
+        shape = shape_of(definition.query)
+        known = None if shape is None else self._syntaxes.get(shape.key)
+        if known is not None:
+            return Parsed(definition, known, shape)
         try:
-            return Parsed(definition, cayuga.parse(definition.query))
+            parsed = Parsed(definition, cayuga.parse(definition.query), shape)
         except QueryError as error:
             raise located(name, error) from None
+        if shape is not None:
+            if len(self._syntaxes) >= SHAPES_MAX:
+                self._syntaxes.clear()
+                self._templates.clear()
+            self._syntaxes[shape.key] = parsed.syntax
+        return parsed
 
     def compile(self, parsed: Parsed, since: int) -> tuple[Subscription, Compiled]:
         """The subscription and its automata, checked against everything known; changes nothing."""
@@ -156,15 +175,43 @@ class Catalog:
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists already")
         try:
-            query = lower(parsed.syntax, parsed.definition.query, self.schema_of, self._known)
-            compiled = compile_query(query)
+            template = self._template(parsed)
+            if template is not None and parsed.shape is not None:
+                query, text = template.query, template.text(parsed.shape.literals)
+                compiled = template.bound(parsed.shape.literals)
+            else:
+                syntax = cayuga.parse(parsed.definition.query)
+                query, compiled = self._compiled(syntax, parsed.definition.query)
+                text = print_query(syntax)
         except QueryError as error:
             raise located(name, error) from None
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {name!r}: {error}") from None
         self._check_published(name, query)
-        text = print_query(parsed.syntax)
         return Subscription(parsed.definition, query, text, since), _moment(compiled, since)
+
+    def _compiled(self, syntax: cayuga_syntax.Query, text: str) -> tuple[Query, Compiled]:
+        query = lower(syntax, text, self.schema_of, self._known)
+        return query, compile_query(query)
+
+    def _template(self, parsed: Parsed) -> Template | None:
+        """The template of the text's shape; None where there cannot be one. Raises what compiling raises."""
+        shape = parsed.shape
+        if shape is None or not shape.literals:
+            return None
+        schemas = tuple(self.schema_of(stream) for stream in parsed.reads())
+        known = self._templates.get(shape.key)
+        if known is not None and known[1] == schemas:
+            return known[0]
+        template: Template | None = None
+        syntax = cayuga.parse(parsed.definition.query)
+        with_marks = marked(syntax, shape)
+        if with_marks is not None:
+            with suppress(LiteralUsed):
+                query, compiled = self._compiled(with_marks, parsed.definition.query)
+                template = template_of(query, compiled, syntax, shape)
+        self._templates[shape.key] = (template, schemas)
+        return template
 
     def check_publish(self, name: str, stream: str | None) -> None:
         """Raises DefinitionError where results would flow into a declared stream."""

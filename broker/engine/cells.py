@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias, final
 
-from ..algebra.predicate import Slots
+from mypy_extensions import i64, mypyc_attr
+
+from ..algebra.computation import Slots
 from ..events.schema import Row
 from .program import Static
 from .spaces import Key, Space
@@ -22,6 +24,7 @@ tuples are reference counted and released without recursion, however long a FOLD
 
 
 @final
+@mypyc_attr(acyclic=True)  # nothing that a run refers to can lead back to it: the collector need not visit runs
 class Run:
     """A partial match that waits in a place, or, where the place is a family's, all those that one event started.
 
@@ -38,11 +41,11 @@ class Run:
         place: Place,
         row: Row,
         slots: Slots,
-        t0: int,
-        t1: int,
-        born: int,
-        limit: int,
-        trace: int,
+        t0: i64,
+        t1: i64,
+        born: i64,
+        limit: i64,
+        trace: i64,
         lineage: Lineage,
     ) -> None:
         self.place = place
@@ -52,7 +55,7 @@ class Run:
         self.t1 = t1
         self.born = born
         self.limit = limit
-        self.touched: int = UNTOUCHED
+        self.touched: i64 = UNTOUCHED
         self.trace = trace
         self.lineage = lineage
 
@@ -74,8 +77,9 @@ class Cell:
 def sweep_delay(run: Run, now: int) -> int:
     """How long from now until a run with a limit is surely of no use; of few different values, one ring each."""
     if run.place.window > 0:
-        return run.place.window
-    return 1 << max(0, run.limit - now).bit_length()  # its place lost its window to a later subscription
+        return int(run.place.window)
+    rest = int(run.limit) - now  # its place lost its window to a later subscription
+    return 1 << max(0, rest).bit_length()
 
 
 @final
@@ -87,7 +91,7 @@ class Expiry:
     """
 
     def __init__(self) -> None:
-        self.next = FOREVER
+        self.next: i64 = FOREVER
         self._rings: dict[int, tuple[list[int], list[Cell]]] = {}
         self._heads: dict[int, int] = {}
 
@@ -104,7 +108,7 @@ class Expiry:
     def take(self, now: int) -> list[Cell]:
         """The cells that are due before `now`; they are no longer scheduled."""
         found: list[Cell] = []
-        nearest = FOREVER
+        nearest: i64 = FOREVER
         for window, (dues, cells) in list(self._rings.items()):
             head = self._heads[window]
             while head < len(dues) and dues[head] < now:

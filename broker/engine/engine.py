@@ -180,6 +180,9 @@ class Engine:
                 del self.catalog.internal[stream]
         self.catalog.leave(subscription)
         self.runtime.refresh()
+        for stream in [*subscription.internal, *filter(None, [subscription.query.publish])]:
+            if stream not in self.catalog.internal and stream not in self.catalog.published:
+                self.runtime.clear(self.program.forget(stream))
 
     # --- events -------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
         for space in spaces:
             statics = program.statics[space.number].values()
             arcs = sum(len(s.arcs) for s in statics)
-            members = sum(len(f) for s in statics for f in s.families)
+            members = sum(len(p.family) for s in statics for p in s.places if p.family is not None)
             starts = f"{_counted(arcs, 'start arc')} and {_counted(members, 'family member')}"
             places = _counted(waiting.get(space.number, 0), "place")
             keys = _counted(len(statics), "key")

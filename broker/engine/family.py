@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from typing import Final, Generic, TypeVar, final
+from typing import Final, Generic, TypeVar, cast, final
 
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
@@ -91,9 +91,9 @@ class Family(Generic[M]):
 
     def __init__(self, start: Threshold, forward: Threshold) -> None:
         self.start_position = start.position
-        self.start_sign = start.sign
+        self.start_sign = float(start.sign)
         self.forward_position = forward.position
-        self.forward_sign = forward.sign
+        self.forward_sign = float(forward.sign)
         self.starts: list[float] = []
         self.forwards: list[float] = []
         self.members: list[M] = []
@@ -117,26 +117,34 @@ class Family(Generic[M]):
         del self.starts[at], self.forwards[at], self.members[at]
         self.stale = True
 
+    def starts_any(self, row: Row) -> bool:
+        """Whether an event starts a member at all. O(1)."""
+        if self.start_position < 0:
+            return True
+        value = row[self.start_position]
+        return value is not None and self.starts[0] < cast("float", value) * self.start_sign
+
     def count(self, row: Row) -> int:
-        """How many members an event starts: those before this index."""
+        """How many members an event starts: those before this index. O(log members)."""
         if self.start_position < 0:
             return len(self.starts)
         value = row[self.start_position]
-        if not isinstance(value, float):
-            return 0  # null
-        return bisect_left(self.starts, value * self.start_sign)
+        if value is None:
+            return 0
+        return bisect_left(self.starts, cast("float", value) * self.start_sign)
 
-    def completed(self, count: int, row: Row) -> list[M]:
-        """The members among the first `count` that an event completes."""
+    def completed(self, started: Row, row: Row) -> list[M]:
+        """The members that one event started and another completes. O(log members + members / 16 + found)."""
+        count = self.count(started)
         if self.forward_position < 0:
             return self.members[:count]
+        found: list[M] = []
         value = row[self.forward_position]
-        if not isinstance(value, float):
-            return []
+        if value is None:
+            return found
         if self.stale:
             self._measure()
-        found: list[M] = []
-        level = value * self.forward_sign
+        level = cast("float", value) * self.forward_sign
         forwards, members, tops = self.forwards, self.members, self.tops
         for block in range((count + BLOCK - 1) >> _SHIFT):
             if tops[block] > level:

@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from typing import Any, Final, final
 
-from ..algebra.predicate import Slots, holds
+from mypy_extensions import i64
+
+from ..algebra.computation import Slots
+from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
 from .program import Program, Static
@@ -42,10 +45,10 @@ class OrderedRuntime:
         # The current event: `item` is what it adds to a trace, `link` to a lineage, `index` where results refer to;
         # `alone`: no other event of its epoch will be seen by a run that this one affects.
         self.row: Row = ()
-        self.time = 0
-        self.start = 0
+        self.time: i64 = 0
+        self.start: i64 = 0
         self.length = 1
-        self.item = 0
+        self.item: i64 = 0
         self.link: Any = None
         self.index = 0
         self.alone = False
@@ -68,6 +71,11 @@ class OrderedRuntime:
         if program.dead > PURGE_MIN + len(program.places):
             self.purge()
 
+    def clear(self, spaces: list[int]) -> None:
+        """Drop the cells of spaces that the program has given up; their runs wait in dead places."""
+        for number in spaces:
+            self.cells[number] = {}
+
     def purge(self) -> None:
         """Remove the runs of places that no subscription needs any more. O(runs)."""
         for cells in self.cells:
@@ -82,10 +90,10 @@ class OrderedRuntime:
         self.results = results
         spaces = self.program.spaces[self.program.stream(stream)]
         n = len(times)
-        now = BEFORE if self.now is None else self.now
+        now: i64 = BEFORE if self.now is None else self.now
         done = 0
         for i in range(n):
-            time = times[i]
+            time: i64 = times[i]
             self.alone = False
             if time > now:
                 now = time
@@ -122,10 +130,13 @@ class OrderedRuntime:
         """The current event through the cells that it concerns."""
         row = self.row
         for space in spaces:
-            key = row[space.single] if space.single >= 0 else space.key_of(row)
+            cells = self.cells[space.number]
+            if not cells:
+                continue
+            key: Key = row[space.single] if space.single >= 0 else space.key_of(row)
             if key is None:
                 continue
-            cell = self.cells[space.number].get(key)
+            cell = cells.get(key)
             if cell is None:
                 continue
             if cell.static is not None:
@@ -138,13 +149,18 @@ class OrderedRuntime:
     def _begin(self, static: Static) -> None:
         """Start arcs and families: new runs, and matches of single events."""
         row, length = self.row, self.length
-        if len(static.arcs):
+        arcs = static.arcs.arcs
+        if len(arcs) <= static.arcs.few:
+            for arc in arcs:
+                if not arc.guard or holds(arc.guard, row, (), (), length, length):
+                    self._follow(arc, None)
+        else:
             for arc in static.arcs.satisfied(row, (), (), length, length):
                 self._follow(arc, None)
-        families = static.families
-        for i in range(len(families)):
-            if families[i].count(row) > 0:
-                self._enter(static.places[i], None, None)
+        for place in static.places:
+            family = place.family
+            if family is not None and family.starts_any(row):
+                self._enter(place, None, None)
 
     def _affect(self, cell: Cell) -> None:
         """Waiting runs: each one that the event affects takes its step and ends."""
@@ -168,14 +184,19 @@ class OrderedRuntime:
             runs[kept] = run
             kept += 1
         if kept < n:
-            del runs[kept:n]
+            # Close the gap by hand: what came meanwhile is one run, as a rule, and a slice would cost more.
+            for j in range(n, len(runs)):
+                runs[kept] = runs[j]
+                kept += 1
+            while len(runs) > kept:
+                runs.pop()
 
     def _step(self, run: Run, place: Place) -> None:
         """What comes of an affected run."""
         row = self.row
         family = place.family
         if family is not None:
-            for ending in family.completed(family.count(run.row), row):
+            for ending in family.completed(run.row, row):
                 self._emit(ending, run)
             return
         length, span = self.length, self.time - run.t0 + 1
@@ -184,8 +205,14 @@ class OrderedRuntime:
             if not holds(rebind.guard, row, run.row, run.slots, length, span):
                 return
             self._enter(place, rebind.update, run)
-        for arc in place.arcs.satisfied(row, run.row, run.slots, length, span):
-            self._follow(arc, run)
+        arcs = place.arcs.arcs
+        if len(arcs) <= place.arcs.few:
+            for arc in arcs:
+                if not arc.guard or holds(arc.guard, row, run.row, run.slots, length, span):
+                    self._follow(arc, run)
+        else:
+            for arc in place.arcs.satisfied(row, run.row, run.slots, length, span):
+                self._follow(arc, run)
 
     def _follow(self, arc: Transition, run: Run | None) -> None:
         if arc.ending is not None:
@@ -198,13 +225,15 @@ class OrderedRuntime:
         row, time = self.row, self.time
         bound: Row = ()
         slots: Slots = ()
-        t0, born, trace = self.start, time, 0
+        t0: i64 = self.start
+        born: i64 = time
+        trace: i64 = 0
         links: Lineage = None
         if before is not None:
             bound, slots = before.row, before.slots
             t0, born, trace = before.t0, before.born, before.trace
             links = before.lineage
-        limit = FOREVER
+        limit: i64 = FOREVER
         if place.window >= 0:
             limit = t0 + place.window - 1
             if limit <= time:
@@ -212,7 +241,7 @@ class OrderedRuntime:
         filled: Slots = ()
         if update is not None:
             filled = update.fill(row, bound, slots, self.length, time - t0 + 1)
-        key = waiting_key(place.key, row, filled)
+        key: Key = row[place.own] if place.own >= 0 else waiting_key(place.key, row, filled)
         if key is None:
             return
         lineage: Lineage = (links, self.link) if place.lineage else None
@@ -239,7 +268,9 @@ class OrderedRuntime:
             results.add(target, self.index, run)
         if not target.feeds:
             return
-        born, t0, trace = self.time, self.start, 0
+        born: i64 = self.time
+        t0: i64 = self.start
+        trace: i64 = 0
         bound: Row = ()
         slots: Slots = ()
         links: Lineage = None
@@ -272,7 +303,9 @@ class OrderedRuntime:
     def _drop_if_empty(self, cell: Cell) -> None:
         # A cell that is still to be swept stays: a ring refers to it.
         if not cell.runs and cell.static is None and not cell.due:
-            self.cells[cell.space.number].pop(cell.key, None)
+            cells = self.cells[cell.space.number]
+            if cells.get(cell.key) is cell:
+                del cells[cell.key]
 
     def live(self) -> list[Run]:
         """The runs that a later event can still affect, in a fixed order. O(runs).
@@ -303,4 +336,4 @@ class OrderedRuntime:
                     assert waiting_key(run.place.key, run.row, run.slots) == key
                     assert run.t0 <= run.t1 <= (self.now if self.now is not None else run.t1)
                     assert run.limit == FOREVER or cell.due, "no sweep is scheduled"
-        assert scheduled == self.expiry.scheduled()
+        assert scheduled <= self.expiry.scheduled()

@@ -29,11 +29,10 @@ class Static:
 
     def __init__(self, few: int) -> None:
         self.arcs = ArcIndex(few)
-        self.families: list[Family[Ending]] = []
-        self.places: list[Place] = []  # of the families, in the same order
+        self.places: list[Place] = []  # each stands for a family
 
     def empty(self) -> bool:
-        return not len(self.arcs) and not self.families
+        return not len(self.arcs) and not self.places
 
 
 @final
@@ -76,6 +75,8 @@ class Program:
         self.changed: list[Cellmark] = []
         self.dead = 0
         self.places: dict[int, Place] = {}
+        self._free_streams: list[int] = []
+        self._free_spaces: list[int] = []
         self._starts: dict[int, StartArc] = {}
         self._ends: dict[int, tuple[Ending, Transition | None, Membership | None]] = {}
         self._families: dict[FamilyKey, tuple[Family[Ending], Place]] = {}
@@ -85,17 +86,36 @@ class Program:
         """The number of a stream, a new one for a new name."""
         number = self.streams.get(name)
         if number is None:
-            number = self.streams[name] = len(self.spaces)
-            self.spaces.append([])
+            if self._free_streams:
+                number = self._free_streams.pop()
+            else:
+                number = len(self.spaces)
+                self.spaces.append([])
+            self.streams[name] = number
         return number
+
+    def forget(self, name: str) -> list[int]:
+        """Drop a stream that nobody reads or makes any more: the numbers of its spaces, whose cells are to go."""
+        number = self.streams.pop(name, None)
+        if number is None:
+            return []
+        gone = [space.number for space in self.spaces[number]]
+        assert not any(self.statics[space] for space in gone)
+        self.spaces[number] = []
+        self._free_streams.append(number)
+        self._free_spaces += gone
+        return gone
 
     def space(self, stream: str, positions: tuple[int, ...]) -> Space:
         spaces = self.spaces[self.stream(stream)]
         for space in spaces:
             if space.positions == positions:
                 return space
-        space = Space(len(self.statics), stream, positions)
-        self.statics.append({})
+        if self._free_spaces:
+            space = Space(self._free_spaces.pop(), stream, positions)
+        else:
+            space = Space(len(self.statics), stream, positions)
+            self.statics.append({})
         spaces.append(space)
         # The space without attributes first: what starts there meets its cell before the runs there are cleared away.
         spaces.sort(key=lambda s: (len(s.positions), s.positions))
@@ -262,7 +282,6 @@ class Program:
             place.family = Family(lower, upper)
             known = self._families[key] = (place.family, place)
             static = self._static(space, cell)
-            static.families.append(place.family)
             static.places.append(place)
         family, place = known
         family.insert(lower.bound, upper.bound, ending)
@@ -298,7 +317,6 @@ class Program:
         family.remove(membership.start, ending)
         if not len(family):
             static = self._static(membership.space, membership.cell)
-            static.families.remove(family)
             static.places.remove(membership.place)
             del self._families[membership.key]
             membership.place.dead = True

@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar, final
+from typing import Final, Generic, TypeVar, cast, final
 
+from ..algebra.functions import compare
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
-from ..events.schema import Row
+from ..events.schema import Row, Value
 
 BLOCK: Final = 16
 EXACT: Final = 2**53  # floats hold every integer up to here
@@ -92,6 +93,14 @@ def interval_of(clause: Clause) -> Interval | None:
     return Interval(first, *found[first], second, low2, high2, tuple(used), rest)
 
 
+def as_float(value: Value) -> float:
+    """A number as a float; NaN for an integer that floats do not hold exactly."""
+    if isinstance(value, float):
+        return value
+    number = cast("int", value)
+    return float(number) if -EXACT <= number <= EXACT else math.nan
+
+
 @final
 class Ranges(Generic[M]):
     """Intervals of one attribute, with a second one's beside. Sorted on the first search after an addition."""
@@ -116,18 +125,30 @@ class Ranges(Generic[M]):
         """Append the members whose ranges hold. O(log n + n/16 in the prefix + covers)."""
         if len(self._members) != len(self._entries):
             self._sort()
-        value, other = row[self.position], 0.0 if self.second == ANY else row[self.second]
-        if value is None or other is None or isinstance(value, str) or isinstance(other, str):
+        value: Value = row[self.position]
+        other: Value = 0.0 if self.second == ANY else row[self.second]
+        if value is None or other is None:
+            return
+        first, second = as_float(value), as_float(other)
+        if first != first or second != second:
+            self._find_exactly(value, other, found)
             return
         lows, highs, tops, members = self._lows, self._highs, self._tops, self._members
         lows2, highs2 = self._lows2, self._highs2
-        upto = bisect_right(lows, value)
+        upto = bisect_right(lows, first)
         for block in range((upto + BLOCK - 1) >> 4):
-            if tops[block] >= value:
-                first = block << 4
-                for j in range(first, min(first + BLOCK, upto)):
-                    if highs[j] >= value and lows2[j] <= other <= highs2[j]:
+            if tops[block] >= first:
+                begin = block << 4
+                for j in range(begin, min(begin + BLOCK, upto)):
+                    if highs[j] >= first and lows2[j] <= second and highs2[j] >= second:
                         found.append(members[j])
+
+    def _find_exactly(self, value: Value, other: Value, found: list[M]) -> None:
+        """For integers that floats would round: Python compares them with floats exactly."""
+        for low, high, low2, high2, number in self._entries:
+            if compare("<=", low, value) and compare(">=", high, value):
+                if compare("<=", low2, other) and compare(">=", high2, other):
+                    found.append(self._added[number])
 
     def _sort(self) -> None:
         order = sorted(self._entries)

@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, final, overload
 
+from mypy_extensions import i64
+
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
 from .transition import Subscriber, Target
@@ -22,7 +24,7 @@ FINAL_DEPTH: Final = -1  # where a match binds its last event
 Tally = dict[tuple[str, int, int], int]
 
 
-def mixed(trace: int, item: int, depth: int) -> int:
+def mixed(trace: i64, item: i64, depth: i64) -> i64:
     """The rolling digest with one more contribution, bound at that depth of the automaton; 63 bits."""
     trace = ((trace ^ (item & MASK)) * _FACTOR + depth * _STEP) & MASK
     return trace ^ (trace >> 29)

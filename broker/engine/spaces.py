@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias, final
 
+from ..algebra.computation import Slots
 from ..algebra.normal_form import ALWAYS, Form
-from ..algebra.predicate import Slots
 from ..algebra.terms import Attribute, Comparison, Constant, Register, Side
 from ..events.schema import Row, Value
 
@@ -45,6 +45,7 @@ class KeyPart:
 
     def __init__(self, source: Register | Constant) -> None:
         self.constant: Value = None
+        self.bound = isinstance(source, Register) and source.slot < 0
         self.slot = 0
         self.position = 0
         if isinstance(source, Constant):

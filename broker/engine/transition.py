@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final, final
 
+from mypy_extensions import i64
+
+from ..algebra.computation import Computation, Slots
 from ..algebra.normal_form import ALWAYS, Form
-from ..algebra.predicate import Computation, Predicate, Slots, computation, predicates
+from ..algebra.predicate import Predicate, computation, predicates
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
 from .arcs import ArcIndex
@@ -28,7 +31,7 @@ _COMPUTED: Final = 3
 
 @final
 class Update:
-    """What fills the slots of a run in its new place."""
+    """What fills the slots of a run in its new place, in order; at least one."""
 
     def __init__(self, sources: tuple[SlotSource, ...]) -> None:
         self.kinds: list[int] = []
@@ -36,6 +39,7 @@ class Update:
         self.computations: list[Computation] = []
         nothing = Computation()
         for source in sources:
+            entry: tuple[int, int, Computation]
             match source:
                 case Carry(slot):
                     entry = (_CARRY, slot, nothing)
@@ -50,19 +54,25 @@ class Update:
             self.computations.append(entry[2])
 
     def fill(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
-        filled: list[Any] = []
-        kinds = self.kinds
-        for i in range(len(kinds)):
-            kind = kinds[i]
-            if kind == _CARRY:
-                filled.append(slots[self.slots[i]])
-            elif kind == _COMPUTED:
-                filled.append(self.computations[i].value(row, bound, slots, length, span))
-            elif kind == _EVENT_ROW:
-                filled.append(row)
-            else:
-                filled.append(bound)
+        n = len(self.kinds)
+        first = self._one(0, row, bound, slots, length, span)
+        if n == 1:
+            return (first,)
+        second = self._one(1, row, bound, slots, length, span)
+        if n == 2:
+            return (first, second)
+        filled: list[Any] = [first, second]
+        for i in range(2, n):
+            filled.append(self._one(i, row, bound, slots, length, span))
         return tuple(filled)
+
+    def _one(self, i: int, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Any:
+        kind = self.kinds[i]
+        if kind == _CARRY:
+            return slots[self.slots[i]]
+        if kind == _COMPUTED:
+            return self.computations[i].value(row, bound, slots, length, span)
+        return row if kind == _EVENT_ROW else bound
 
 
 @final
@@ -151,13 +161,15 @@ class Place:
 
     def __init__(self, number: int, depth: int, space: Space, key: list[KeyPart], theta: Form, few: int) -> None:
         self.number = number
-        self.depth = depth
+        self.depth: i64 = depth
         self.space = space
         self.key = key
+        # Most runs wait under one value of the row that they have just bound.
+        self.own: i64 = key[0].position if len(key) == 1 and key[0].bound else -1
         self.theta: list[Predicate] = predicates(theta)
         self.rebind: Transition | None = None
         self.arcs = ArcIndex(few)
-        self.window: int = UNBOUNDED
+        self.window: i64 = UNBOUNDED
         self.family: Family[Ending] | None = None
         self.lineage = 0  # subscribers below that want it
         self.dead = False

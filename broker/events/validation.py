@@ -6,13 +6,15 @@ Unicode. An int is accepted for a float and becomes one. Times never decrease, a
 
 The loops run column by column and call no function for a value that fits. A batch that does not fit as it is, is walked
 again row by row, which converts what may be converted and names the first value that is wrong.
+
+Compiled, an annotation is a check that raises TypeError. What has not been judged yet is therefore of type Any here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 from .errors import EventError, LateEvent, shown
 from .instant import LARGEST
@@ -24,7 +26,7 @@ _LEAST_INT: Final = -(2**63)
 _GREATEST_INT: Final = 2**63 - 1
 
 
-def check_rows(stream: StreamDefinition, rows: Sequence[Row]) -> Sequence[Row]:
+def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
     """The rows, each of them fitting the schema: the same object if nothing had to be converted.
 
     Raises EventError that names the stream, the index of the row, the attribute, what was expected and what was found.
@@ -35,7 +37,7 @@ def check_rows(stream: StreamDefinition, rows: Sequence[Row]) -> Sequence[Row]:
     return [_converted(stream, row, index) for index, row in enumerate(rows)]
 
 
-def row_from_mapping(stream: StreamDefinition, data: Mapping[str, object]) -> Row:
+def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Row:
     """The row that values by attribute make; a nullable attribute may be missing.
 
     Raises EventError, also for an unknown attribute.
@@ -46,16 +48,16 @@ def row_from_mapping(stream: StreamDefinition, data: Mapping[str, object]) -> Ro
     for name in data:
         if schema.position(name) < 0:
             raise unknown_attribute(stream, name)
-    row = tuple([data.get(name) for name in schema.names])
+    row: tuple[Any, ...] = tuple([data.get(name) for name in schema.names])
     if _fit(schema, (row,)):
-        return row  # type: ignore[return-value]  # that is what _fit has found out
+        return row
     for attribute in schema.attributes:
         if not attribute.nullable and attribute.name not in data:
             raise misfit(stream, attribute, "nothing")
     return _converted(stream, row, None)
 
 
-def check_times(stream: StreamDefinition, times: Sequence[int], newest: int | None) -> None:
+def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | None) -> None:
     """Times must be instants that never decrease, from `newest` on, the newest time processed (None: nothing yet).
 
     Raises EventError for what is no instant, LateEvent with the index and both times for what comes too late.
@@ -78,7 +80,7 @@ def check_times(stream: StreamDefinition, times: Sequence[int], newest: int | No
         last = time
 
 
-def check_starts(stream: StreamDefinition, starts: Sequence[int], times: Sequence[int]) -> None:
+def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:
     """The beginnings of events that end at `times`, one for each, none after its end. Raises EventError."""
     if len(starts) != len(times):
         raise EventError(
@@ -107,42 +109,43 @@ def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: in
     )
 
 
-def _fit(schema: Schema, rows: Sequence[tuple[object, ...]]) -> bool:
+def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
     """Whether all rows can be taken as they are. Says nothing of what is wrong: that may cost more."""
     width = len(schema)
     for row in rows:
         if type(row) is not tuple or len(row) != width:
             return False
+    tuples: Sequence[tuple[object, ...]] = rows
     for position, attribute in enumerate(schema.attributes):
         nullable = attribute.nullable
         match attribute.type:
             case "string":
-                for row in rows:
-                    value = row[position]
+                for fitting in tuples:
+                    value = fitting[position]
                     if type(value) is str:
                         if not value.isascii() and not _encodable(value):
                             return False
                     elif value is not None or not nullable:
                         return False
             case "float":
-                for row in rows:
-                    value = row[position]
+                for fitting in tuples:
+                    value = fitting[position]
                     if type(value) is float:
                         if value - value != 0.0:  # so for NaN and the infinities only
                             return False
                     elif value is not None or not nullable:
                         return False
             case "int":
-                for row in rows:
-                    value = row[position]
+                for fitting in tuples:
+                    value = fitting[position]
                     if type(value) is int:
                         if not _LEAST_INT <= value <= _GREATEST_INT:
                             return False
                     elif value is not None or not nullable:
                         return False
             case "bool":
-                for row in rows:
-                    value = row[position]
+                for fitting in tuples:
+                    value = fitting[position]
                     if type(value) is not bool and (value is not None or not nullable):
                         return False
     return True
@@ -187,7 +190,7 @@ def _converted_value(stream: StreamDefinition, attribute: Attribute, value: obje
     raise misfit(stream, attribute, shown(value), index)
 
 
-def _finite(value: float) -> float | None:
+def _finite(value: Any) -> float | None:
     try:
         number = float(value)
     except OverflowError:

@@ -221,7 +221,7 @@ class Player:
     def _environment(self) -> dict[str, str]:
         """`foretell` and `python` are those of this interpreter, and the repository can be imported."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        found = {"PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "FORETELL_BROKER": self._broker}
+        found = {"PATH": path, "PYTHONUNBUFFERED": "1", "FORETELL_BROKER": self._broker}
         return {**os.environ, **found}
 
     @property

@@ -248,7 +248,9 @@ def test_a_complaint_is_one_line_whatever_it_says() -> None:
 
 
 def foretell(*arguments: str, folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", "from broker.command.shell import main; main()", *arguments]
+    # Whoever runs the tests in the background may have told them to ignore interrupts, and children inherit that.
+    heeded = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{heeded}; from broker.command.shell import main; main()", *arguments]
     pipe = subprocess.PIPE
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     return subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)

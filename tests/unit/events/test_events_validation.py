@@ -129,7 +129,7 @@ def test_a_mapping_and_a_row_say_the_same(row: Row) -> None:
 )
 def test_wrong_values_are_named(row: Row, message: str) -> None:
     with pytest.raises(EventError) as caught:
-        check_rows(STOCK, [GOOD, row, changed("name", 7)])  # type: ignore[list-item]
+        check_rows(STOCK, [GOOD, row, changed("name", 7)])
     assert message in str(caught.value)
 
 
@@ -138,7 +138,7 @@ def test_what_may_be_converted_is() -> None:
         pass
 
     rows = [GOOD, changed("price", 7), list(GOOD), changed("price", Ratio(0.5))]
-    checked = check_rows(STOCK, rows)  # type: ignore[arg-type]
+    checked = check_rows(STOCK, rows)
     assert checked == [GOOD, changed("price", 7.0), GOOD, changed("price", 0.5)]
     assert {type(row) for row in checked} == {tuple}
     assert {type(row[1]) for row in checked} == {float}
@@ -164,7 +164,7 @@ def test_mappings_say_what_is_missing_and_what_is_unknown() -> None:
     with pytest.raises(EventError, match="expected values by attribute, found a list"):
         row_from_mapping(STOCK, [1])  # type: ignore[arg-type]
     with pytest.raises(EventError, match="found int 5"):
-        row_from_mapping(STOCK, {5: 1})  # type: ignore[dict-item]
+        row_from_mapping(STOCK, {5: 1})
 
 
 @given(st.lists(st.integers(-LARGEST, LARGEST), max_size=6), st.none() | st.integers(-LARGEST, LARGEST))

@@ -1,0 +1,180 @@
+"""Compiled once a shape: subscriptions whose texts differ in literals only share parsing, typing and construction.
+
+The first query of a shape is compiled with marked literals, which are ordinary values that also know their number. If
+none of them was computed with and all of them arrive in the automata, then exchanging them gives what compiling any
+other text of the shape would give, and parts without literals are shared as objects.
+
+Here: marks, exchange, and the canonical text's pieces. Not here: when a template may be used (catalog).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, final
+
+from ..algebra.normal_form import Form, canonical, reordered
+from ..algebra.operators import Query
+from ..algebra.terms import Comparison, Constant, Term, walk
+from ..algebra.terms import replace as replace_leaves
+from ..automaton.automaton import Arc, Automaton, Computed, SlotSource, State
+from ..automaton.compilation import Compiled
+from ..language import cayuga_syntax, syntax
+from ..language.printing import print_expression, print_query
+from ..language.shapes import Literal, Shape, shape_of
+
+Exchange: TypeAlias = Callable[[Term], Term]
+
+
+class MarkedInteger(int):
+    number: int
+
+
+class MarkedFloat(float):
+    number: int
+
+
+class MarkedString(str):
+    number: int
+
+
+_MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
+
+
+def marked(query: cayuga_syntax.Query, shape: Shape) -> cayuga_syntax.Query | None:
+    """The same syntax with marked literals; None where the shape's literals are not the syntax's."""
+    numbers = {place: number for number, place in enumerate(shape.places)}
+    seen: set[int] = set()
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, syntax.Number | syntax.String) and node.at in numbers:
+            number = numbers[node.at]
+            literal = shape.literals[number]
+            if type(node.value) is not type(literal) or node.value != literal:
+                return node
+            seen.add(number)
+            value = _MARKED[type(literal)](literal)
+            value.number = number
+            return type(node)(value, node.at)
+        if isinstance(node, tuple):
+            return tuple(visit(part) for part in node)
+        if dataclasses.is_dataclass(node) and not isinstance(node, type):
+            fields = {f.name: visit(getattr(node, f.name)) for f in dataclasses.fields(node)}
+            return type(node)(**fields)
+        return node
+
+    copy: cayuga_syntax.Query = visit(query)
+    return copy if len(seen) == len(shape.literals) else None
+
+
+def _number(term: Term) -> int | None:
+    number = getattr(term.value, "number", None) if isinstance(term, Constant) else None
+    return number if isinstance(number, int) else None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Template:
+    """`compiled` has marked literals; `pieces` are the canonical text around them."""
+
+    query: Query
+    compiled: Compiled
+    pieces: tuple[str, ...]
+
+    def bound(self, literals: Sequence[Literal]) -> Compiled:
+        """The automata for these literals. O(size of the automata); parts without literals are the template's own."""
+
+        def exchange(term: Term) -> Term:
+            number = _number(term)
+            return term if number is None else Constant(literals[number], term.type)
+
+        return Compiled(tuple(_automaton(a, exchange) for a in self.compiled.automata))
+
+    def text(self, literals: Sequence[Literal]) -> str:
+        """The canonical text for these literals."""
+        parts = [self.pieces[0]]
+        for literal, piece in zip(literals, self.pieces[1:], strict=True):
+            parts += [_printed(literal), piece]
+        return "".join(parts)
+
+
+def template_of(query: Query, compiled: Compiled, printed: cayuga_syntax.Query, shape: Shape) -> Template | None:
+    """The template of what was compiled from marked syntax; None where exchanging literals would not be enough."""
+    if compiled.internal:
+        return None  # the names of internal streams are digests of all that goes into them
+    found = {n for a in compiled.automata for t in _terms(a) for leaf in walk(t) if (n := _number(leaf)) is not None}
+    if len(found) != len(shape.literals):
+        return None
+    text = print_query(printed)
+    canonical = shape_of(text)
+    if canonical is None or canonical.literals != shape.literals:
+        return None
+    pieces: list[str] = []
+    end = 0
+    for literal, place in zip(canonical.literals, canonical.places, strict=True):
+        pieces.append(text[end:place])
+        end = place + len(_printed(literal))
+    template = Template(query, compiled, (*pieces, text[end:]))
+    return template if template.text(shape.literals) == text else None
+
+
+def _printed(literal: Literal) -> str:
+    return print_expression(syntax.String(literal) if isinstance(literal, str) else syntax.Number(literal))
+
+
+def _terms(automaton: Automaton) -> list[Term]:
+    forms = [arc.guard for arc in automaton.arcs] + [state.theta for state in automaton.states]
+    terms: list[Term] = [atom for form in forms for clause in form for atom in clause]
+    for arc in automaton.arcs:
+        terms += arc.output
+        terms += [source.term for source in arc.update if isinstance(source, Computed)]
+    return terms
+
+
+def _automaton(automaton: Automaton, exchange: Exchange) -> Automaton:
+    states = tuple(_state(s, exchange) for s in automaton.states)
+    return Automaton(states, tuple(_arc(a, exchange) for a in automaton.arcs), automaton.schema)
+
+
+def _state(state: State, exchange: Exchange) -> State:
+    return replace(state, theta=_form(state.theta, exchange)) if _has_marks(state.theta) else state
+
+
+def _arc(arc: Arc, exchange: Exchange) -> Arc:
+    update, output = arc.update, arc.output
+    if any(_marked(s.term) for s in update if isinstance(s, Computed)):
+        update = tuple(_source(s, exchange) for s in update)
+    if any(map(_marked, output)):
+        output = tuple(_exchanged(t, exchange) for t in output)
+    guard = _form(arc.guard, exchange) if _has_marks(arc.guard) else arc.guard
+    if guard is arc.guard and update is arc.update and output is arc.output:
+        return arc
+    return replace(arc, guard=guard, update=update, output=output)
+
+
+def _source(source: SlotSource, exchange: Exchange) -> SlotSource:
+    return Computed(_exchanged(source.term, exchange)) if isinstance(source, Computed) else source
+
+
+def _marked(term: Term) -> bool:
+    return any(_number(leaf) is not None for leaf in walk(term))
+
+
+def _has_marks(form: Form) -> bool:
+    return any(_marked(atom) for clause in form for atom in clause)
+
+
+def _form(form: Form, exchange: Exchange) -> Form:
+    return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
+
+
+def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
+    exchanged = _exchanged(atom, exchange) if _marked(atom) else atom
+    assert isinstance(exchanged, Comparison)
+    return exchanged
+
+
+def _exchanged(term: Term, exchange: Exchange) -> Term:
+    # Operands are ordered by what they say, literals included.
+    return canonical(replace_leaves(term, exchange))

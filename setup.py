@@ -1,0 +1,86 @@
+"""Law: what is compiled, and when. All else about the package is in pyproject.toml.
+
+A wheel carries the hot modules twice: as Python, which is the reference and what an editable install runs, and compiled
+by mypyc, which is what its users run. Compiling is optional, and all modules are compiled or none: without mypy, a C
+compiler or Python's headers the wheel is pure, and the build says so in one line.
+
+FORETELL_PURE=1 does not try; FORETELL_PURE=0 makes failing an error; unset or empty tries.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+# Hot: executed for each event, run or result; and what those call, so that the calls are compiled too.
+HOT: Final = (
+    "broker/algebra/computation.py",
+    "broker/algebra/functions.py",
+    "broker/algebra/predicate.py",
+    "broker/engine/arcs.py",
+    "broker/engine/cells.py",
+    "broker/engine/family.py",
+    "broker/engine/ordered.py",
+    "broker/engine/program.py",
+    "broker/engine/ranges.py",
+    "broker/engine/results.py",
+    "broker/engine/scaled.py",
+    "broker/engine/spaces.py",
+    "broker/engine/substrings.py",
+    "broker/engine/transition.py",
+    "broker/events/validation.py",
+)
+# A build says whether the modules can be compiled; `make types` whether they are strictly typed, with all stubs there.
+MYPY: Final = ("--config-file=", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir=build/mypy")
+
+PURE: Final = os.environ.get("FORETELL_PURE") == "1"
+REQUIRED: Final = os.environ.get("FORETELL_PURE") == "0"
+# Metadata needs no compiler, and an editable install is pure: what is edited is what runs.
+BUILDS: Final = not {"bdist_wheel", "build_ext", "install"}.isdisjoint(sys.argv)
+
+
+def given_up(reason: object) -> None:
+    """Say why the build is pure, in one line, or fail with it."""
+    if REQUIRED:
+        sys.exit(f"foretell: not compiled, which FORETELL_PURE=0 asks for: {reason}")
+    print(f"foretell: not compiled, the wheel is pure Python: {reason}", file=sys.stderr)
+
+
+def extensions() -> list[Extension]:
+    """The generated C sources; none if it cannot or need not be compiled. Takes some 20 s."""
+    if PURE or not BUILDS:
+        return []
+    try:
+        from mypyc.build import mypycify
+
+        return list(mypycify([*MYPY, *HOT], group_name="broker.native", opt_level="3"))
+    except Exception as error:  # no mypy in the build environment, or a fault of its own
+        given_up(error)
+    except SystemExit:  # how mypyc ends when mypy finds a mistake, after it has printed which
+        given_up("mypy refuses the sources, see above")
+    return []
+
+
+class Compilation(build_ext):  # type: ignore[misc]  # setuptools has no types
+    """All extensions or none: each is a stub of the first, the library, and fails to import without it."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except Exception as error:  # whatever a missing or unfit compiler raises: an installation must not fail by it
+            given_up(error)
+            for path in self.get_outputs():
+                Path(path).unlink(missing_ok=True)
+            self.extensions = self.distribution.ext_modules = []
+            self.distribution.get_command_obj("bdist_wheel").root_is_pure = True  # what its file name says
+
+
+if BUILDS:
+    shutil.rmtree("build", ignore_errors=True)  # setuptools ships all that it finds there, also of other days
+setup(ext_modules=extensions(), cmdclass={"build_ext": Compilation})
