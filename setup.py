@@ -25,6 +25,7 @@ HOT: Final = (
     "broker/algebra/predicate.py",
     "broker/engine/arcs.py",
     "broker/engine/cells.py",
+    "broker/engine/columns.py",
     "broker/engine/family.py",
     "broker/engine/ordered.py",
     "broker/engine/program.py",

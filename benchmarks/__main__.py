@@ -1,13 +1,15 @@
-"""Law: the command line, `python -m benchmarks [QUESTION ...] [--quick] [--out DIR]`. Nothing is measured here.
+"""Law: the command line, `python -m benchmarks [QUESTION ...] [OPTIONS]`. Nothing is measured here.
 
 Without a question all are asked. `--quick` asks with few events, once, to see that everything runs: its numbers are
-shown, but kept only where `--out` says so, never beside the real ones.
+shown, but kept only where `--out` says so, never beside the real ones. `--repetitions` is for a first look.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,12 +32,29 @@ def answer(question: Question, effort: Effort, console: Console) -> dict[str, An
     return {**head, **where, "repetitions": effort.repetitions, **found}
 
 
+def draw(question: Question, found: dict[str, Any], folder: Path, console: Console) -> None:
+    """The question's pictures, where it has some and there is matplotlib."""
+    if question.plot is None:
+        return
+    if find_spec("matplotlib") is None:
+        console.print("no picture: matplotlib is missing (pip install 'foretell[plot]')", highlight=False)
+        return
+    for path in question.plot(found, folder / "plots"):
+        console.print(f"drawn in {path}", highlight=False)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What Foretell costs, measured.")
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="few events, once: to see that it runs")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"where results go (default: {RESULTS.name}/ here)")
+    parser.add_argument("--repetitions", type=int, metavar="N", help=f"of each trial (default: {FULL.repetitions})")
     chosen = parser.parse_args(arguments)
+    effort = QUICK if chosen.quick else FULL
+    if chosen.repetitions is not None:
+        if chosen.repetitions < 1:
+            parser.error(f"--repetitions: expected 1 or more, found {chosen.repetitions}")
+        effort = replace(effort, repetitions=chosen.repetitions)
     unknown = [name for name in chosen.questions if name not in QUESTIONS]
     if unknown:
         parser.error(f"unknown question {unknown[0]!r}; expected one of: {', '.join(QUESTIONS)}")
@@ -45,13 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
     for name in chosen.questions or QUESTIONS:
         question = QUESTIONS[name]
         try:
-            found = answer(question, QUICK if chosen.quick else FULL, console)
+            found = answer(question, effort, console)
         except BenchmarkError as error:
             print(f"benchmarks: {name}: {error}", file=sys.stderr)
             return 1
         show(console, found, question.table(found))
         if folder is not None:
             console.print(f"kept in {write(folder, name, found)}", highlight=False)
+            draw(question, found, folder, console)
     return 0
 
 

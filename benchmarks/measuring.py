@@ -6,11 +6,13 @@ Not here: what is measured (questions), what one process does (trial), where it 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
@@ -28,16 +30,20 @@ class BenchmarkError(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured: of a market of `market` ticks the first `warm`, untimed, and the next `events`."""
+    """How much is measured: of a market of `market` ticks the first `warm`, untimed, and the next `events`.
+
+    `subscriptions` is the most that a case may have; cases that would have more have that many.
+    """
 
     market: int
     warm: int
     events: int
     repetitions: int
+    subscriptions: int
 
 
-FULL: Final = Effort(market=1_000_000, warm=5_000, events=100_000, repetitions=5)
-QUICK: Final = Effort(market=20_000, warm=1_000, events=10_000, repetitions=1)
+FULL: Final = Effort(market=1_000_000, warm=5_000, events=100_000, repetitions=5, subscriptions=100_000)
+QUICK: Final = Effort(market=20_000, warm=1_000, events=10_000, repetitions=1, subscriptions=2_000)
 
 
 @final
@@ -55,10 +61,11 @@ class Spread:
         return cls(*(float(f"{x:.{DIGITS}g}") for x in (found[0], statistics.median(found), found[-1])))
 
 
-def trial(module: str, job: Mapping[str, Any], python: str = sys.executable) -> Any:
+def trial(module: str, job: Mapping[str, Any], python: str = sys.executable, folder: str | Path = ROOT) -> Any:
     """What `python -m module` says, in JSON, to a job in JSON. Another interpreter may be a rival's.
 
-    Raises BenchmarkError with the last line of its complaint.
+    `folder` is where Foretell's packages are taken from; the benchmarks are always these. Raises BenchmarkError with
+    the last line of its complaint.
     """
     command = [python, "-m", module]
     try:
@@ -67,7 +74,8 @@ def trial(module: str, job: Mapping[str, Any], python: str = sys.executable) -> 
             input=json.dumps(job),
             capture_output=True,
             text=True,
-            cwd=ROOT,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},  # before what is installed
             timeout=SECONDS_MAX,
             check=False,
         )
@@ -79,13 +87,23 @@ def trial(module: str, job: Mapping[str, Any], python: str = sys.executable) -> 
     return json.loads(done.stdout)
 
 
-def in_turn(jobs: Mapping[str, Mapping[str, Any]], repetitions: int, module: str, say: Say) -> dict[str, list[Any]]:
+def in_turn(
+    jobs: Mapping[str, Mapping[str, Any]], repetitions: int, module: str, say: Say, folder: str | Path = ROOT
+) -> dict[str, list[Any]]:
     """Each job that many times, a round of all after the other: a slow minute of the machine meets all of them."""
-    found: dict[str, list[Any]] = {name: [] for name in jobs}
+    trials = {name: partial(trial, module, job, folder=folder) for name, job in jobs.items()}
+    return taken_in_turn(trials, repetitions, say)
+
+
+def taken_in_turn(
+    measurements: Mapping[str, Callable[[], Any]], repetitions: int, say: Say
+) -> dict[str, list[Any]]:
+    """The same for measurements that differ in more than their job."""
+    found: dict[str, list[Any]] = {name: [] for name in measurements}
     for repetition in range(repetitions):
-        for name, job in jobs.items():
+        for name, measure in measurements.items():
             say(f"{name}, {repetition + 1} of {repetitions}")
-            found[name].append(trial(module, job))
+            found[name].append(measure())
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .ticks import Tick
-from .workloads import W1_FACTOR, W2_LENGTH, Box, TwoStep
+from .workloads import W1_FACTOR, W2_LENGTH, Box, Chain, Jump, TwoStep
 
 
 def w1(ticks: Iterable[Tick]) -> int:
@@ -62,4 +62,33 @@ def w5(ticks: Iterable[Tick], subscriptions: Sequence[Box]) -> int:
         for box in boxes.get(name, ()):
             if box.low <= price <= box.high and volume > box.volume:
                 found += 1
+    return found
+
+
+def chains(ticks: Iterable[Tick], subscriptions: Sequence[Chain]) -> int:
+    """A symbol's last ticks, as many as there are thresholds, each above its own. O(ticks * N * length / symbols)."""
+    of: dict[str, list[tuple[float, ...]]] = {}
+    for s in subscriptions:
+        of.setdefault(s.symbol, []).append(s.above)
+    longest = max((len(s.above) for s in subscriptions), default=1)
+    seen: dict[str, list[float]] = {}
+    found = 0
+    for name, price, _ in ticks:
+        last = seen[name] = [*seen.get(name, ()), price][-longest:]
+        for above in of.get(name, ()):
+            if len(last) >= len(above) and all(p > c for p, c in zip(last[-len(above) :], above)):
+                found += 1
+    return found
+
+
+def jumps(ticks: Iterable[Tick], subscriptions: Sequence[Jump]) -> int:
+    """Ticks above each factor times the one before of the same symbol. O(ticks * N)."""
+    last: dict[str, float] = {}
+    found = 0
+    for name, price, _ in ticks:
+        if name in last:
+            before = last[name]
+            if price > before:  # all factors are above 1
+                found += sum(price > s.factor * before for s in subscriptions)
+        last[name] = price
     return found

@@ -14,6 +14,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgpack
@@ -102,3 +103,17 @@ def packed(ticks: Sequence[Tick]) -> list[bytes]:
     """The ticks as a publisher sends them: msgpack, batches of 100 arrays `[name, price, volume, time]`."""
     rows = [[*tick, time] for time, tick in enumerate(ticks, 1)]
     return [msgpack.packb(rows[first : first + BATCH]) for first in range(0, len(rows), BATCH)]
+
+
+def to_csv(path: Path, ticks: Sequence[Tick]) -> None:
+    """The ticks for readers that know nothing of msgpack: `name,price,volume,time` a line, prices to the last bit."""
+    with path.open("w", encoding="ascii") as file:
+        for time, (name, price, volume) in enumerate(ticks, 1):
+            file.write(f"{name},{price!r},{volume},{time}\n")
+
+
+def from_csv(path: Path) -> list[Tick]:
+    """What `to_csv` wrote."""
+    with path.open(encoding="ascii") as file:
+        fields = (line.split(",") for line in file)
+        return [(name, float(price), int(volume)) for name, price, volume, _ in fields]

@@ -9,34 +9,46 @@ the last batches. Decoding and counting are not. The garbage collector is as Pyt
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
+from collections.abc import Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
+from itertools import chain
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypeAlias, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, Results, ordered
+from broker.engine import Engine, Options, Results, ordered
 
-from .ticks import ATTRIBUTES, STREAM, Tick
+from .ticks import ATTRIBUTES, STREAM, Tick, from_csv, packed
 from .unit import unit_seconds
 
 SPAN: Final = 10  # batches between two looks at the clocks: that look costs as much as half an event
 
 
+Columns: TypeAlias = tuple[list[int], list[Tick]]  # times and rows
+
+
 class Job(TypedDict):
-    """`ticks`: a file of packed batches. The first `warm` are not timed; matches of the last `read` are read."""
+    """`ticks`: a file of ticks, packed batches or CSV. The first `warm` are not timed; matches of the last `read` are
+    read. `batches`: how many of the file make one that is published. `options`: switches of the engine.
+    """
 
     ticks: str
     warm: int
     read: int
     subscriptions: dict[str, str]
+    batches: NotRequired[int]
+    options: NotRequired[dict[str, bool]]
 
 
 class Figures(TypedDict):
-    """Seconds, but for counts. `matches` is of all batches, `events` of the timed ones; `unit` is an event's."""
+    """Seconds, but for counts. `matches` is of all batches, `events` of the timed ones; `unit` is an event's. `digest`
+    is of all matches that were read, of their values too.
+    """
 
     compiled: bool
     events: int
@@ -45,20 +57,22 @@ class Figures(TypedDict):
     cpu: float
     unit: float
     subscribe: float
+    subscribe_parsed: NotRequired[float]  # there once an engine takes what was parsed before
     read: float
     read_matches: int
+    digest: str
     runs: int
     states: int
 
 
 def measure(job: Job) -> Figures:
     """Run the job. O(batches in memory) packed, one span of them unpacked."""
-    batches: list[bytes] = msgpack.unpackb(Path(job["ticks"]).read_bytes())
+    batches = load(job["ticks"])
     timed = batches[job["warm"] :]
     unit = unit_seconds(timed)
-    engine = Engine()
+    engine = Engine(Options(**job.get("options", {})))
     engine.add_stream(STREAM, ATTRIBUTES, key="name")
-    _build_grammar(job)
+    build_grammar(job["subscriptions"])
     begun = process_time()
     for name, query in job["subscriptions"].items():
         engine.subscribe(name, language="cayuga", query=query)
@@ -69,7 +83,7 @@ def measure(job: Job) -> Figures:
     events = 0
     tail: list[Results] = []
     for first in range(0, len(timed), SPAN):
-        span = [columns(batch) for batch in timed[first : first + SPAN]]
+        span = joined([columns(batch) for batch in timed[first : first + SPAN]], job.get("batches", 1))
         wall_begun, cpu_begun = perf_counter(), process_time()
         for times, rows in span:
             tail.append(engine.publish(STREAM, times, rows))
@@ -77,7 +91,7 @@ def measure(job: Job) -> Figures:
         wall += perf_counter() - wall_begun
         events += sum(len(times) for times, _ in span)
         matches += sum(map(len, tail[-len(span) :]))
-        del tail[: -job["read"]]
+        del tail[: max(0, len(tail) - job["read"])]
 
     begun = process_time()
     read = 0
@@ -96,23 +110,52 @@ def measure(job: Job) -> Figures:
         subscribe=subscribe,
         read=reading,
         read_matches=read,
+        digest=digest(tail),
         runs=statistics["runs"],
         states=statistics["states"],
     )
 
 
-def columns(batch: bytes) -> tuple[list[int], list[Tick]]:
+def load(file: str) -> list[bytes]:
+    """Packed batches, whatever the file's form."""
+    if file.endswith(".csv"):
+        return packed(from_csv(Path(file)))
+    batches: list[bytes] = msgpack.unpackb(Path(file).read_bytes())
+    return batches
+
+
+def columns(batch: bytes) -> Columns:
     """Times and rows; each row has strings of its own, as those that come over a wire have."""
     decoded = msgpack.unpackb(batch)
     return [time for *_, time in decoded], [(name, price, volume) for name, price, volume, _ in decoded]
 
 
-def _build_grammar(job: Job) -> None:
+def joined(batches: list[Columns], count: int) -> list[Columns]:
+    """Each `count` batches as one."""
+    if count == 1:
+        return batches
+    found: list[Columns] = []
+    for first in range(0, len(batches), count):
+        times, rows = zip(*batches[first : first + count])
+        found.append((list(chain(*times)), list(chain(*rows))))
+    return found
+
+
+def build_grammar(subscriptions: Mapping[str, str]) -> None:
     """The first query of a process pays for its language's parser, some 40 ms: not a cost of a subscription."""
     engine = Engine()
     engine.add_stream(STREAM, ATTRIBUTES)
-    for name, query in list(job["subscriptions"].items())[:1]:
+    for name, query in list(subscriptions.items())[:1]:
         engine.subscribe(name, language="cayuga", query=query)
+
+
+def digest(read: list[Results]) -> str:
+    """Equal for equal matches, in whatever order each batch has them. O(matches * log matches)."""
+    state = hashlib.blake2b(digest_size=8)
+    for results in read:
+        for line in sorted(json.dumps(match.line(), sort_keys=True) for match in results):
+            state.update(line.encode())
+    return state.hexdigest()
 
 
 def publish(engine: Engine, batches: list[bytes]) -> list[Results]:

@@ -5,9 +5,10 @@ A question says what it asks and how it is biased, answers with cases (JSON) and
 
 from __future__ import annotations
 
-from . import subscriptions
+from . import ablations, rivals, scaling, subscriptions, table
 from .question import Question
 
-QUESTIONS: dict[str, Question] = {question.name: question for question in (subscriptions.QUESTION,)}
+MODULES = (table, subscriptions, ablations, scaling, rivals)
+QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}
 
 __all__ = ["QUESTIONS", "Question"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, final
 
 from rich.table import Table
@@ -14,10 +15,14 @@ from ..measuring import Effort, Say
 @final
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`ask` measures and gives the answer's own part: `compiled`, `workload`, `cases`. `table` shows its cases."""
+    """`ask` measures and gives the answer's own part: `compiled`, `workload`, `cases`. `table` shows its cases.
+
+    `plot` draws them into a folder; it needs matplotlib.
+    """
 
     name: str
     text: str
     bias: tuple[str, ...]
     ask: Callable[[Effort, Say], dict[str, Any]]
     table: Callable[[dict[str, Any]], Table]
+    plot: Callable[[dict[str, Any], Path], list[Path]] | None = None

@@ -6,34 +6,19 @@ matches must be that of the plain loops.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import msgpack
 from rich.table import Table
 
 from .. import plain_loops, workloads
-from ..measuring import BenchmarkError, Effort, Say, Spread, agreed, in_turn
+from ..measuring import Effort, Say, Spread, agreed, in_turn
 from ..report import spread
-from ..ticks import BATCH, Market, market, packed
-from ..trial import Figures, Job
+from ..ticks import Market, market
+from ..trial import Figures
+from .cases import Case, checked, summary, tick_file, warm_batches, workload
 from .question import Question
 
 COUNTS: Final = (1, 100, 10_000)
-READ_BATCHES: Final = 100  # the last 10,000 events' matches are read
-READ_MIN: Final = 100  # fewer matches tell nothing of what one costs
-MICRO: Final = 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A set of subscriptions by name, and how many matches they must have on all events."""
-
-    subscriptions: Mapping[str, str]
-    matches: int
 
 
 def cases(stocks: Market, events: int) -> dict[str, Case]:
@@ -55,56 +40,15 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     stocks = market(effort.market)
     events = effort.warm + effort.events
     asked = cases(stocks, events)
-    with tempfile.TemporaryDirectory(prefix="foretell-benchmark-") as folder:
-        file = Path(folder) / "ticks.msgpack"
-        file.write_bytes(msgpack.packb(packed(stocks.ticks[:events])))
-        jobs = {
-            name: Job(
-                ticks=str(file),
-                warm=effort.warm // BATCH,
-                read=READ_BATCHES,
-                subscriptions=dict(case.subscriptions),
-            )
-            for name, case in asked.items()
-        }
+    with tick_file(stocks, events) as file:
+        jobs = {name: case.job(file, warm_batches(effort)) for name, case in asked.items()}
         measured: dict[str, list[Figures]] = in_turn(jobs, effort.repetitions, "benchmarks.trial", say)
     for name, repetitions in measured.items():
-        matches = agreed(name, "matches", [figures["matches"] for figures in repetitions])
-        if matches != asked[name].matches:
-            raise BenchmarkError(f"{name}: {matches} matches, a plain loop finds {asked[name].matches}")
+        checked(name, asked[name], repetitions)
     return {
         "compiled": agreed("all", "compiled or not", [f["compiled"] for found in measured.values() for f in found]),
-        "workload": {
-            "seed": stocks.seed,
-            "market": effort.market,
-            "digest": stocks.digest(),
-            "warm": effort.warm,
-            "events": effort.events,
-        },
-        "cases": [_summary(name, len(asked[name].subscriptions), found) for name, found in measured.items()],
-    }
-
-
-def _summary(name: str, count: int, repetitions: list[Figures]) -> dict[str, Any]:
-    """Rates by wall time; costs by CPU time, in microseconds and in units of the same process."""
-    first = repetitions[0]
-    columns = {
-        "events_per_second": [f["events"] / f["wall"] for f in repetitions],
-        "microseconds_per_event": [f["cpu"] / f["events"] * MICRO for f in repetitions],
-        "unit_microseconds": [f["unit"] * MICRO for f in repetitions],
-        "units_per_event": [f["cpu"] / f["events"] / f["unit"] for f in repetitions],
-        "microseconds_per_subscribe": [f["subscribe"] / count * MICRO for f in repetitions],
-    }
-    if first["read_matches"] >= READ_MIN:
-        columns["microseconds_per_match_read"] = [f["read"] / f["read_matches"] * MICRO for f in repetitions]
-    return {
-        "name": name,
-        "subscriptions": count,
-        "matches": first["matches"],
-        "matches_read": first["read_matches"],
-        "states": first["states"],
-        "runs": first["runs"],
-        **{column: asdict(Spread.of(values)) for column, values in columns.items()},
+        "workload": workload(stocks, effort),
+        "cases": [summary(name, len(asked[name].subscriptions), found) for name, found in measured.items()],
     }
 
 

@@ -20,7 +20,7 @@ from ..algebra.predicate import Predicate, conjunction, holds
 from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ..events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
-from .scaled import Scaled, scaled_of
+from .scaled import Scaled, ScaledKey, scaled_of
 from .substrings import Prefixes, Substrings
 
 if TYPE_CHECKING:
@@ -38,16 +38,10 @@ class ArcIndex:
     def __init__(self, few: int) -> None:
         self.few = few
         self.arcs: list[Transition] = []
+        self._columns: Columns | None = None
         self._filed = 0  # arcs before this are in the columns
         self._gone = 0  # of these, arcs that were removed since
         self._serial = 0
-        self._plain: list[Transition] = []
-        self._ranges: list[Ranges[Filed]] = []
-        self._various = False  # whether there is any of what follows
-        self._equal: dict[int, dict[Value, list[Filed]]] = {}
-        self._scaled: dict[tuple[int, int, int, int], Scaled[Filed]] = {}
-        self._prefixes: dict[int, Prefixes[Filed]] = {}
-        self._substrings: dict[int, Substrings[Filed]] = {}
 
     def __len__(self) -> int:
         return len(self.arcs)
@@ -71,24 +65,21 @@ class ArcIndex:
         if len(arcs) <= self.few:
             return [a for a in arcs if not a.guard or holds(a.guard, row, bound, slots, length, span)]
         tail = len(arcs) - self._filed
-        if tail > TAIL_MIN + (self._filed >> 3) or tail > TAIL_MAX or self._gone > (self._filed >> 2):
-            self._file()
+        columns = self._columns
+        if columns is None or tail > min(TAIL_MIN + (self._filed >> 3), TAIL_MAX) or self._gone > (self._filed >> 2):
+            columns = self._columns = Columns(arcs)
+            self._filed, self._gone = len(arcs), 0
         self._serial += 1
-        candidates: list[Filed] = []
-        for ranges in self._ranges:
-            ranges.find(row, candidates)
-        if self._various:
-            self._find_various(row, bound, slots, candidates)
-        found: list[Transition] = []
         serial = self._serial
-        for filed in candidates:
+        found: list[Transition] = []
+        for filed in columns.candidates(row, bound, slots):
             arc = filed.arc
             if arc.removed or (filed.shared and arc.serial == serial):
                 continue
             if not filed.rest or holds(filed.rest, row, bound, slots, length, span):
                 arc.serial = serial
                 found.append(arc)
-        for arc in self._plain:
+        for arc in columns.plain:
             if not arc.removed and (not arc.guard or holds(arc.guard, row, bound, slots, length, span)):
                 found.append(arc)
         for i in range(self._filed, len(arcs)):
@@ -97,29 +88,47 @@ class ArcIndex:
                 found.append(arc)
         return found
 
-    def _find_various(self, row: Row, bound: Row, slots: Slots, candidates: list[Filed]) -> None:
-        for position, by_value in self._equal.items():
-            candidates += by_value.get(row[position], ())
-        for scaled in self._scaled.values():
-            scaled.find(row, bound, slots, candidates)
-        for prefixes in self._prefixes.values():
-            prefixes.find(row, candidates)
-        for substrings in self._substrings.values():
-            substrings.find(row, candidates)
+    def check_invariants(self) -> None:
+        assert 0 <= self._filed <= len(self.arcs)
+        assert not any(arc.removed for arc in self.arcs)
 
-    def _file(self) -> None:
-        self._plain, self._ranges, self._various = [], [], False
-        self._equal, self._scaled = {}, {}
-        self._prefixes, self._substrings = {}, {}
-        for arc in self.arcs:
+
+@final
+class Columns:
+    """Arcs filed by their clauses' pivots; `plain` those of which a clause has none. O(arcs) to make."""
+
+    def __init__(self, arcs: list[Transition]) -> None:
+        self.plain: list[Transition] = []
+        self._ranges: list[Ranges[Filed]] = []
+        self._various = False  # whether there is any of what follows
+        self._equal: dict[int, dict[Value, list[Filed]]] = {}
+        self._scaled: dict[ScaledKey, Scaled[Filed]] = {}
+        self._prefixes: dict[int, Prefixes[Filed]] = {}
+        self._substrings: dict[int, Substrings[Filed]] = {}
+        for arc in arcs:
             pivots = [_pivot(clause) for clause in arc.form]
             if not pivots or any(pivot is None for pivot in pivots):
-                self._plain.append(arc)
+                self.plain.append(arc)
                 continue
             for clause, pivot in zip(arc.form, pivots, strict=True):
                 if pivot is not None:
                     self._put(Filed(arc, len(pivots) > 1), clause, pivot)
-        self._filed, self._gone = len(self.arcs), 0
+
+    def candidates(self, row: Row, bound: Row, slots: Slots) -> list[Filed]:
+        """The clauses whose pivot holds."""
+        found: list[Filed] = []
+        for ranges in self._ranges:
+            ranges.find(row, found)
+        if self._various:
+            for position, by_value in self._equal.items():
+                found += by_value.get(row[position], ())
+            for scaled in self._scaled.values():
+                scaled.find(row, bound, slots, found)
+            for prefixes in self._prefixes.values():
+                prefixes.find(row, found)
+            for substrings in self._substrings.values():
+                substrings.find(row, found)
+        return found
 
     def _put(self, filed: Filed, clause: Clause, pivot: Comparison) -> None:
         rest = tuple(atom for atom in clause if atom is not pivot)
@@ -149,10 +158,6 @@ class ArcIndex:
         ranges = Ranges[Filed](interval.position, interval.second)
         self._ranges.append(ranges)
         return ranges
-
-    def check_invariants(self) -> None:
-        assert 0 <= self._filed <= len(self.arcs)
-        assert not any(arc.removed for arc in self.arcs)
 
 
 @final

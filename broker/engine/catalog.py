@@ -207,7 +207,8 @@ class Catalog:
         syntax = cayuga.parse(parsed.definition.query)
         with_marks = marked(syntax, shape)
         if with_marks is not None:
-            with suppress(LiteralUsed):
+            # Marked literals are all different, so that a limit may be hit which the plain text does not hit.
+            with suppress(LiteralUsed, LimitExceeded):
                 query, compiled = self._compiled(with_marks, parsed.definition.query)
                 template = template_of(query, compiled, syntax, shape)
         self._templates[shape.key] = (template, schemas)

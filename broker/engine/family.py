@@ -16,6 +16,7 @@ from typing import Final, Generic, TypeVar, cast, final
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
 from ..events.schema import Row
+from .columns import below
 
 BLOCK: Final = 16
 _SHIFT: Final = 4
@@ -131,7 +132,7 @@ class Family(Generic[M]):
         value = row[self.start_position]
         if value is None:
             return 0
-        return bisect_left(self.starts, cast("float", value) * self.start_sign)
+        return below(self.starts, cast("float", value) * self.start_sign)
 
     def completed(self, started: Row, row: Row) -> list[M]:
         """The members that one event started and another completes. O(log members + members / 16 + found)."""

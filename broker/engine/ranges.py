@@ -10,7 +10,6 @@ Here: columns and scans. Not here: which arcs are filed here (arcs).
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, cast, final
 
@@ -18,6 +17,7 @@ from ..algebra.functions import compare
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
 from ..events.schema import Row, Value
+from .columns import not_above
 
 BLOCK: Final = 16
 EXACT: Final = 2**53  # floats hold every integer up to here
@@ -135,7 +135,7 @@ class Ranges(Generic[M]):
             return
         lows, highs, tops, members = self._lows, self._highs, self._tops, self._members
         lows2, highs2 = self._lows2, self._highs2
-        upto = bisect_right(lows, first)
+        upto = not_above(lows, first)
         for block in range((upto + BLOCK - 1) >> 4):
             if tops[block] >= first:
                 begin = block << 4

@@ -198,11 +198,9 @@ class Results(Sequence[Match]):
             values = target.values(row, run.row, run.slots, length, end - run.t0 + 1)
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
-        digest = subscriber.digest.copy()
-        digest.update(b"%d,%d" % (trace, ordinal))
         contributed = flattened(lineage) if subscriber.lineage else None
         data = dict(zip(target.names, values, strict=True))
-        return Match(subscriber.name, digest.hexdigest(), start, end, contributed, data)
+        return Match(subscriber.name, subscriber.id_of(trace, ordinal), start, end, contributed, data)
 
     def __len__(self) -> int:
         return self._counted()[-1]

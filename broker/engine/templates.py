@@ -28,15 +28,37 @@ Exchange: TypeAlias = Callable[[Term], Term]
 
 
 class MarkedInteger(int):
+    """As the other two: a literal that is equal to itself alone, so that nothing merges it with one that happens to be
+    equal in this text and is not in another."""
+
     number: int
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(("integer", self.number))
 
 
 class MarkedFloat(float):
     number: int
 
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(("float", self.number))
+
 
 class MarkedString(str):
+    __slots__ = ("number",)
     number: int
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(("string", self.number))
 
 
 _MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}

@@ -79,15 +79,20 @@ class Update:
 class Subscriber:
     """One branch of a subscription at an end; it gets the matches of runs that began after `since`.
 
-    `digest` has seen the subscription's name, its canonical text and the branch: what is left of an id is the match.
+    `text` is canonical; with name and branch it is what an id says beside the match.
     """
 
     def __init__(self, name: str, text: str, branch: int, since: int, lineage: bool) -> None:
         self.name = name
+        self.text = text
         self.branch = branch
         self.since = since
         self.lineage = lineage
-        self.digest = hashlib.blake2b(f"{name}\0{text}\0{branch}\0".encode(), digest_size=12)
+
+    def id_of(self, trace: i64, ordinal: int) -> str:
+        """The id of a match: a digest of 96 bits, the same wherever and whenever the match is found."""
+        said = f"{self.name}\0{self.text}\0{self.branch}\0{trace},{ordinal}"
+        return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
 
 
 @final

@@ -24,6 +24,7 @@ from .stream import StreamDefinition
 
 _LEAST_INT: Final = -(2**63)
 _GREATEST_INT: Final = 2**63 - 1
+_USUAL_INT: Final = 2**60
 
 
 def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
@@ -139,7 +140,8 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
                 for fitting in tuples:
                     value = fitting[position]
                     if type(value) is int:
-                        if not _LEAST_INT <= value <= _GREATEST_INT:
+                        # Compiled, the usual numbers are compared as machine words.
+                        if not (-_USUAL_INT < value < _USUAL_INT or _LEAST_INT <= value <= _GREATEST_INT):
                             return False
                     elif value is not None or not nullable:
                         return False

@@ -14,6 +14,7 @@ from broker.algebra.operators import Query
 from broker.algebra.terms import LiteralUsed
 from broker.automaton.compilation import Compiled, compile_query
 from broker.engine.templates import marked, template_of
+from broker.events.errors import LimitExceeded
 from broker.language import cayuga
 from broker.language.cayuga_syntax import Query as Syntax
 from broker.language.printing import print_query
@@ -61,7 +62,7 @@ def test_a_template_is_what_compiling_gives(syntax: Syntax, data: st.DataObject)
         return
     try:
         template = template_of(*compiled(with_marks), syntax, shape)
-    except LiteralUsed:
+    except (LiteralUsed, LimitExceeded):
         return
     if template is None:
         return

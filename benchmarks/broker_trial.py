@@ -1,0 +1,102 @@
+"""Law: events through broker and client: a publisher (this process), a broker, a subscriber, each a process of its own.
+
+    python -m benchmarks.broker_trial < job.json
+
+The job has a file of ticks, one query, the number of its matches, and how many ticks are sent in a message. Timed is
+from before the first message to when the subscriber has read the last match's notification and the publisher has the
+last receipt. The client's `publish_batch` waits for the receipt of each message; nothing is sent meanwhile. Not timed
+are decoding the file, starting the processes, and the first `warm` batches of 100.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, Final
+
+from client import Client
+
+from .ticks import ATTRIBUTES, STREAM
+from .trial import columns, joined, load
+
+NAME: Final = "measured"
+SECONDS_MAX: Final = 60.0  # without a notification
+READY: Final = "ready"
+
+
+def publish(job: dict[str, Any]) -> dict[str, Any]:
+    """The publisher's part, and the others' beginnings and ends."""
+    batches = [columns(batch) for batch in load(job["ticks"])]
+    messages = joined(batches[job["warm"] :], job["batches"])
+    with _broker() as address, Client(address) as client:
+        client.add_stream(STREAM, ATTRIBUTES, key="name")
+        with _child("benchmarks.broker_trial", "subscriber") as subscriber:
+            assert subscriber.stdin is not None
+            assert subscriber.stdout is not None
+            order = {"address": address, "query": job["query"], "matches": job["matches"]}
+            subscriber.stdin.write(json.dumps(order) + "\n")
+            subscriber.stdin.flush()
+            if subscriber.stdout.readline().strip() != READY:
+                raise SystemExit("the subscriber did not begin")
+            for times, rows in batches[: job["warm"]]:
+                client.publish_batch(STREAM, times, rows)
+            begun = perf_counter()
+            for times, rows in messages:
+                client.publish_batch(STREAM, times, rows)
+            published = perf_counter()
+            told = json.loads(subscriber.stdout.readline())
+        statistics = client.statistics()
+    # perf_counter is the system's monotonic clock on Linux: the same in all processes.
+    return {
+        "events": sum(len(times) for times, _ in messages),
+        "matches": told["matches"],
+        "wall": max(published, told["last"]) - begun,
+        "statistics": statistics,
+    }
+
+
+def subscribe(order: dict[str, Any]) -> dict[str, Any]:
+    """Read every notification; the values of each are there, and not looked at."""
+    last = found = 0.0
+    with Client(order["address"]) as client, client.subscribe(NAME, query=order["query"]) as subscription:
+        print(READY, flush=True)
+        while found < order["matches"]:
+            notification = subscription.next(SECONDS_MAX)
+            if notification is None or notification.kind != "match":
+                break
+            found += 1
+        last = perf_counter()
+    return {"matches": int(found), "last": last}
+
+
+@contextmanager
+def _broker() -> Iterator[str]:
+    """The address of a broker that listens on a port of the system's choice."""
+    with _child("broker.command", "serve", "--address", "tcp://127.0.0.1:0") as broker:
+        assert broker.stdout is not None
+        yield broker.stdout.readline().split()[-1]
+
+
+@contextmanager
+def _child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", *arguments]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield child
+    finally:
+        child.terminate()
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["subscriber"]:
+        print(json.dumps(subscribe(json.loads(sys.stdin.readline()))), flush=True)
+    else:
+        print(json.dumps(publish(json.load(sys.stdin))))

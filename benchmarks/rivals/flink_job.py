@@ -1,0 +1,92 @@
+"""Law: one workload in Flink SQL's MATCH_RECOGNIZE, through PyFlink, in an interpreter of its own; no Foretell here.
+
+    benchmarks/rivals/.venv/bin/python -m benchmarks.rivals.flink_job < job.json
+
+The job: a CSV file of ticks, and patterns as symbol (or null for all) and DEFINE clause. One process, one JVM with
+Flink's own mini-cluster, parallelism 1, streaming mode, event time with an ascending watermark. N patterns are N
+MATCH_RECOGNIZE clauses of one query, joined by UNION ALL: Flink reads the file once for all of them. A clause whose
+pattern names one symbol gets only its ticks.
+
+Flink's time for matching cannot be seen from outside. So a job that only reads the same file and counts its rows runs
+before each one that matches; the questions take the difference. A window of 99 days, longer than the file, makes one
+row of the counts: a count that changes with each row would cost more than all else. Times are the jobs' own net run
+times, in seconds; the passes after the first one have a warm JVM.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Final
+
+from pyflink.table import (  # type: ignore[import-not-found]  # installed for the rival only
+    EnvironmentSettings,
+    TableEnvironment,
+)
+
+TABLE: Final = """
+CREATE TABLE stock (
+  name STRING, price DOUBLE, volume BIGINT, t BIGINT,
+  ts AS TO_TIMESTAMP_LTZ(t, 3), WATERMARK FOR ts AS ts
+) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')
+"""
+PATTERN: Final = """
+SELECT * FROM {source} MATCH_RECOGNIZE (
+  PARTITION BY name ORDER BY ts
+  MEASURES B.t AS t, MATCH_ROWTIME() AS moment
+  ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW
+  PATTERN (A B) DEFINE {define}
+)
+"""
+ALL: Final = "SELECT name, t, ts AS moment FROM stock"
+COUNT: Final = """
+SELECT COUNT(t) FROM TABLE(TUMBLE(TABLE counted, DESCRIPTOR(moment), INTERVAL '99' DAY))
+GROUP BY window_start, window_end
+"""
+BUFFERS: Final = "512 mb"  # of the network: each pattern is an exchange by key
+
+
+def measure(job: dict[str, Any]) -> dict[str, Any]:
+    """Seconds of reading and of reading and matching, a pass after the other, and how many there were of each."""
+    tables = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    settings = tables.get_config()
+    settings.set("parallelism.default", "1")
+    settings.set("taskmanager.memory.network.min", BUFFERS)
+    settings.set("taskmanager.memory.network.max", BUFFERS)
+    tables.execute_sql(TABLE.format(path=job["ticks"]))
+    patterns = " UNION ALL ".join(_pattern(symbol, define) for symbol, define in job["patterns"])
+    reading: list[float] = []
+    whole: list[float] = []
+    rows = matches = 0
+    for _ in range(job["passes"]):
+        rows, seconds = _run(tables, ALL)
+        reading.append(seconds)
+        matches, seconds = _run(tables, patterns)
+        whole.append(seconds)
+    return {
+        "events": rows,
+        "matches": matches,
+        "reading": reading,
+        "whole": whole,
+    }
+
+
+def _pattern(symbol: str | None, define: str) -> str:
+    source = "stock" if symbol is None else f"(SELECT * FROM stock WHERE name = '{symbol}')"
+    return PATTERN.format(source=source, define=define)
+
+
+def _run(tables: Any, query: str) -> tuple[int, float]:
+    """How many rows the query has, and the seconds that its job ran."""
+    tables.execute_sql(f"CREATE TEMPORARY VIEW counted AS {query}")
+    result = tables.execute_sql(COUNT)
+    with result.collect() as rows:
+        found = sum(row[0] for row in rows)
+    seconds = result.get_job_client().get_job_execution_result().result().get_net_runtime() / 1000
+    tables.execute_sql("DROP TEMPORARY VIEW counted")
+    return found, seconds
+
+
+if __name__ == "__main__":
+    answer = measure(json.load(sys.stdin))
+    print(json.dumps(answer))

@@ -1,0 +1,53 @@
+"""Law: what Foretell must reach and aims for, as data; and how a figure is judged by it. Nothing is measured here.
+
+Units are those of unit.py. The figures for the uncompiled form are ten times (must) and eight times (aim) the compiled
+ones. A row is judged by its median.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, final
+
+from .measuring import Spread
+
+UNCOMPILED_MUST, UNCOMPILED_AIM = 10, 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`measure` is what the figures count. They may be at most that much, or, with `at_least`, at least."""
+
+    must: float
+    aim: float
+    measure: str = "units"
+    at_least: bool = False
+
+    def uncompiled(self) -> Target:
+        """The target of the same row without compilation."""
+        return Target(self.must * UNCOMPILED_MUST, self.aim * UNCOMPILED_AIM, self.measure, self.at_least)
+
+    def reached(self, found: Spread) -> str:
+        """aim, must or no."""
+        for name, limit in (("aim", self.aim), ("must", self.must)):
+            if found.median >= limit if self.at_least else found.median <= limit:
+                return name
+        return "no"
+
+
+EMBEDDED: Final[Mapping[str, Target]] = {
+    "W1": Target(4, 1.4),
+    "W2": Target(7, 2.9),
+    "W4 N=10,000": Target(5, 1.7),
+    "W4 N=100,000": Target(8, 2.3),
+    "W5 N=10,000": Target(6, 2.1),
+    "W5 N=100,000": Target(30, 9.4),
+}
+GROWTH: Final = Target(2.5, 1.5, "times")
+THROUGH_BROKER: Final = Target(1 / 3, 1 / 2, "of the embedded rate", at_least=True)
+SUBSCRIPTION_BYTES: Final = Target(500, 60, "B")
+RUN_BYTES: Final = Target(150, 100, "B")
+REGISTERING_TEXT: Final = Target(60, 15, "s")
+REGISTERING_PARSED: Final = Target(2, 0.3, "s")
