@@ -12,33 +12,44 @@ whole families of states apart (family).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, Generic, TypeVar, final
 
 from ..algebra.computation import Slots
-from ..algebra.normal_form import Clause
-from ..algebra.predicate import Predicate, conjunction, holds
+from ..algebra.normal_form import ALWAYS, Clause, Form
+from ..algebra.predicate import Predicate, conjunction, holds, predicates
 from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ..events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
 from .scaled import Scaled, ScaledKey, scaled_of
 from .substrings import Prefixes, Substrings
 
-if TYPE_CHECKING:
-    from .transition import Transition
-
 TAIL_MIN: Final = 4  # arcs that came since the last filing and are tried one by one, and an eighth of the filed ones,
 TAIL_MAX: Final = 64  # but never more than these
 
 
+class Guarded:
+    """What an index finds. `form` is what has to be asked of an event, `guard` the same ready to run; `serial` and
+    `removed` are the index's own."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.guard: list[Predicate] = [] if form == ALWAYS else predicates(form)
+        self.serial = 0
+        self.removed = False
+
+
+A = TypeVar("A", bound=Guarded)
+
+
 @final
-class ArcIndex:
+class ArcIndex(Generic[A]):
     """`arcs` is the truth; the columns are made from it when first probed and again when enough has changed: bulk
     loading is linear, one more arc costs a list entry. Up to `few` arcs are sooner tried one by one."""
 
     def __init__(self, few: int) -> None:
         self.few = few
-        self.arcs: list[Transition] = []
-        self._columns: Columns | None = None
+        self.arcs: list[A] = []
+        self._columns: Columns[A] | None = None
         self._filed = 0  # arcs before this are in the columns
         self._gone = 0  # of these, arcs that were removed since
         self._serial = 0
@@ -46,11 +57,11 @@ class ArcIndex:
     def __len__(self) -> int:
         return len(self.arcs)
 
-    def add(self, arc: Transition) -> None:
+    def add(self, arc: A) -> None:
         arc.removed = False
         self.arcs.append(arc)
 
-    def remove(self, arc: Transition) -> None:
+    def remove(self, arc: A) -> None:
         """O(arcs) list work, no filing until a quarter has gone."""
         at = self.arcs.index(arc)
         del self.arcs[at]
@@ -59,7 +70,7 @@ class ArcIndex:
             self._filed -= 1
             self._gone += 1
 
-    def satisfied(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> list[Transition]:
+    def satisfied(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> list[A]:
         """The arcs whose guard holds, each once. O(log arcs + candidates) where the pivots are selective."""
         arcs = self.arcs
         if len(arcs) <= self.few:
@@ -71,7 +82,7 @@ class ArcIndex:
             self._filed, self._gone = len(arcs), 0
         self._serial += 1
         serial = self._serial
-        found: list[Transition] = []
+        found: list[A] = []
         for filed in columns.candidates(row, bound, slots):
             arc = filed.arc
             if arc.removed or (filed.shared and arc.serial == serial):
@@ -94,17 +105,17 @@ class ArcIndex:
 
 
 @final
-class Columns:
+class Columns(Generic[A]):
     """Arcs filed by their clauses' pivots; `plain` those of which a clause has none. O(arcs) to make."""
 
-    def __init__(self, arcs: list[Transition]) -> None:
-        self.plain: list[Transition] = []
-        self._ranges: list[Ranges[Filed]] = []
+    def __init__(self, arcs: list[A]) -> None:
+        self.plain: list[A] = []
+        self._ranges: list[Ranges[Filed[A]]] = []
         self._various = False  # whether there is any of what follows
-        self._equal: dict[int, dict[Value, list[Filed]]] = {}
-        self._scaled: dict[ScaledKey, Scaled[Filed]] = {}
-        self._prefixes: dict[int, Prefixes[Filed]] = {}
-        self._substrings: dict[int, Substrings[Filed]] = {}
+        self._equal: dict[int, dict[Value, list[Filed[A]]]] = {}
+        self._scaled: dict[ScaledKey, Scaled[Filed[A]]] = {}
+        self._prefixes: dict[int, Prefixes[Filed[A]]] = {}
+        self._substrings: dict[int, Substrings[Filed[A]]] = {}
         for arc in arcs:
             pivots = [_pivot(clause) for clause in arc.form]
             if not pivots or any(pivot is None for pivot in pivots):
@@ -114,9 +125,9 @@ class Columns:
                 if pivot is not None:
                     self._put(Filed(arc, len(pivots) > 1), clause, pivot)
 
-    def candidates(self, row: Row, bound: Row, slots: Slots) -> list[Filed]:
+    def candidates(self, row: Row, bound: Row, slots: Slots) -> list[Filed[A]]:
         """The clauses whose pivot holds."""
-        found: list[Filed] = []
+        found: list[Filed[A]] = []
         for ranges in self._ranges:
             ranges.find(row, found)
         if self._various:
@@ -130,7 +141,7 @@ class Columns:
                 substrings.find(row, found)
         return found
 
-    def _put(self, filed: Filed, clause: Clause, pivot: Comparison) -> None:
+    def _put(self, filed: Filed[A], clause: Clause, pivot: Comparison) -> None:
         rest = tuple(atom for atom in clause if atom is not pivot)
         interval = interval_of(clause)
         scaled = scaled_of(pivot)
@@ -151,22 +162,22 @@ class Columns:
         self._various = True
         filed.rest = conjunction(rest)
 
-    def _ranges_for(self, interval: Interval) -> Ranges[Filed]:
+    def _ranges_for(self, interval: Interval) -> Ranges[Filed[A]]:
         for ranges in self._ranges:
             if (ranges.position, ranges.second) == (interval.position, interval.second):
                 return ranges
-        ranges = Ranges[Filed](interval.position, interval.second)
+        ranges = Ranges[Filed[A]](interval.position, interval.second)
         self._ranges.append(ranges)
         return ranges
 
 
 @final
-class Filed:
+class Filed(Generic[A]):
     """One clause of an arc in the columns; `rest` is what is left to verify, `shared`: the arc has more clauses."""
 
     __slots__ = ("arc", "rest", "shared")
 
-    def __init__(self, arc: Transition, shared: bool) -> None:
+    def __init__(self, arc: A, shared: bool) -> None:
         self.arc = arc
         self.shared = shared
         self.rest: list[Predicate] = []

@@ -34,6 +34,7 @@ from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results
+from .snapshot import restore, save
 from .transition import ALWAYS_SINCE, Feed, Subscriber
 
 ID_MIN, ID_MAX = -(2**63), 2**63 - 1
@@ -209,7 +210,9 @@ class Engine:
             check_starts(definition, starts, times)
         if ids is not None:
             _check_ids(stream, ids)
-        taken = list(check_rows(definition, rows))
+        own = list(rows)  # results refer to it when they are read
+        fitting = check_rows(definition, own)
+        taken = own if fitting is own else list(fitting)
         moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
@@ -255,16 +258,14 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """Everything that later results depend on, in a form that any later process can restore. O(runs)."""
-        from .snapshot import save
-
-        return save(self)
+        return save(self.catalog, self.runtime, self.events, self.matches)
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError where the bytes are none of this version's."""
-        from .snapshot import restore
-
-        return restore(data, options)
+        engine = cls(options)
+        engine.events, engine.matches = restore(data, engine.catalog, engine.runtime, engine._install)
+        return engine
 
 
 def _check_ids(stream: str, ids: Sequence[int]) -> None:

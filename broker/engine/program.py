@@ -28,7 +28,7 @@ class Static:
     """What a key value leads to in the program: start arcs and families of the stream's start state."""
 
     def __init__(self, few: int) -> None:
-        self.arcs = ArcIndex(few)
+        self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.places: list[Place] = []  # each stands for a family
 
     def empty(self) -> bool:

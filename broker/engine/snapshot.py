@@ -9,8 +9,8 @@ Here: that format. Not here: files, when to take one (storage).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import msgpack
 
@@ -18,22 +18,21 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
-from .catalog import PublishedStream
+from .catalog import Catalog, Parsed, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run
 from .explanation import path
-from .options import Options
+from .ordered import OrderedRuntime
+from .program import Program
 from .results import Results, flattened
 from .spaces import waiting_key
 from .transition import Place
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 FORMAT: Final = 1
 MAGIC: Final = "foretell engine"
 
 
-def save(engine: Engine) -> bytes:
+def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -> bytes:
+    """Everything that later results depend on. O(runs)."""
     rows: dict[int, int] = {}
     table: list[Any] = []
 
@@ -44,7 +43,7 @@ def save(engine: Engine) -> bytes:
             table.append(row)
         return number
 
-    addresses = {id(place): number for number, place in enumerate(_addressed(engine))}
+    addresses = {id(place): number for number, place in enumerate(_addressed(catalog, runtime.program))}
     runs = [
         [
             addresses[id(run.place)],
@@ -58,10 +57,9 @@ def save(engine: Engine) -> bytes:
             run.trace,
             None if run.lineage is None else flattened(run.lineage),
         ]
-        for run in engine.runtime.live()
+        for run in runtime.live()
     ]
-    catalog = engine.catalog
-    tally = engine.runtime.results.tally_after(engine.now)
+    tally = runtime.results.tally_after(runtime.now)
     content = {
         "magic": MAGIC,
         "format": FORMAT,
@@ -75,10 +73,10 @@ def save(engine: Engine) -> bytes:
             for s in catalog.subscriptions.values()
             for d in [s.definition]
         ],
-        "now": engine.now,
-        "events": engine.events,
-        "matches": engine.matches,
-        "begun": engine.runtime.begun,
+        "now": runtime.now,
+        "events": events,
+        "matches": matches,
+        "begun": runtime.begun,
         "rows": table,
         "runs": runs,
         "tally": [[*entry, count] for entry, count in tally.items()],
@@ -87,36 +85,34 @@ def save(engine: Engine) -> bytes:
     return packed
 
 
-def restore(data: bytes, options: Options | None) -> Engine:
-    from .engine import Engine
+def restore(
+    data: bytes, catalog: Catalog, runtime: OrderedRuntime, install: Callable[[Parsed, int], None]
+) -> tuple[int, int]:
+    """Fill an engine's empty parts: how many events and matches there were.
 
+    `install` puts a subscription in force as of a time. Raises DefinitionError where the bytes are no snapshot of this
+    format.
+    """
     content = _unpacked(data)
-    engine = Engine(options)
     try:
         for name, attributes, key, disorder, lateness, speculation in content["streams"]:
-            engine.catalog.declare(
-                StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation)
-            )
+            catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
         for name, attributes, _ in content["published"]:
-            engine.catalog.published[name] = PublishedStream(Schema.declare(attributes))
+            catalog.published[name] = PublishedStream(Schema.declare(attributes))
         for name, language, query, lineage, since in content["subscriptions"]:
-            parsed = engine.catalog.parse(SubscriptionDefinition(name, language, query, lineage))
-            engine._install(parsed, since)
-        runtime = engine.runtime
+            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage)), since)
         runtime.now = content["now"]
         runtime.begun = content["begun"]
-        engine.events, engine.matches = content["events"], content["matches"]
         if runtime.now is not None:
             tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
             runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)
-        places = _addressed(engine)
-        rows = content["rows"]
+        places = _addressed(catalog, runtime.program)
         for record in content["runs"]:
-            run = _run(record, places, rows)
+            run = _run(record, places, content["rows"])
             runtime.insert(run, waiting_key(run.place.key, run.row, run.slots))
+        return content["events"], content["matches"]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
-    return engine
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:
@@ -143,14 +139,14 @@ def _run(record: Sequence[Any], places: list[Place], rows: Sequence[Any]) -> Run
     return run
 
 
-def _addressed(engine: Engine) -> list[Place]:
+def _addressed(catalog: Catalog, program: Program) -> list[Place]:
     """Every place of the program, in an order that only the subscriptions' order decides."""
     found: dict[int, Place] = {}
-    for service in engine.catalog.services():
+    for service in catalog.services():
         for node in path(service.end.node):
-            place = engine.program.places[node.number]
+            place = program.places[node.number]
             found.setdefault(id(place), place)
-        family = engine.program.family_place(service.end)
+        family = program.family_place(service.end)
         if family is not None:
             found.setdefault(id(family), family)
     return list(found.values())

@@ -12,11 +12,11 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ..algebra.computation import Computation, Slots
-from ..algebra.normal_form import ALWAYS, Form
+from ..algebra.normal_form import Form
 from ..algebra.predicate import Predicate, computation, predicates
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
-from .arcs import ArcIndex
+from .arcs import ArcIndex, Guarded
 from .family import Family
 from .spaces import KeyPart, Space
 
@@ -140,20 +140,14 @@ class Ending:
 
 
 @final
-class Transition:
-    """An arc ready to run: to a place, with an update of the slots, or to an ending.
-
-    `form` is what has to be asked of an event, `guard` the same ready to run. `serial` and `removed` are the index's.
-    """
+class Transition(Guarded):
+    """An arc ready to run: to a place, with an update of the slots, or to an ending."""
 
     def __init__(self, form: Form, update: Update | None, place: Place | None, ending: Ending | None) -> None:
-        self.form = form
-        self.guard: list[Predicate] = [] if form == ALWAYS else predicates(form)
+        super().__init__(form)
         self.update = update
         self.place = place
         self.ending = ending
-        self.serial = 0
-        self.removed = False
 
 
 @final
@@ -173,7 +167,7 @@ class Place:
         self.own: i64 = key[0].position if len(key) == 1 and key[0].bound else -1
         self.theta: list[Predicate] = predicates(theta)
         self.rebind: Transition | None = None
-        self.arcs = ArcIndex(few)
+        self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED
         self.family: Family[Ending] | None = None
         self.lineage = 0  # subscribers below that want it

@@ -116,7 +116,8 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
     for row in rows:
         if type(row) is not tuple or len(row) != width:
             return False
-    tuples: Sequence[tuple[object, ...]] = rows
+    # A list is walked without an iterator where this is compiled.
+    tuples: list[tuple[object, ...]] = rows if isinstance(rows, list) else list(rows)
     for position, attribute in enumerate(schema.attributes):
         nullable = attribute.nullable
         match attribute.type:

@@ -19,7 +19,7 @@ from broker.algebra.lowering_cayuga import lower
 from broker.algebra.semantics import Bag, Occurrence, evaluate
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
-from broker.engine import Engine, Options
+from broker.engine import Engine, Options, catalog
 from broker.events import Event, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.kernel import Limits
 from broker.language import limits as language_limits
@@ -42,10 +42,12 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("ARCHITECTURE.md", "command      the shell                                    client     the Python SDK"): (
         "a figure"
     ),
+    ("docs/indexes.md", "flowchart TD"): "a figure",
+    ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
 }
 """Blocks that are shown only, by page and first line, each with the reason."""
 
-LIMIT_MODULES: Final = (language_limits, normal_form, compilation, lines, wire_limits, router)
+LIMIT_MODULES: Final = (language_limits, normal_form, compilation, catalog, lines, wire_limits, router)
 LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
@@ -148,9 +150,15 @@ def test_every_file_that_the_architecture_names_exists() -> None:
             folder = path.parent
 
 
-def test_the_picture_is_what_the_project_draws_today() -> None:
+@pytest.mark.parametrize("name", ["desk", "stocks"])
+def test_the_pictures_are_what_the_project_draws_today(name: str) -> None:
     pictures = ROOT / "docs" / "pictures"
-    drawn = draw(Engine.load(pictures / "stocks.toml").diagram(), "svg")
-    assert (pictures / "stocks.svg").read_text(encoding="utf-8") == drawn, (
-        "draw it again: foretell explain docs/pictures/stocks.toml --format svg > docs/pictures/stocks.svg"
+    drawn = draw(Engine.load(pictures / f"{name}.toml").diagram(), "svg")
+    assert (pictures / f"{name}.svg").read_text(encoding="utf-8") == drawn, (
+        f"draw it again: foretell explain docs/pictures/{name}.toml --format svg > docs/pictures/{name}.svg"
     )
+
+
+def test_the_page_of_indexes_shows_the_file_of_its_picture() -> None:
+    shown = next(b.text for b in blocks(ROOT / "docs" / "indexes.md") if b.info == "toml file=desk.toml")
+    assert (ROOT / "docs" / "pictures" / "desk.toml").read_text(encoding="utf-8") == shown

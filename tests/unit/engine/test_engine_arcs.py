@@ -67,7 +67,7 @@ rows: st.SearchStrategy[Row] = st.tuples(
 @settings(max_examples=4 * settings().max_examples)
 @given(st.lists(guards, min_size=1, max_size=12), st.lists(st.tuples(rows, rows), min_size=2, max_size=6), st.data())
 def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, Row]], data: st.DataObject) -> None:
-    index = ArcIndex(0)
+    index: ArcIndex[Transition] = ArcIndex(0)
     arcs = [Transition(form_of(text), None, None, None) for text in texts]
     present: list[Transition] = []
     for arc in arcs:
@@ -87,7 +87,7 @@ def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, 
 
 
 def test_a_tail_is_filed_when_it_is_long() -> None:
-    index = ArcIndex(0)
+    index: ArcIndex[Transition] = ArcIndex(0)
     for i in range(10 * TAIL_MAX):
         index.add(Transition(form_of(f"x > {i}.0"), None, None, None))
         assert len(index.satisfied(("a", i + 0.5, 0, True), (), (), 1, 1)) == i + 1
