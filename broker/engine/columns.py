@@ -9,14 +9,17 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import Final
 
+from mypy_extensions import i64
+
 COMPILED: Final[bool] = not __file__.endswith(".py")
 
 
-def below(values: list[float], level: float) -> int:
+def below(values: list[float], level: float) -> i64:
     """How many of the ascending values are less than the level."""
     if not COMPILED:
         return bisect_left(values, level)
-    low, high = 0, len(values)
+    low: i64 = 0
+    high: i64 = len(values)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] < level:
@@ -26,11 +29,12 @@ def below(values: list[float], level: float) -> int:
     return low
 
 
-def not_above(values: list[float], level: float) -> int:
+def not_above(values: list[float], level: float) -> i64:
     """How many of the ascending values are not greater than the level."""
     if not COMPILED:
         return bisect_right(values, level)
-    low, high = 0, len(values)
+    low: i64 = 0
+    high: i64 = len(values)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] > level:

@@ -13,13 +13,14 @@ import math
 from bisect import bisect_left, bisect_right
 from typing import Final, Generic, TypeVar, cast, final
 
+from mypy_extensions import i64
+
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
 from ..events.schema import Row
 from .columns import below
 
 BLOCK: Final = 16
-_SHIFT: Final = 4
 _EXACT: Final = 2**53  # floats hold every integer up to here
 
 M = TypeVar("M")
@@ -125,7 +126,7 @@ class Family(Generic[M]):
         value = row[self.start_position]
         return value is not None and self.starts[0] < cast("float", value) * self.start_sign
 
-    def count(self, row: Row) -> int:
+    def count(self, row: Row) -> i64:
         """How many members an event starts: those before this index. O(log members)."""
         if self.start_position < 0:
             return len(self.starts)
@@ -147,10 +148,15 @@ class Family(Generic[M]):
             self._measure()
         level = cast("float", value) * self.forward_sign
         forwards, members, tops = self.forwards, self.members, self.tops
-        for block in range((count + BLOCK - 1) >> _SHIFT):
+        block: i64
+        j: i64
+        for block in range((count + BLOCK - 1) >> 4):
             if tops[block] > level:
-                first = block << _SHIFT
-                for j in range(first, min(first + BLOCK, count)):
+                begin = block << 4
+                end = begin + BLOCK
+                if end > count:
+                    end = count
+                for j in range(begin, end):
                     if forwards[j] > level:
                         found.append(members[j])
         return found

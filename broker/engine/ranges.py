@@ -13,6 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, cast, final
 
+from mypy_extensions import i64
+
 from ..algebra.functions import compare
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
@@ -136,10 +138,15 @@ class Ranges(Generic[M]):
         lows, highs, tops, members = self._lows, self._highs, self._tops, self._members
         lows2, highs2 = self._lows2, self._highs2
         upto = not_above(lows, first)
+        block: i64
+        j: i64
         for block in range((upto + BLOCK - 1) >> 4):
             if tops[block] >= first:
                 begin = block << 4
-                for j in range(begin, min(begin + BLOCK, upto)):
+                end = begin + BLOCK
+                if end > upto:
+                    end = upto
+                for j in range(begin, end):
                     if highs[j] >= first and lows2[j] <= second and highs2[j] >= second:
                         found.append(members[j])
 
