@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import msgpack
-
 from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
@@ -81,6 +79,8 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "runs": runs,
         "tally": [[*entry, count] for entry, count in tally.items()],
     }
+    import msgpack  # here and below: an engine that only matches does without it
+
     packed: bytes = msgpack.packb(content, use_bin_type=True)
     return packed
 
@@ -116,6 +116,8 @@ def restore(
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:
+    import msgpack
+
     try:
         content = msgpack.unpackb(data, use_list=False, strict_map_key=False, raw=False)
     except (ValueError, msgpack.UnpackException) as error:

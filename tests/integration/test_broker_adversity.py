@@ -12,7 +12,7 @@ from pathlib import Path
 import msgpack
 import pytest
 import zmq
-from doubles.broker_process import broker_process, spawn_broker
+from doubles.broker_process import PATIENCE_SECONDS, broker_process, spawn_broker
 
 from broker.wire import (
     FRAME_BYTES_MAX,
@@ -205,6 +205,9 @@ def test_a_second_signal_ends_at_once() -> None:
         dealer.send(encode(Hello(1, VERSION, "greedy")))
         dealer.send(encode(AddStream(2, "S", {"x": "string"}, None, "arrival", None, None)))
         dealer.send(encode(Subscribe(3, "all", "cayuga", "SELECT * FROM S", None, None, None, 1_000_000)))
+        dealer.rcvtimeo = PATIENCE_SECONDS * 1_000
+        for _ in range(3):
+            dealer.recv()  # its answers, so that the broker knows it before others come; from here on it reads nothing
         with Client(broker.address) as client:
             client.publish_batch("S", range(30_000), [("x" * 1_000,)] * 30_000)
             broker.process.send_signal(signal.SIGTERM)
