@@ -44,19 +44,20 @@ def _value(stream: StreamDefinition, attribute: Attribute, text: str) -> Value:
         raise misfit(stream, attribute, f"{shown(text)}, which is not text")
     if attribute.nullable and text == "":
         return None
+    bare = text.strip()  # int() and float() strip less
     match attribute.type:
         case "string":
             return text
         case "int":
-            if _INT.fullmatch(text.strip()):
-                return int(text)
+            if _INT.fullmatch(bare):
+                return int(bare)
         case "float":
-            if _FLOAT.fullmatch(text.strip()):
-                number = float(text)
+            if _FLOAT.fullmatch(bare):
+                number = float(bare)
                 if isfinite(number):
                     return number
         case "bool":
-            truth = _BOOLS.get(text.strip().lower())
+            truth = _BOOLS.get(bare.lower())
             if truth is not None:
                 return truth
     raise misfit(stream, attribute, shown(text) if text else "empty text")

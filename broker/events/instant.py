@@ -60,7 +60,7 @@ def parse_instant(written: int | str) -> int:
     elif not isinstance(written, str):
         raise EventError(f"{_AN_INSTANT}, found {shown(written)}")
     elif _INTEGER.fullmatch(written.strip()):
-        instant = int(written)
+        instant = int(written.strip())  # int() strips less
     else:
         instant = _calendar_instant(written)
     if not -LARGEST <= instant <= LARGEST:

@@ -171,3 +171,9 @@ def test_wrong_durations_say_what_was_expected(written: str, message: str) -> No
     with pytest.raises(EventError) as caught:
         parse_duration(written)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\x1f", "\u2003"])
+def test_blanks_around_a_number_do_not_count(blank: str) -> None:
+    assert parse_instant(f"{blank}12{blank}") == 12
+    assert parse_duration(f"{blank}12 ms{blank}") == 12_000

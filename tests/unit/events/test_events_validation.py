@@ -209,6 +209,12 @@ def test_text_of_a_row_is_read_back(row: Row) -> None:
     assert row_from_text(STOCK, texts) == expected
 
 
+@pytest.mark.parametrize("blank", [" ", "\t", "\x1f", "\u2003"])
+def test_blanks_around_a_number_do_not_count(blank: str) -> None:
+    texts = {"name": "IBM", "price": f"{blank}1.5{blank}", "volume": f"{blank}2{blank}", "open": f"{blank}true{blank}"}
+    assert row_from_text(STOCK, texts)[:4] == ("IBM", 1.5, 2, True)
+
+
 @given(st.dictionaries(st.sampled_from(["name", "price", "volume", "open", "note"]), st.none() | st.text(max_size=6)))
 def test_any_text_makes_a_fitting_row_or_an_event_error(texts: dict[str, str | None]) -> None:
     message = ""
