@@ -1,7 +1,8 @@
 """Columns of floats: the searches in them, each the fastest way that the running form of the code has.
 
-Here: bisection. Interpreted, the standard library's, which is written in C; compiled, a loop on machine numbers, which
-saves the call and the boxing. Not here: what the columns mean (family, ranges).
+Here: bisection, and the sizes that all columns share. Interpreted, the search is the standard library's, written in C;
+compiled, it is a loop on machine numbers, which saves the call and the boxing. Not here: what the columns mean (family,
+ranges).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Final
 
 from mypy_extensions import i64
 
+BLOCK: Final = 16  # entries that share one maximum, by which a scan skips them
+EXACT: Final = 2**53  # floats hold every integer up to here
 COMPILED: Final[bool] = not __file__.endswith(".py")
 
 

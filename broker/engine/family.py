@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from typing import Final, Generic, TypeVar, cast, final
+from typing import Generic, TypeVar, cast, final
 
 from mypy_extensions import i64
 
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
 from ..events.schema import Row
-from .columns import below
-
-BLOCK: Final = 16
-_EXACT: Final = 2**53  # floats hold every integer up to here
+from .columns import BLOCK, EXACT, below
 
 M = TypeVar("M")
 
@@ -43,7 +40,7 @@ def _constant(atom: Comparison) -> tuple[int, float] | None:
         case Comparison(
             "<" | "<=" | ">" | ">=", Attribute(Side.EVENT, position, "float"), Constant(int() | float() as c)
         ):
-            return (position, float(c)) if abs(c) <= _EXACT else None
+            return (position, float(c)) if abs(c) <= EXACT else None
         case _:
             return None
 

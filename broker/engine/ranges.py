@@ -19,10 +19,8 @@ from ..algebra.functions import compare
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
 from ..events.schema import Row, Value
-from .columns import not_above
+from .columns import BLOCK, EXACT, not_above
 
-BLOCK: Final = 16
-EXACT: Final = 2**53  # floats hold every integer up to here
 ANY: Final = -1
 
 M = TypeVar("M")
