@@ -29,6 +29,7 @@ from .errors import (
     Unsupported,
 )
 from .notification import Notification
+from .publisher import Publisher
 from .receipt import Receipt, Refusal
 from .subscription import Subscription
 
@@ -43,6 +44,7 @@ __all__ = [
     "LimitExceeded",
     "Notification",
     "ProtocolError",
+    "Publisher",
     "QueryError",
     "Receipt",
     "Refusal",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from broker.events import LARGEST, EventError, StreamDefinition, check_rows, check_starts, shown
-from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal, WireError, encode
+from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal
 
 from .errors import LimitExceeded
 from .receipt import Receipt
 
 _ID_MAX = 2**63 - 1
+
+_Request = TypeVar("_Request")
 
 
 def check_batch(
@@ -49,31 +51,33 @@ def check_batch(
 
 
 def parts(
+    request: Callable[[Callable[[int], Message]], _Request],
     stream: str,
     times: Sequence[int] | None,
     rows: Sequence[tuple[Any, ...]],
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
-) -> Iterator[tuple[int, Callable[[int], Message]]]:
-    """The index of each part's first row, and what makes its message. At least one part, also of no rows.
+) -> Iterator[tuple[int, bool, _Request]]:
+    """The index of each part's first row, whether it is the last part, and what `request` makes of its message.
 
-    Raises LimitExceeded at an event that fits no message.
+    `request` raises LimitExceeded for a message that is too large, and is then asked with smaller ones. At least one
+    part, also of no rows. Raises LimitExceeded at an event that fits no message.
     """
     first = 0
     size = BATCH_EVENTS_MAX
     while True:
-        make = _part(stream, times, rows, ids, starts, first, first + size)
         try:
-            encode(make(0))
-        except WireError as error:
+            made = request(_part(stream, times, rows, ids, starts, first, first + size))
+        except LimitExceeded as error:
             if size == 1:
                 raise LimitExceeded(f"stream {stream!r}, row {first}: {error}") from None
             size = max(1, min(size, len(rows) - first) // 2)  # and the later parts are probably no smaller
             continue
-        yield first, make
-        first += size
-        if first >= len(rows):
+        last = first + size >= len(rows)
+        yield first, last, made
+        if last:
             return
+        first += size
 
 
 def _part(

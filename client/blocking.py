@@ -52,9 +52,10 @@ from broker.wire import (
 from broker.wire.limits import CREDITS_MAX
 
 from .batches import check_batch, merged, parts
-from .connection import Connection
-from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout
+from .connection import Connection, expected
+from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .notification import Notification
+from .publisher import WINDOW_MESSAGES, WINDOW_MESSAGES_MAX, Publisher
 from .receipt import Receipt
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
@@ -155,16 +156,30 @@ class Client:
         definition = self._definition(stream)
         rows = check_batch(definition, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
-        offset = 0
-        for first, make in parts(stream, times, rows, ids, starts):
-            offset = first
+        connection = self._connection
+        for first, _, (correlation, frame) in parts(connection.session.request, stream, times, rows, ids, starts):
             try:
-                answers.append((first, self._ask(make, Published)))
+                answers.append((first, expected(connection.exchange(correlation, frame), Published)))
             except ForetellError as error:
-                if offset == 0:
+                if first == 0:
                     raise
-                raise type(error)(f"{error} (from row {offset} of the batch on; the rows before were sent)") from None
+                raise type(error)(f"{error} (from row {first} of the batch on; the rows before were sent)") from None
         return merged(answers)
+
+    def publisher(
+        self,
+        stream: str,
+        window: int = WINDOW_MESSAGES,
+        on_receipt: Callable[[int, Receipt], None] | None = None,
+    ) -> Publisher:
+        """Publish many batches without waiting for each; a context manager, which waits for the last ones.
+
+        At most `window` messages are under way. `on_receipt` is told each batch's number, from 0 on, and its receipt.
+        Raises UnknownStream; DefinitionError for a window that is none. See Publisher.
+        """
+        if type(window) is not int or not 1 <= window <= WINDOW_MESSAGES_MAX:
+            raise DefinitionError(f"expected a window of 1 to {WINDOW_MESSAGES_MAX:,} messages, found {window!r}")
+        return Publisher(self._connection, self._definition(stream), window, on_receipt)
 
     def _definition(self, name: str) -> StreamDefinition:
         """What the broker knows of a stream; it never changes, so it is asked for once."""
@@ -272,10 +287,7 @@ class Client:
         self.close()
 
     def _ask(self, make: Callable[[int], Message], kind: type[_Answer]) -> _Answer:
-        answer = self._connection.ask(make)
-        if type(answer) is not kind:
-            raise ProtocolError(f"expected {kind.__name__} as the answer, found {type(answer).__name__}")
-        return answer
+        return expected(self._connection.ask(make), kind)
 
 
 def _stream(entry: StreamEntry) -> StreamDefinition:

@@ -15,13 +15,13 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 import zmq
 
-from broker.wire import FRAME_BYTES_MAX, Message, Ping
+from broker.wire import FRAME_BYTES_MAX, Failure, Message, Ping
 
-from .errors import ConnectionLost, ProtocolError, RequestTimeout
+from .errors import ConnectionLost, ProtocolError, RequestTimeout, remote_error
 from .notification import Notification
 from .session import Session
 
@@ -33,6 +33,15 @@ HEARTBEAT_MILLISECONDS: Final = 10_000
 HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
 _RECEIVE_FRAMES_MAX: Final = 256
 _LAST_MILLISECONDS: Final = 50
+
+_Answer = TypeVar("_Answer", bound=Message)
+
+
+def expected(answer: Message, kind: type[_Answer]) -> _Answer:
+    """The answer, if it is of the kind that its request asks for. Raises ProtocolError."""
+    if type(answer) is not kind:
+        raise ProtocolError(f"expected {kind.__name__} as the answer, found {type(answer).__name__}")
+    return answer
 
 
 @final
@@ -74,25 +83,46 @@ class Connection:
     def ask(self, make: Callable[[int], Message], timeout: float | None = None) -> Message:
         """Send a request and wait for its answer. Raises what the answer says, RequestTimeout, ConnectionLost."""
         self._check()
-        patience = self._timeout if timeout is None else timeout
-        deadline = time.monotonic() + patience
-        correlation, frame = self.session.request(make)
+        return self.exchange(*self.session.request(make), timeout)
+
+    def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
+        """The same for a request that the session has made already."""
         try:
-            self._send(frame, deadline)
-            while True:
-                answer = self.session.answer(correlation)
-                if answer is not None:
-                    return answer
-                if self.session.lost is not None:
-                    raise self.session.lost
-                rest = deadline - time.monotonic()
-                if rest <= 0:
-                    raise RequestTimeout(
-                        f"no answer from {self._address} within {patience:g} s: the outcome of the request is unknown"
-                    )
-                self._receive(rest)
+            self.send(frame)
+            answer = self.answer(correlation, timeout)
+        except RequestTimeout as error:
+            raise RequestTimeout(f"{error}: the outcome of the request is unknown") from None
         finally:
             self.session.abandon(correlation)
+        if isinstance(answer, Failure):
+            raise remote_error(answer)
+        return answer
+
+    def send(self, frame: bytes) -> None:
+        """Send what the session made of a request. Raises ConnectionLost, and then it was not sent."""
+        self._check()
+        self._send(frame, time.monotonic() + self._timeout)
+
+    def answer(self, correlation: int, timeout: float | None = None) -> Message:
+        """Wait for an answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
+        patience = self._timeout if timeout is None else timeout
+        deadline = time.monotonic() + patience
+        while True:
+            answer = self.session.answer(correlation)
+            if answer is not None:
+                return answer
+            if self.session.lost is not None:
+                raise self.session.lost
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                raise RequestTimeout(f"no answer from {self._address} within {patience:g} s")
+            self._receive(rest)
+
+    def collect(self) -> None:
+        """Take what has come, without waiting. What is wrong with the connection is kept in the session."""
+        self._check_process()
+        if not self._socket.closed:
+            self._receive(0.0)
 
     def tell(self, make: Callable[[int], Message]) -> None:
         """Send a request if that is possible at once, and do not care for the answer."""
@@ -103,11 +133,11 @@ class Connection:
 
     def next_notification(self, name: str, timeout: float | None) -> Notification | None:
         """The next notification, None after `timeout` seconds or where there is no such subscription."""
-        self._check_process()
         session = self.session
         if not session.has_inbox(name):
             self._check()
             return None
+        # What is here already is handed out at once: to ask for the process costs more than the rest.
         notification = self._take(name)
         if notification is not None:
             return notification
@@ -157,6 +187,7 @@ class Connection:
     def _take(self, name: str) -> Notification | None:
         notification, grant = self.session.take(name)
         if grant is not None:
+            self._check_process()
             self._grants.append(grant)
         while self._grants and self._attempt(self._grants[0]):
             self._grants.popleft()

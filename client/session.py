@@ -75,11 +75,8 @@ class Session:
         return correlation, frame
 
     def answer(self, correlation: int) -> Message | None:
-        """The answer if it has come; it is handed out once. Raises the error that a Failure stands for."""
-        message = self._answers.pop(correlation, None)
-        if isinstance(message, Failure):
-            raise remote_error(message)
-        return message
+        """The answer if it has come, which may be a Failure; it is handed out once."""
+        return self._answers.pop(correlation, None)
 
     def abandon(self, correlation: int) -> None:
         """Nobody waits any more: an answer that still comes is dropped."""

@@ -193,7 +193,7 @@ QUESTION: Final = Question(
         "Uncompiled rows: must is 10 times the compiled form's must, aim 8 times its aim.",
         "Equal matches: W4's step between thresholds is drawn N/1,000 times as wide, W5's boxes N/1,000 times narrower"
         " (workloads.w4_rare, w5_rare): matches an event stay about equal, runs begun an event still grow with N.",
-        "Through the broker: three processes on this machine; a message is sent when the one before is acknowledged.",
+        "Through the broker: three processes on this machine; the publisher has up to 16 messages under way.",
         "Memory is of the resident set, without names, texts and rows, which the caller keeps (memory_trial.py).",
         "Registration is one subscribe a subscription, by CPU time, in a process whose parser is built already.",
     ),

@@ -125,8 +125,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
         case syntax.Negative(operand):
             inner = _number(operand, scope)
             if isinstance(inner, Constant) and isinstance(inner.value, int | float):
-                used(inner)
-                return Constant(-inner.value, inner.type)
+                return Constant(-inner.value, inner.type)  # a marked literal negates to a marked one
             return Arithmetic("-", Constant(0, "int"), inner, inner.type)
         case syntax.Arithmetic(operator, left, right):
             a, b = _number(left, scope), _number(right, scope)

@@ -99,6 +99,10 @@ class ArcIndex(Generic[A]):
                 found.append(arc)
         return found
 
+    def indexed(self) -> bool:
+        """Whether they are found in columns, not tried one by one."""
+        return len(self.arcs) > self.few
+
     def check_invariants(self) -> None:
         assert 0 <= self._filed <= len(self.arcs)
         assert not any(arc.removed for arc in self.arcs)

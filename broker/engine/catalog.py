@@ -1,34 +1,26 @@
 """What an engine knows by name: streams, declared and published, and subscriptions.
 
-Here: names, schemas, who publishes and who reads what, refusal of circles, and the way from a definition to automata.
-Not here: the program that the automata are merged into, events.
+Here: names, schemas, who publishes and who reads what, refusal of circles. Not here: the way from a text to automata
+(forms), the program that these are merged into, events.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Final, final
+from dataclasses import dataclass, field
+from typing import final
 
-from ..algebra.lowering_cayuga import lower
-from ..algebra.operators import Query, sources
-from ..algebra.terms import LiteralUsed
-from ..automaton.automaton import Automaton
-from ..automaton.compilation import INTERNAL, Compiled, compile_query
 from ..automaton.sharing import End
-from ..events.errors import DefinitionError, LimitExceeded, QueryError, UnknownStream, Unsupported
+from ..events.errors import DefinitionError, UnknownStream, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
-from ..language import cayuga, cayuga_syntax
-from ..language.printing import print_query
-from ..language.shapes import Shape, shape_of
 from ..language.subscription import SubscriptionDefinition
-from .templates import Template, marked, template_of
-from .transition import Feed, Subscriber
-
-SHAPES_MAX: Final = 10_000  # query shapes whose parsing is kept
+from .forms import Forms, Parsed, Prepared
+from .options import Options
+from .subscriber import Form, Subscriber
+from .target import Feed
+from .templates import written
 
 
 @final
@@ -43,15 +35,12 @@ class Service:
 
 @final
 @dataclass(slots=True)
-class Subscription:
-    """A subscription in force. `internal`: the internal streams that it reads, inner ones first."""
+class Holding:
+    """What a subscription holds of the program, where it holds anything by itself: ends of branches that have states
+    of their own, and internal streams that it reads, inner ones first."""
 
-    definition: SubscriptionDefinition
-    query: Query
-    text: str
-    since: int
-    internal: list[str] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
+    internal: list[str] = field(default_factory=list)
 
 
 @final
@@ -74,44 +63,17 @@ class InternalStream:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """A definition whose text is read but whose names are not yet looked up."""
-
-    definition: SubscriptionDefinition
-    syntax: cayuga_syntax.Query  # of this text, or of another one of the same shape
-    shape: Shape | None = None
-
-    @property
-    def publish(self) -> str | None:
-        return self.syntax.publish
-
-    def reads(self) -> list[str]:
-        return _stream_names(self.syntax.source)
-
-
-def _stream_names(node: cayuga_syntax.StreamExpression) -> list[str]:
-    match node:
-        case cayuga_syntax.Source(stream):
-            return [stream]
-        case cayuga_syntax.Filter() | cayuga_syntax.Select():
-            return _stream_names(node.source)
-        case _:
-            return _stream_names(node.left) + _stream_names(node.right)
-
-
-@final
 class Catalog:
     """Names and what stands behind them. Nothing here changes unless a definition is accepted as a whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options) -> None:
+        self.options = options
         self.streams: dict[str, StreamDefinition] = {}
         self.published: dict[str, PublishedStream] = {}
-        self.subscriptions: dict[str, Subscription] = {}
-        self.definitions: dict[str, SubscriptionDefinition] = {}
+        self.subscriptions: dict[str, Subscriber] = {}
+        self.holdings: dict[str, Holding] = {}
         self.internal: dict[str, InternalStream] = {}
-        self._syntaxes: dict[str, cayuga_syntax.Query] = {}  # by shape
-        self._templates: dict[str, tuple[Template | None, tuple[Schema | None, ...]]] = {}
+        self.forms = Forms(options, self.schema_of, self._known)
 
     def declare(self, definition: StreamDefinition) -> None:
         """Raises DefinitionError where another stream has the name, Unsupported for disorder."""
@@ -143,102 +105,58 @@ class Catalog:
     def _known(self) -> list[str]:
         return [*self.streams, *self.published]
 
-    # --- from a definition to automata ----------------------------------------------------------------------------
+    # --- from a definition to a subscription ----------------------------------------------------------------------
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
-        name = checked_subscription_name(definition.name)
-        if definition.language != "cayuga":
-            raise Unsupported(f"subscription {name!r}: language {definition.language!r} is not supported yet")
-        if definition.forecast is not None:
-            raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
-        if definition.report is not None:
-            raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', not to 'cayuga'")
-        shape = shape_of(definition.query)
-        known = None if shape is None else self._syntaxes.get(shape.key)
-        if known is not None:
-            return Parsed(definition, known, shape)
-        try:
-            parsed = Parsed(definition, cayuga.parse(definition.query), shape)
-        except QueryError as error:
-            raise located(name, error) from None
-        if shape is not None:
-            if len(self._syntaxes) >= SHAPES_MAX:
-                self._syntaxes.clear()
-                self._templates.clear()
-            self._syntaxes[shape.key] = parsed.syntax
-        return parsed
+        return self.forms.parse(definition)
 
-    def compile(self, parsed: Parsed, since: int) -> tuple[Subscription, Compiled]:
-        """The subscription and its automata, checked against everything known; changes nothing."""
-        name = parsed.definition.name
+    def compile(self, parsed: Parsed, since: int) -> Subscriber:
+        """The subscription, checked against everything known; changes nothing."""
+        definition = parsed.definition
+        form, literals = self.forms.form(parsed, since)
+        self._check_new(definition.name, form)
+        own = None if written(form.written, literals) == definition.query else definition.query
+        return Subscriber(definition.name, form, literals, own, definition.lineage, since, 0)
+
+    def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
+        """A subscription from a query that was prepared before. Raises as `compile` does."""
+        form = prepared.form
+        foreign = prepared.options is not self.options
+        if foreign or form is None or any(self.schema_of(stream) is not schema for stream, schema in form.sources):
+            definition = SubscriptionDefinition(name, prepared.language, prepared.query, lineage)
+            return self.compile(self.parse(definition), since)
+        self._check_new(checked_subscription_name(name), form)
+        return Subscriber(name, form, prepared.literals, prepared.own, lineage, since, 0)
+
+    def _check_new(self, name: str, form: Form) -> None:
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists already")
-        try:
-            template = self._template(parsed)
-            if template is not None and parsed.shape is not None:
-                query, text = template.query, template.text(parsed.shape.literals)
-                compiled = template.bound(parsed.shape.literals)
-            else:
-                syntax = cayuga.parse(parsed.definition.query)
-                query, compiled = self._compiled(syntax, parsed.definition.query)
-                text = print_query(syntax)
-        except QueryError as error:
-            raise located(name, error) from None
-        except (LimitExceeded, DefinitionError) as error:
-            raise type(error)(f"subscription {name!r}: {error}") from None
-        self._check_published(name, query)
-        return Subscription(parsed.definition, query, text, since), _moment(compiled, since)
-
-    def _compiled(self, syntax: cayuga_syntax.Query, text: str) -> tuple[Query, Compiled]:
-        query = lower(syntax, text, self.schema_of, self._known)
-        return query, compile_query(query)
-
-    def _template(self, parsed: Parsed) -> Template | None:
-        """The template of the text's shape; None where there cannot be one. Raises what compiling raises."""
-        shape = parsed.shape
-        if shape is None or not shape.literals:
-            return None
-        schemas = tuple(self.schema_of(stream) for stream in parsed.reads())
-        known = self._templates.get(shape.key)
-        if known is not None and known[1] == schemas:
-            return known[0]
-        template: Template | None = None
-        syntax = cayuga.parse(parsed.definition.query)
-        with_marks = marked(syntax, shape)
-        if with_marks is not None:
-            # Marked literals are all different, so that a limit may be hit which the plain text does not hit.
-            with suppress(LiteralUsed, LimitExceeded):
-                query, compiled = self._compiled(with_marks, parsed.definition.query)
-                template = template_of(query, compiled, syntax, shape)
-        self._templates[shape.key] = (template, schemas)
-        return template
+        if form.publish is not None:
+            self._check_published(name, form.publish, form)
 
     def check_publish(self, name: str, stream: str | None) -> None:
         """Raises DefinitionError where results would flow into a declared stream."""
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
-    def _check_published(self, name: str, query: Query) -> None:
-        stream = query.publish
+    def _check_published(self, name: str, stream: str, form: Form) -> None:
         self.check_publish(name, stream)
-        if stream is None:
-            return
-        if stream in self._upstream(sources(query.expression)):
+        if stream in self._upstream([source for source, _ in form.sources]):
             raise DefinitionError(f"subscription {name!r}: it would read its own results through the stream {stream!r}")
         other = self.published.get(stream)
-        if other is not None and _columns(other.schema) != _columns(query.schema):
+        if other is not None and _columns(other.schema) != _columns(form.schema):
             raise DefinitionError(
                 f"subscription {name!r}: the stream {stream!r} is published already with another schema:"
-                f" expected ({_listed(other.schema)}), found ({_listed(query.schema)})"
+                f" expected ({_listed(other.schema)}), found ({_listed(form.schema)})"
             )
 
     def _upstream(self, streams: list[str]) -> set[str]:
-        """These streams and all that go into them. O(subscriptions that publish)."""
+        """These streams and all that go into them. O(subscriptions)."""
         feeding: dict[str, list[str]] = {}
-        for subscription in self.subscriptions.values():
-            if subscription.query.publish is not None:
-                feeding.setdefault(subscription.query.publish, []).extend(sources(subscription.query.expression))
+        for subscriber in self.subscriptions.values():
+            if subscriber.form.publish is not None:
+                feeding.setdefault(subscriber.form.publish, []).extend(s for s, _ in subscriber.form.sources)
         found: set[str] = set()
         waiting = list(streams)
         while waiting:
@@ -250,37 +168,42 @@ class Catalog:
 
     # --- what a subscription holds ----------------------------------------------------------------------------------
 
-    def enter(self, subscription: Subscription) -> None:
-        query = subscription.query
-        for stream in sources(query.expression):
-            if stream in self.published:
-                self.published[stream].readers += 1
-        if query.publish is not None:
-            self.published.setdefault(query.publish, PublishedStream(query.schema)).publishers += 1
-        self.subscriptions[subscription.definition.name] = subscription
-        self.definitions[subscription.definition.name] = subscription.definition
+    def enter(self, subscriber: Subscriber, holding: Holding | None) -> None:
+        form = subscriber.form
+        if self.published:
+            for stream, _ in form.sources:
+                if stream in self.published:
+                    self.published[stream].readers += 1
+        if form.publish is not None:
+            self.published.setdefault(form.publish, PublishedStream(form.schema)).publishers += 1
+        self.subscriptions[subscriber.name] = subscriber
+        if holding is not None:
+            self.holdings[subscriber.name] = holding
 
-    def check_leave(self, subscription: Subscription) -> None:
+    def check_leave(self, subscriber: Subscriber) -> None:
         """Raises DefinitionError where its going would silence other subscriptions."""
-        stream = subscription.query.publish
+        stream = subscriber.form.publish
         published = None if stream is None else self.published[stream]
         if published is not None and published.publishers == 1 and published.readers:
-            readers = [n for n, s in self.subscriptions.items() if stream in sources(s.query.expression)]
+            readers = [
+                n for n, s in self.subscriptions.items() if any(source == stream for source, _ in s.form.sources)
+            ]
             raise DefinitionError(
-                f"subscription {subscription.definition.name!r}: {readers[0]!r} reads the stream {stream!r}, which only"
+                f"subscription {subscriber.name!r}: {readers[0]!r} reads the stream {stream!r}, which only"
                 f" this one publishes; unsubscribe that first"
             )
 
-    def leave(self, subscription: Subscription) -> None:
-        query = subscription.query
-        del self.subscriptions[subscription.definition.name], self.definitions[subscription.definition.name]
-        for stream in sources(query.expression):
+    def leave(self, subscriber: Subscriber) -> None:
+        form = subscriber.form
+        del self.subscriptions[subscriber.name]
+        self.holdings.pop(subscriber.name, None)
+        for stream, _ in form.sources:
             if stream in self.published:
                 self.published[stream].readers -= 1
                 self._forget(stream)
-        if query.publish is not None:
-            self.published[query.publish].publishers -= 1
-            self._forget(query.publish)
+        if form.publish is not None:
+            self.published[form.publish].publishers -= 1
+            self._forget(form.publish)
 
     def _forget(self, stream: str) -> None:
         published = self.published[stream]
@@ -291,17 +214,16 @@ class Catalog:
         """All ends in use, in an order that only the subscriptions' order decides."""
         seen: set[str] = set()
         found: list[Service] = []
-        for subscription in self.subscriptions.values():
-            for name in subscription.internal:
-                if name not in seen:
-                    seen.add(name)
-                    found.extend(self.internal[name].services)
-            found.extend(subscription.services)
+        for name in self.subscriptions:
+            holding = self.holdings.get(name)
+            if holding is None:
+                continue
+            for stream in holding.internal:
+                if stream not in seen:
+                    seen.add(stream)
+                    found.extend(self.internal[stream].services)
+            found.extend(holding.services)
         return found
-
-
-def located(name: str, error: QueryError) -> QueryError:
-    return QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt)
 
 
 def _columns(schema: Schema) -> list[tuple[str, str]]:
@@ -310,19 +232,6 @@ def _columns(schema: Schema) -> list[tuple[str, str]]:
 
 def _listed(schema: Schema) -> str:
     return ", ".join(f"{name} {type_}" for name, type_ in _columns(schema))
-
-
-def _moment(compiled: Compiled, since: int) -> Compiled:
-    """Internal streams are shared by subscriptions of one moment only: their events must not be older than a reader."""
-
-    def named(stream: str) -> str:
-        return f"{stream}@{since}" if stream.startswith(INTERNAL) else stream
-
-    def automaton(a: Automaton) -> Automaton:
-        return replace(a, states=tuple(replace(s, stream=named(s.stream)) for s in a.states))
-
-    internal = tuple((named(name), tuple(map(automaton, automata))) for name, automata in compiled.internal)
-    return Compiled(tuple(map(automaton, compiled.automata)), internal)
 
 
 def in_order(parsed: list[Parsed]) -> list[Parsed]:

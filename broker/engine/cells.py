@@ -11,7 +11,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ..algebra.computation import Slots
 from ..events.schema import Row
-from .program import Static
+from .directory import Static
 from .spaces import Key, Space
 from .transition import Place
 

@@ -1,28 +1,66 @@
-"""Columns of floats: the searches in them, each the fastest way that the running form of the code has.
+"""Columns of floats, packed where the code is compiled: the searches in them, and how they grow.
 
-Here: bisection, and the sizes that all columns share. Interpreted, the search is the standard library's, written in C;
-compiled, it is a loop on machine numbers, which saves the call and the boxing. Not here: what the columns mean (family,
-ranges).
+Here: the column type, bisection, insertion, and the sizes that all columns share. Compiled, a column is an array of
+machine numbers (librt.vecs) and a search a loop on them; interpreted, a list, whose searches the standard library has
+written in C. Not here: what columns mean (intervals, substrings).
+
+A packed column has one owner: growing may move it, so always write `column = inserted(column, ...)` and keep no second
+name across that.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from mypy_extensions import i64
+
+with suppress(ImportError):  # interpreted code does without
+    from librt.vecs import append, pop, vec
 
 BLOCK: Final = 16  # entries that share one maximum, by which a scan skips them
 EXACT: Final = 2**53  # floats hold every integer up to here
 COMPILED: Final[bool] = not __file__.endswith(".py")
 
+if not COMPILED:
+    globals()["vec"] = {float: list}  # `vec[float](...)` makes a list: interpreted code is faster with it
 
-def below(values: list[float], level: float) -> i64:
-    """How many of the ascending values are less than the level."""
+Column = vec[float]
+
+
+def column(values: Iterable[float] = ()) -> vec[float]:
+    return vec[float](values)
+
+
+def inserted(values: vec[float], at: i64, value: float) -> vec[float]:
+    """The column with one more value at an index. O(what is behind it)."""
     if not COMPILED:
-        return bisect_left(values, level)
-    low: i64 = 0
-    high: i64 = len(values)
+        values.insert(at, value)  # type: ignore[attr-defined]  # a list
+        return values
+    values = append(values, value)
+    j: i64 = len(values) - 1
+    while j > at:
+        values[j] = values[j - 1]
+        j -= 1
+    values[at] = value
+    return values
+
+
+def removed(values: vec[float], at: i64) -> vec[float]:
+    """The column without the value at an index. O(what is behind it)."""
+    if not COMPILED:
+        del values[at]  # type: ignore[attr-defined]  # a list
+        return values
+    values, _ = pop(values, at)
+    return values
+
+
+def below(values: vec[float], level: float, low: i64, high: i64) -> i64:
+    """Where, in the ascending values from `low` to `high`, those that are not less than the level begin."""
+    if not COMPILED:
+        return bisect_left(values, level, low, high)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] < level:
@@ -32,12 +70,10 @@ def below(values: list[float], level: float) -> i64:
     return low
 
 
-def not_above(values: list[float], level: float) -> i64:
-    """How many of the ascending values are not greater than the level."""
+def not_above(values: vec[float], level: float, low: i64, high: i64) -> i64:
+    """Where, in the ascending values from `low` to `high`, those that are greater than the level begin."""
     if not COMPILED:
-        return bisect_right(values, level)
-    low: i64 = 0
-    high: i64 = len(values)
+        return bisect_right(values, level, low, high)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] > level:
@@ -45,3 +81,24 @@ def not_above(values: list[float], level: float) -> i64:
         else:
             low = middle + 1
     return low
+
+
+def maxima(values: vec[float]) -> vec[float]:
+    """The greatest value of each block."""
+    tops = column()
+    n: i64 = len(values)
+    if not COMPILED:
+        return column(max(values[i : i + BLOCK]) for i in range(0, n, BLOCK))
+    begin: i64 = 0
+    while begin < n:
+        end = begin + BLOCK
+        if end > n:
+            end = n
+        top = values[begin]
+        j: i64
+        for j in range(begin + 1, end):
+            if values[j] > top:
+                top = values[j]
+        tops = append(tops, top)
+        begin = end
+    return tops

@@ -6,12 +6,12 @@ An engine is a pure function of the calls made to it: no clock, no I/O but `load
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
-from ..automaton.compilation import Compiled
+from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from ..events.errors import (
     DefinitionError,
@@ -28,14 +28,18 @@ from ..events.stream import Disorder, StreamDefinition
 from ..events.validation import check_rows, check_starts, check_times
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
-from .catalog import Catalog, InternalStream, Parsed, Service, Subscription, in_order
+from .catalog import Catalog, Holding, InternalStream, Service, in_order
 from .explanation import diagram, explain
+from .forms import Prepared
 from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results
 from .snapshot import restore, save
-from .transition import ALWAYS_SINCE, Feed, Subscriber
+from .subscriber import Subscriber
+from .target import ALWAYS_SINCE, Feed
+
+Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
 
 ID_MIN, ID_MAX = -(2**63), 2**63 - 1
 
@@ -46,7 +50,7 @@ class Engine:
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options if options is not None else Options()
-        self.catalog = Catalog()
+        self.catalog = Catalog(self.options)
         self.program = Program(self.options)
         self.runtime = OrderedRuntime(self.program)
         self.events = 0  # taken so far; numbers those without an id
@@ -73,7 +77,7 @@ class Engine:
             for one in parsed:
                 engine.catalog.check_publish(one.definition.name, one.publish)
             for one in in_order(parsed):
-                engine._install(one, ALWAYS_SINCE)
+                engine._install(engine.catalog.compile(one, ALWAYS_SINCE))
         except QueryError as error:
             raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
         except ForetellError as error:
@@ -90,7 +94,7 @@ class Engine:
     @property
     def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
         """Subscriptions in force by name, in the order in which they came."""
-        return MappingProxyType(self.catalog.definitions)
+        return Definitions(self.catalog.subscriptions)
 
     @property
     def published(self) -> Mapping[str, Schema]:
@@ -117,46 +121,63 @@ class Engine:
         self,
         name: str,
         language: str = "cayuga",
-        query: str = "",
+        query: str | Prepared = "",
         lineage: bool | None = None,
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
     ) -> None:
         """Add a subscription; it takes effect from the next epoch. O(its size), whatever the engine holds.
 
-        Raises QueryError with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed.
+        A query that `prepare` has prepared costs a few microseconds, and its language is its own. Raises QueryError
+        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed.
         """
-        definition = SubscriptionDefinition(
-            name, language, query, lineage, report, None if forecast is None else dict(forecast)
-        )
         since = ALWAYS_SINCE if self.now is None else self.now
-        self._install(self.catalog.parse(definition), since)
+        if isinstance(query, Prepared) and report is None and forecast is None:
+            self._install(self.catalog.bound(name, query, lineage, since))
+            return
+        text = query.query if isinstance(query, Prepared) else query
+        definition = SubscriptionDefinition(
+            name, language, text, lineage, report, None if forecast is None else dict(forecast)
+        )
+        self._install(self.catalog.compile(self.catalog.parse(definition), since))
 
-    def _install(self, parsed: Parsed, since: int) -> None:
+    def prepare(self, query: str, language: str = "cayuga") -> Prepared:
+        """Parse, type and compile a query once for many subscriptions, which may differ in its literals.
+
+        Raises as `subscribe` does.
+        """
+        return self.catalog.forms.prepare(language, query)
+
+    def _install(self, subscriber: Subscriber) -> None:
         if len(self.catalog.subscriptions) >= self.options.subscriptions_max:
             raise LimitExceeded(
                 f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
             )
-        subscription, compiled = self.catalog.compile(parsed, since)
-        self._attach_internal(subscription, compiled)
-        publish = subscription.query.publish
-        feed = None if publish is None else Feed(self.program.stream(publish), since)
-        definition = subscription.definition
-        for branch, automaton in enumerate(compiled.automata):
-            subscriber = Subscriber(definition.name, subscription.text, branch, since, bool(definition.lineage))
-            end = self.program.add(automaton, subscriber, feed)
-            subscription.services.append(Service(end, subscriber, feed))
-        self.catalog.enter(subscription)
+        form = subscriber.form
+        holding: Holding | None = None
+        for branch, recipe in enumerate(form.recipes):
+            own = subscriber if branch == 0 else subscriber.at_branch(branch)
+            if recipe is not None and self.program.bulk.join(recipe, own):
+                continue
+            if holding is None:
+                holding = Holding()
+                compiled = form.template.bound(subscriber.literals)
+                self._attach_internal(holding, compiled.internal, subscriber.since)
+            publish = form.publish
+            feed = None if publish is None else Feed(self.program.directory.stream(publish), subscriber.since)
+            end = self.program.add(compiled.automata[branch], own, feed)
+            holding.services.append(Service(end, own, feed))
+        self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
 
-    def _attach_internal(self, subscription: Subscription, compiled: Compiled) -> None:
-        for name, automata in compiled.internal:
-            subscription.internal.append(name)
+    def _attach_internal(self, holding: Holding, internal: Internal, since: int) -> None:
+        for name, automata in internal:
+            holding.internal.append(name)
             known = self.catalog.internal.get(name)
             if known is not None:
                 known.users += 1
                 continue
-            feed = Feed(self.program.stream(name), subscription.since)
+            feed = Feed(self.program.directory.stream(name), since)
             services = [Service(self.program.add(automaton, None, feed), None, feed) for automaton in automata]
             self.catalog.internal[name] = InternalStream(1, services)
 
@@ -165,25 +186,34 @@ class Engine:
 
         Raises UnknownSubscription, and DefinitionError while others read a stream that nobody else would publish.
         """
-        subscription = self.catalog.subscriptions.get(name)
-        if subscription is None:
+        subscriber = self.catalog.subscriptions.get(name)
+        if subscriber is None:
             near = suggestion(name, list(self.catalog.subscriptions))
             raise UnknownSubscription(f"unknown subscription {name!r}{near}")
-        self.catalog.check_leave(subscription)
-        for service in subscription.services:
+        self.catalog.check_leave(subscriber)
+        for branch, recipe in enumerate(subscriber.form.recipes):
+            if recipe is not None:
+                self.program.bulk.leave(recipe, subscriber, branch)
+        holding = self.catalog.holdings.get(name)
+        left = [] if holding is None else self._release(holding)
+        self.catalog.leave(subscriber)
+        self.runtime.refresh()
+        for stream in [*left, *filter(None, [subscriber.form.publish])]:
+            if stream not in self.catalog.internal and stream not in self.catalog.published:
+                self.runtime.clear(self.program.directory.forget(stream))
+
+    def _release(self, holding: Holding) -> list[str]:
+        """Give up what a subscription held: the internal streams that it read."""
+        for service in holding.services:
             self.program.remove(service.end, service.subscriber, service.feed)
-        for stream in reversed(subscription.internal):
+        for stream in reversed(holding.internal):
             shared = self.catalog.internal[stream]
             shared.users -= 1
             if not shared.users:
                 for service in shared.services:
                     self.program.remove(service.end, service.subscriber, service.feed)
                 del self.catalog.internal[stream]
-        self.catalog.leave(subscription)
-        self.runtime.refresh()
-        for stream in [*subscription.internal, *filter(None, [subscription.query.publish])]:
-            if stream not in self.catalog.internal and stream not in self.catalog.published:
-                self.runtime.clear(self.program.forget(stream))
+        return holding.internal
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -209,7 +239,7 @@ class Engine:
         if starts is not None:
             check_starts(definition, starts, times)
         if ids is not None:
-            _check_ids(stream, ids)
+            _check_ids(stream, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
         own = list(rows)  # results refer to it when they are read
         fitting = check_rows(definition, own)
         taken = own if fitting is own else list(fitting)
@@ -232,9 +262,9 @@ class Engine:
             "streams": len(self.catalog.streams),
             "published_streams": len(self.catalog.published),
             "subscriptions": len(self.catalog.subscriptions),
-            "states": sum(1 for _ in forest.nodes()),
+            "states": sum(1 for _ in forest.nodes()) + self.program.bulk.states(forest.starts),
             "families": sum(1 for p in self.program.all_places() if p.family is not None),
-            "key_spaces": len(self.program.statics),
+            "key_spaces": len(self.program.directory.statics),
             "cells": sum(len(cells) for cells in self.runtime.cells),
             "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
             "run_objects": len(live),
@@ -250,7 +280,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata as a picture's data."""
-        return diagram(self.program)
+        return diagram(self.catalog)
 
     def explain(self) -> list[str]:
         """What the subscriptions became, a line each."""
@@ -264,8 +294,30 @@ class Engine:
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError where the bytes are none of this version's."""
         engine = cls(options)
-        engine.events, engine.matches = restore(data, engine.catalog, engine.runtime, engine._install)
+        engine.events, engine.matches = restore(
+            data, engine.catalog, engine.runtime, lambda one, since: engine._install(engine.catalog.compile(one, since))
+        )
         return engine
+
+
+@final
+class Definitions(Mapping[str, SubscriptionDefinition]):
+    """Definitions by name, each made when it is asked for."""
+
+    def __init__(self, subscriptions: Mapping[str, Subscriber]) -> None:
+        self._subscriptions = subscriptions
+
+    def __getitem__(self, name: str) -> SubscriptionDefinition:
+        return self._subscriptions[name].definition()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._subscriptions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._subscriptions)
+
+    def __len__(self) -> int:
+        return len(self._subscriptions)
 
 
 def _check_ids(stream: str, ids: Sequence[int]) -> None:

@@ -5,23 +5,37 @@ Here: reading the program for people. Not here: drawing (broker.automaton.diagra
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..algebra.normal_form import ALWAYS, describe_form
 from ..automaton.automaton import describe_arc
 from ..automaton.diagram import Edge, Graph
 from ..automaton.diagram import Node as Picture
-from ..automaton.sharing import Node
+from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
+from .columns import BLOCK
 from .program import Program
 from .spaces import Space
 
-NAMES_SHOWN = 8
+NAMES_SHOWN: Final = 8
+
+# Nanoseconds of an event, a probe in a key space, an arc that is tried, a search in columns, a member that it scans.
+EVENT_COST: Final = 180.0
+PROBE_COST: Final = 30.0
+ARC_COST: Final = 15.0
+SEARCH_COST: Final = 60.0
+MEMBER_COST: Final = 0.3
 
 
-def diagram(program: Program) -> Graph:
-    """The merged automata: states, stay, rebind and forward arcs, and who is served at which end."""
+def diagram(catalog: Catalog) -> Graph:
+    """The merged automata: states, stay, rebind and forward arcs, and who is served at which end.
+
+    Merged anew, as families and boxes keep no states. O(subscriptions), each with its automata.
+    """
+    forest, served = _merged(catalog)
     nodes: list[Picture] = []
     edges: list[Edge] = []
-    for node in program.forest.nodes():
+    for node in forest.nodes():
         here = f"state {node.number}"
         start = node.parent is None
         stream = _stream(node.state.stream)
@@ -34,33 +48,82 @@ def diagram(program: Program) -> Graph:
                 edges.append(Edge(here, here, describe_arc(node.rebind), "rebind"))
         for end in node.ends.values():
             there = f"end {end.number}"
-            nodes.append(Picture(there, _served(program, end.number), "end"))
+            nodes.append(Picture(there, _served(served[end.number]), "end"))
             edges.append(Edge(here, there, describe_arc(end.arc)))
     return Graph("subscriptions", tuple(nodes), tuple(edges))
 
 
+def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
+    """All automata as one forest, and by end the names of those that it serves."""
+    forest = Forest()
+    served: dict[int, list[str]] = {}
+    internal: set[str] = set()
+    for name, subscriber in catalog.subscriptions.items():
+        compiled = subscriber.form.template.bound(subscriber.literals)
+        for stream, automata in compiled.internal:
+            if stream not in internal:
+                internal.add(stream)
+                for automaton in automata:
+                    served.setdefault(forest.insert(automaton)[0].number, [])
+        for automaton in compiled.automata:
+            served.setdefault(forest.insert(automaton)[0].number, []).append(name)
+    return forest, served
+
+
 def explain(catalog: Catalog, program: Program) -> list[str]:
     """States before and after merging, and which key spaces find what."""
-    services = catalog.services()
-    before = sum(service.end.node.depth + 1 for service in services)
-    after = sum(1 for _ in program.forest.nodes())
+    internal = [service for stream in catalog.internal.values() for service in stream.services]
+    automata = sum(len(s.form.recipes) for s in catalog.subscriptions.values()) + len(internal)
+    before = sum(s.form.states for s in catalog.subscriptions.values()) + sum(s.end.node.depth + 1 for s in internal)
+    after = sum(1 for _ in program.forest.nodes()) + program.bulk.states(program.forest.starts)
     lines = [
-        f"{_counted(len(catalog.subscriptions), 'subscription')}, {_counted(len(services), 'automaton', 'automata')}",
+        f"{_counted(len(catalog.subscriptions), 'subscription')}, {_counted(automata, 'automaton', 'automata')}",
         f"{_counted(before, 'state')} before merging, {after} after",
     ]
     waiting: dict[int, int] = {}
     for place in program.all_places():
         waiting[place.space.number] = waiting.get(place.space.number, 0) + 1
-    for spaces in program.spaces:
-        for space in spaces:
-            statics = program.statics[space.number].values()
-            arcs = sum(len(s.arcs) for s in statics)
-            members = sum(len(p.family) for s in statics for p in s.places if p.family is not None)
-            starts = f"{_counted(arcs, 'start arc')} and {_counted(members, 'family member')}"
-            places = _counted(waiting.get(space.number, 0), "place")
-            keys = _counted(len(statics), "key")
-            lines.append(f"{_space(catalog, space)}: {starts} under {keys}, {places} where runs wait")
+    for spaces in program.directory.spaces:
+        lines += [_space_line(catalog, program, space, waiting.get(space.number, 0)) for space in spaces]
+        if spaces:
+            lines.append(_cost_line(program, spaces))
     return lines
+
+
+def _space_line(catalog: Catalog, program: Program, space: Space, places: int) -> str:
+    """What a key space answers, and by which of its structures."""
+    statics = list(program.directory.statics[space.number].values())
+    families = [place.family for static in statics for place in static.places if place.family is not None]
+    arcs = sum(len(static.arcs) for static in statics)
+    indexed = sum(len(static.arcs) for static in statics if static.arcs.indexed())
+    found = [
+        (arcs, "start arc", f" ({indexed} in an arc index)" if indexed else ""),
+        (sum(len(family.members) for family in families), "family member", " in sorted columns"),
+        (sum(len(box.members) for static in statics for box in static.boxes), "box", " in sorted columns"),
+    ]
+    known = [_counted(n, what, "boxes" if what == "box" else "") + how for n, what, how in found if n]
+    starts = f"{', '.join(known)} under {_counted(len(statics), 'key')}" if known else "nothing starts here"
+    return f"{_space(catalog, space)}: {starts}; {_counted(places, 'place')} where runs wait"
+
+
+def _cost_line(program: Program, spaces: list[Space]) -> str:
+    """What an event of the stream costs where every key that has anything is as frequent as any other.
+
+    A model, from the profiles in docs/performance.md: nanoseconds of the compiled form, without what comes of runs.
+    """
+    cost = EVENT_COST
+    for space in spaces:
+        statics = list(program.directory.statics[space.number].values())
+        cost += PROBE_COST
+        each = [
+            (ARC_COST * len(s.arcs) if not s.arcs.indexed() else SEARCH_COST + ARC_COST * len(s.arcs) / BLOCK)
+            + SEARCH_COST * (len(s.boxes) + len(s.places))
+            + sum(MEMBER_COST * len(box.members) for box in s.boxes)
+            for s in statics
+        ]
+        cost += sum(each) / max(1, len(each))
+    stream = _stream(spaces[0].stream)
+    return f"{stream}: {_counted(len(spaces), 'probe')} an event, about {cost / 1000:.1f} us compiled before runs step"
 
 
 def _counted(number: int, one: str, more: str = "") -> str:
@@ -79,9 +142,8 @@ def _stream(name: str) -> str:
     return f"(right operand {name[1:7]})" if name.startswith("~") else name
 
 
-def _served(program: Program, end: int) -> str:
-    ending = program.ending(end)
-    names = list(dict.fromkeys(s.name for s in ending.subscribers))
+def _served(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
     if not names:
         return "to another pattern"
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""

@@ -22,10 +22,12 @@ from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
-from .program import Program, Static
+from .directory import Static
+from .program import Program
 from .results import FINAL_DEPTH, Derived, Results, mixed
 from .spaces import Key, Space, waiting_key
-from .transition import Ending, Place, Transition, Update
+from .target import Target
+from .transition import Place, Transition, Update
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
@@ -55,11 +57,11 @@ class OrderedRuntime:
 
     def refresh(self) -> None:
         """Bring the cells in line with a changed program. O(what changed), but for a purge now and then."""
-        program = self.program
-        while len(self.cells) < len(program.statics):
+        directory = self.program.directory
+        while len(self.cells) < len(directory.statics):
             self.cells.append({})
-        for space, key in program.changed:
-            static = program.statics[space.number].get(key)
+        for space, key in directory.changed:
+            static = directory.statics[space.number].get(key)
             cells = self.cells[space.number]
             cell = cells.get(key)
             if cell is not None:
@@ -67,8 +69,8 @@ class OrderedRuntime:
                 self._drop_if_empty(cell)
             elif static is not None:
                 cells[key] = Cell(space, key, static)
-        program.changed.clear()
-        if program.dead > PURGE_MIN + len(program.places):
+        directory.changed.clear()
+        if directory.dead > PURGE_MIN + len(self.program.places):
             self.purge()
 
     def clear(self, spaces: list[int]) -> None:
@@ -82,13 +84,14 @@ class OrderedRuntime:
             for cell in list(cells.values()):
                 cell.runs = [run for run in cell.runs if not run.place.dead]
                 self._drop_if_empty(cell)
-        self.program.dead = 0
+        self.program.directory.dead = 0
 
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
         """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
-        spaces = self.program.spaces[self.program.stream(stream)]
+        directory = self.program.directory
+        spaces = directory.spaces[directory.stream(stream)]
         n = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         done = 0
@@ -114,7 +117,7 @@ class OrderedRuntime:
                 self._take(results.derived[done])
                 self.index = n + done
                 done += 1
-                self._visit(self.program.spaces[results.derived[done - 1].stream])
+                self._visit(directory.spaces[results.derived[done - 1].stream])
         return results
 
     def _take(self, event: Derived) -> None:
@@ -161,6 +164,10 @@ class OrderedRuntime:
             family = place.family
             if family is not None and family.starts_any(row):
                 self._enter(place, None, None)
+        results = self.results
+        for box in static.boxes:
+            box.find(row, results.targets)
+            results.close(self.index, None)
 
     def _affect(self, cell: Cell) -> None:
         """Waiting runs: each one that the event affects takes its step and ends."""
@@ -196,8 +203,9 @@ class OrderedRuntime:
         row = self.row
         family = place.family
         if family is not None:
-            for ending in family.completed(run.row, row):
-                self._emit(ending, run)
+            results = self.results
+            family.completed(run.row, row, results.targets)
+            results.close(self.index, run)
             return
         length, span = self.length, self.time - run.t0 + 1
         rebind = place.rebind
@@ -215,8 +223,8 @@ class OrderedRuntime:
                 self._follow(arc, run)
 
     def _follow(self, arc: Transition, run: Run | None) -> None:
-        if arc.ending is not None:
-            self._emit(arc.ending, run)
+        if arc.target is not None:
+            self._emit(arc.target, run)
         elif arc.place is not None:
             self._enter(arc.place, arc.update, run)
 
@@ -260,13 +268,14 @@ class OrderedRuntime:
             now = run.t1 if self.now is None else self.now
             self.expiry.schedule(cell, now, sweep_delay(run, now))
 
-    def _emit(self, ending: Ending, run: Run | None) -> None:
+    def _emit(self, target: Target, run: Run | None) -> None:
         """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
-        target = ending.target()
         results = self.results
-        if target.subscribers:
-            results.add(target, self.index, run)
-        if not target.feeds:
+        if target.first is not None:
+            results.targets.append(target)
+            results.close(self.index, run)
+        feeds = target.feeds
+        if feeds is None:
             return
         born: i64 = self.time
         t0: i64 = self.start
@@ -278,8 +287,8 @@ class OrderedRuntime:
             born, t0, trace = run.born, run.t0, run.trace
             bound, slots, links = run.row, run.slots, run.lineage
         trace = mixed(trace, self.item, FINAL_DEPTH)
-        values = target.values(self.row, bound, slots, self.length, self.time - t0 + 1)
-        for feed in target.feeds:
+        values = target.outcome.values(self.row, bound, slots, self.length, self.time - t0 + 1)
+        for feed in feeds:
             if born > feed.since:
                 results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
 
@@ -323,12 +332,13 @@ class OrderedRuntime:
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
-        assert not self.program.changed, "refresh is due"
+        directory = self.program.directory
+        assert not directory.changed, "refresh is due"
         scheduled = 0
         for number, cells in enumerate(self.cells):
             for key, cell in cells.items():
                 assert cell.space.number == number
-                assert cell.static is self.program.statics[number].get(key)
+                assert cell.static is directory.statics[number].get(key)
                 assert cell.static is not None or cell.runs or cell.due, "an empty cell"
                 scheduled += cell.due
                 for run in cell.runs:

@@ -1,25 +1,21 @@
-"""Ranges of numbers in columns: which of many intervals cover a value (layout notes, 3.5).
+"""Ranges in guards: a clause's comparisons of numbers with constants, as intervals (layout notes, 3.5).
 
-Sorted by lower end, so that candidates are a prefix; of every 16 the greatest upper end, so that blocks that end too
-early are skipped. A second attribute's range stands in columns beside. Bounds are closed floats: a strict bound is the
-next float. A value that floats do not hold exactly is compared with every interval by exact arithmetic instead.
-
-Here: columns and scans. Not here: which arcs are filed here (arcs).
+Here: reading them from a clause, and the members of an arc index that are found by them. Not here: columns (intervals),
+which arcs are filed here (arcs).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar, cast, final
+from typing import Final, Generic, TypeVar, final
 
-from mypy_extensions import i64
-
-from ..algebra.functions import compare
 from ..algebra.normal_form import Clause
 from ..algebra.terms import Attribute, Comparison, Constant, Side
-from ..events.schema import Row, Value
-from .columns import BLOCK, EXACT, not_above
+from ..events.schema import Row
+from .axis import Axis
+from .columns import EXACT
+from .intervals import Bounds, Intervals
 
 ANY: Final = -1
 
@@ -93,73 +89,24 @@ def interval_of(clause: Clause) -> Interval | None:
     return Interval(first, *found[first], second, low2, high2, tuple(used), rest)
 
 
-def as_float(value: Value) -> float:
-    """A number as a float; NaN for an integer that floats do not hold exactly."""
-    if isinstance(value, float):
-        return value
-    number = cast("int", value)
-    return float(number) if -EXACT <= number <= EXACT else math.nan
-
-
 @final
 class Ranges(Generic[M]):
-    """Intervals of one attribute, with a second one's beside. Sorted on the first search after an addition."""
+    """Members by the ranges of one attribute, with a second one's beside; put in columns on the first search."""
 
     def __init__(self, position: int, second: int) -> None:
         self.position = position
         self.second = second
-        self._entries: list[tuple[float, float, float, float, int]] = []
-        self._added: list[M] = []
-        self._lows: list[float] = []
-        self._highs: list[float] = []
-        self._lows2: list[float] = []
-        self._highs2: list[float] = []
-        self._tops: list[float] = []
-        self._members: list[M] = []
+        self._first = Axis(position, 1.0)
+        self._other = Axis(second, 1.0)
+        self._entries: list[tuple[Bounds, M]] = []
+        self._columns: Intervals[M] = Intervals(second != ANY)
 
     def add(self, interval: Interval, member: M) -> None:
-        self._entries.append((interval.low, interval.high, interval.low2, interval.high2, len(self._added)))
-        self._added.append(member)
+        self._entries.append((Bounds(interval.low, interval.high, interval.low2, interval.high2), member))
 
     def find(self, row: Row, found: list[M]) -> None:
         """Append the members whose ranges hold. O(log n + n/16 in the prefix + covers)."""
-        if len(self._members) != len(self._entries):
-            self._sort()
-        value: Value = row[self.position]
-        other: Value = 0.0 if self.second == ANY else row[self.second]
-        if value is None or other is None:
-            return
-        first, second = as_float(value), as_float(other)
-        if first != first or second != second:
-            self._find_exactly(value, other, found)
-            return
-        lows, highs, tops, members = self._lows, self._highs, self._tops, self._members
-        lows2, highs2 = self._lows2, self._highs2
-        upto = not_above(lows, first)
-        block: i64
-        j: i64
-        for block in range((upto + BLOCK - 1) >> 4):
-            if tops[block] >= first:
-                begin = block << 4
-                end = begin + BLOCK
-                if end > upto:
-                    end = upto
-                for j in range(begin, end):
-                    if highs[j] >= first and lows2[j] <= second and highs2[j] >= second:
-                        found.append(members[j])
-
-    def _find_exactly(self, value: Value, other: Value, found: list[M]) -> None:
-        """For integers that floats would round: Python compares them with floats exactly."""
-        for low, high, low2, high2, number in self._entries:
-            if compare("<=", low, value) and compare(">=", high, value):
-                if compare("<=", low2, other) and compare(">=", high2, other):
-                    found.append(self._added[number])
-
-    def _sort(self) -> None:
-        order = sorted(self._entries)
-        self._lows = [e[0] for e in order]
-        self._highs = [e[1] for e in order]
-        self._lows2 = [e[2] for e in order]
-        self._highs2 = [e[3] for e in order]
-        self._members = [self._added[e[4]] for e in order]
-        self._tops = [max(self._highs[i : i + BLOCK]) for i in range(0, len(order), BLOCK)]
+        if len(self._columns) != len(self._entries):
+            self._columns.fill(self._entries)
+        value = self._first.of(row)
+        self._columns.find(value, value, self._other.of(row), found)

@@ -14,7 +14,8 @@ from mypy_extensions import i64
 
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
-from .transition import Subscriber, Target
+from .subscriber import Subscriber, digest
+from .target import Target
 
 MASK: Final = (1 << 63) - 1
 _FACTOR: Final = 0x1E3779B97F4A7C15
@@ -103,18 +104,25 @@ class Results(Sequence[Match]):
         self.block_event: list[int] = []  # an index of the columns, or, beyond them, of `derived`
         self.block_run: list[Run | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
+        self._closed = 0
+        self._said = ""  # by the subscriber that was asked last
+        self._sayer: Subscriber | None = None
         self._before = before  # equal results that earlier batches found in the epoch in which this one begins
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
 
-    def add(self, target: Target, event: int, run: Run | None) -> None:
-        self.targets.append(target)
+    def close(self, event: int, run: Run | None) -> None:
+        """What came to `targets` since the last call, if anything, is of this event and this run."""
+        upto = len(self.targets)
+        if upto == self._closed:
+            return
+        self._closed = upto
         if self.block_event and self.block_event[-1] == event and self.block_run[-1] is run:
-            self.block_upto[-1] += 1
+            self.block_upto[-1] = upto
         else:
             self.block_event.append(event)
             self.block_run.append(run)
-            self.block_upto.append(len(self.targets))
+            self.block_upto.append(upto)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -128,7 +136,7 @@ class Results(Sequence[Match]):
     def _served(self, block: int, match: int) -> list[Subscriber]:
         run = self.block_run[block]
         born = self._event(self.block_event[block])[2] if run is None else run.born
-        return [s for s in self.targets[match].subscribers if born > s.since]
+        return [s for s in self.targets[match].subscribers() if born > s.since]
 
     def _pairs(self) -> Iterator[tuple[int, int, Subscriber]]:
         """Block, match and subscriber of every result, in order."""
@@ -191,16 +199,22 @@ class Results(Sequence[Match]):
         target = self.targets[match]
         length = end - start + 1
         if run is None:
-            values = target.values(row, (), (), length, length)
+            values = target.outcome.values(row, (), (), length, length)
             trace = mixed(0, item, FINAL_DEPTH)
             lineage: Lineage = (None, link)
         else:
-            values = target.values(row, run.row, run.slots, length, end - run.t0 + 1)
+            values = target.outcome.values(row, run.row, run.slots, length, end - run.t0 + 1)
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
         contributed = flattened(lineage) if subscriber.lineage else None
-        data = dict(zip(target.names, values, strict=True))
-        return Match(subscriber.name, subscriber.id_of(trace, ordinal), start, end, contributed, data)
+        data = dict(zip(target.outcome.names, values, strict=True))
+        return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
+
+    def _words(self, subscriber: Subscriber) -> str:
+        if self._sayer is not subscriber:
+            self._sayer = subscriber
+            self._said = subscriber.said()
+        return self._said
 
     def __len__(self) -> int:
         return self._counted()[-1]

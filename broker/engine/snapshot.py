@@ -16,9 +16,10 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
-from .catalog import Catalog, Parsed, PublishedStream
+from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run
 from .explanation import path
+from .forms import Parsed
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results, flattened
@@ -69,7 +70,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "subscriptions": [
             [d.name, d.language, d.query, d.lineage, s.since]
             for s in catalog.subscriptions.values()
-            for d in [s.definition]
+            for d in [s.definition()]
         ],
         "now": runtime.now,
         "events": events,
@@ -148,7 +149,9 @@ def _addressed(catalog: Catalog, program: Program) -> list[Place]:
         for node in path(service.end.node):
             place = program.places[node.number]
             found.setdefault(id(place), place)
-        family = program.family_place(service.end)
-        if family is not None:
-            found.setdefault(id(family), family)
+    for subscriber in catalog.subscriptions.values():
+        for recipe in subscriber.form.recipes:
+            family = None if recipe is None else program.bulk.place(recipe, subscriber.literals)
+            if family is not None:
+                found.setdefault(id(family), family)
     return list(found.values())

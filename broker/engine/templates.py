@@ -10,7 +10,7 @@ Here: marks, exchange, and the canonical text's pieces. Not here: when a templat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, final
 
@@ -21,17 +21,23 @@ from ..algebra.terms import replace as replace_leaves
 from ..automaton.automaton import Arc, Automaton, Computed, SlotSource, State
 from ..automaton.compilation import Compiled
 from ..language import cayuga_syntax, syntax
-from ..language.printing import print_expression, print_query
+from ..language.printing import print_query
 from ..language.shapes import Literal, Shape, shape_of
 
 Exchange: TypeAlias = Callable[[Term], Term]
+Literals: TypeAlias = tuple[Literal, ...]
 
 
 class MarkedInteger(int):
     """As the other two: a literal that is equal to itself alone, so that nothing merges it with one that happens to be
-    equal in this text and is not in another."""
+    equal in this text and is not in another. Negated, it has the complement of its number."""
 
     number: int
+
+    def __neg__(self) -> MarkedInteger:
+        opposite = MarkedInteger(-int(self))
+        opposite.number = ~self.number
+        return opposite
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -42,6 +48,11 @@ class MarkedInteger(int):
 
 class MarkedFloat(float):
     number: int
+
+    def __neg__(self) -> MarkedFloat:
+        opposite = MarkedFloat(-float(self))
+        opposite.number = ~self.number
+        return opposite
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -90,7 +101,8 @@ def marked(query: cayuga_syntax.Query, shape: Shape) -> cayuga_syntax.Query | No
     return copy if len(seen) == len(shape.literals) else None
 
 
-def _number(term: Term) -> int | None:
+def number_of(term: Term) -> int | None:
+    """The number of a marked literal, its complement where it is negated; None for any other term."""
     number = getattr(term.value, "number", None) if isinstance(term, Constant) else None
     return number if isinstance(number, int) else None
 
@@ -104,28 +116,53 @@ class Template:
     compiled: Compiled
     pieces: tuple[str, ...]
 
-    def bound(self, literals: Sequence[Literal]) -> Compiled:
+    def bound(self, literals: Literals) -> Compiled:
         """The automata for these literals. O(size of the automata); parts without literals are the template's own."""
-
-        def exchange(term: Term) -> Term:
-            number = _number(term)
-            return term if number is None else Constant(literals[number], term.type)
-
+        if not literals:
+            return self.compiled
+        exchange = exchanger(literals)
         return Compiled(tuple(_automaton(a, exchange) for a in self.compiled.automata))
 
-    def text(self, literals: Sequence[Literal]) -> str:
+    def text(self, literals: Literals) -> str:
         """The canonical text for these literals."""
-        parts = [self.pieces[0]]
-        for literal, piece in zip(literals, self.pieces[1:], strict=True):
-            parts += [_printed(literal), piece]
-        return "".join(parts)
+        return written(self.pieces, literals)
+
+
+def written(pieces: tuple[str, ...], literals: Literals) -> str:
+    """A text from what stands around its literals and these."""
+    if not literals:
+        return pieces[0]
+    parts = [pieces[0]]
+    for literal, piece in zip(literals, pieces[1:], strict=True):
+        parts += [_printed(literal), piece]
+    return "".join(parts)
+
+
+def chosen(literals: Literals, number: int) -> Literal:
+    """The literal with a number, or what its complement stands for."""
+    if number >= 0:
+        return literals[number]
+    literal = literals[~number]
+    assert not isinstance(literal, str)
+    return -literal
+
+
+def exchanger(literals: Literals) -> Exchange:
+    """What puts literals where their marks are."""
+
+    def exchange(term: Term) -> Term:
+        number = number_of(term)
+        return term if number is None else Constant(chosen(literals, number), term.type)
+
+    return exchange
 
 
 def template_of(query: Query, compiled: Compiled, printed: cayuga_syntax.Query, shape: Shape) -> Template | None:
     """The template of what was compiled from marked syntax; None where exchanging literals would not be enough."""
     if compiled.internal:
         return None  # the names of internal streams are digests of all that goes into them
-    found = {n for a in compiled.automata for t in _terms(a) for leaf in walk(t) if (n := _number(leaf)) is not None}
+    leaves = (leaf for a in compiled.automata for t in _terms(a) for leaf in walk(t))
+    found = {max(n, ~n) for leaf in leaves if (n := number_of(leaf)) is not None}
     if len(found) != len(shape.literals):
         return None
     text = print_query(printed)
@@ -142,7 +179,8 @@ def template_of(query: Query, compiled: Compiled, printed: cayuga_syntax.Query, 
 
 
 def _printed(literal: Literal) -> str:
-    return print_expression(syntax.String(literal) if isinstance(literal, str) else syntax.Number(literal))
+    # As print_expression does: a literal has no sign, for which the grammar has a node of its own.
+    return "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
 
 
 def _terms(automaton: Automaton) -> list[Term]:
@@ -160,43 +198,43 @@ def _automaton(automaton: Automaton, exchange: Exchange) -> Automaton:
 
 
 def _state(state: State, exchange: Exchange) -> State:
-    return replace(state, theta=_form(state.theta, exchange)) if _has_marks(state.theta) else state
+    return replace(state, theta=exchanged_form(state.theta, exchange)) if has_marks(state.theta) else state
 
 
 def _arc(arc: Arc, exchange: Exchange) -> Arc:
     update, output = arc.update, arc.output
-    if any(_marked(s.term) for s in update if isinstance(s, Computed)):
+    if any(is_marked(s.term) for s in update if isinstance(s, Computed)):
         update = tuple(_source(s, exchange) for s in update)
-    if any(map(_marked, output)):
-        output = tuple(_exchanged(t, exchange) for t in output)
-    guard = _form(arc.guard, exchange) if _has_marks(arc.guard) else arc.guard
+    if any(map(is_marked, output)):
+        output = tuple(exchanged(t, exchange) for t in output)
+    guard = exchanged_form(arc.guard, exchange) if has_marks(arc.guard) else arc.guard
     if guard is arc.guard and update is arc.update and output is arc.output:
         return arc
     return replace(arc, guard=guard, update=update, output=output)
 
 
 def _source(source: SlotSource, exchange: Exchange) -> SlotSource:
-    return Computed(_exchanged(source.term, exchange)) if isinstance(source, Computed) else source
+    return Computed(exchanged(source.term, exchange)) if isinstance(source, Computed) else source
 
 
-def _marked(term: Term) -> bool:
-    return any(_number(leaf) is not None for leaf in walk(term))
+def is_marked(term: Term) -> bool:
+    return any(number_of(leaf) is not None for leaf in walk(term))
 
 
-def _has_marks(form: Form) -> bool:
-    return any(_marked(atom) for clause in form for atom in clause)
+def has_marks(form: Form) -> bool:
+    return any(is_marked(atom) for clause in form for atom in clause)
 
 
-def _form(form: Form, exchange: Exchange) -> Form:
+def exchanged_form(form: Form, exchange: Exchange) -> Form:
     return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
 
 
 def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
-    exchanged = _exchanged(atom, exchange) if _marked(atom) else atom
-    assert isinstance(exchanged, Comparison)
-    return exchanged
+    found = exchanged(atom, exchange) if is_marked(atom) else atom
+    assert isinstance(found, Comparison)
+    return found
 
 
-def _exchanged(term: Term, exchange: Exchange) -> Term:
+def exchanged(term: Term, exchange: Exchange) -> Term:
     # Operands are ordered by what they say, literals included.
     return canonical(replace_leaves(term, exchange))

@@ -1,4 +1,4 @@
-"""The compiled program's parts: places where runs wait, transitions between them, ends with their subscribers.
+"""The compiled program's parts: places where runs wait, and transitions between them.
 
 Here: what the runtime follows, final classes with flat fields, written once when a subscription comes and read for
 every event. Not here: runs; how events find places (spaces); who builds all this (program).
@@ -6,7 +6,6 @@ every event. Not here: runs; how events find places (spaces); who builds all thi
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -19,8 +18,8 @@ from ..events.schema import Row
 from .arcs import ArcIndex, Guarded
 from .family import Family
 from .spaces import KeyPart, Space
+from .target import Target
 
-ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that was there from the beginning
 UNBOUNDED: Final = -1
 
 _CARRY: Final = 0
@@ -76,78 +75,14 @@ class Update:
 
 
 @final
-class Subscriber:
-    """One branch of a subscription at an end; it gets the matches of runs that began after `since`.
-
-    `text` is canonical; with name and branch it is what an id says beside the match.
-    """
-
-    def __init__(self, name: str, text: str, branch: int, since: int, lineage: bool) -> None:
-        self.name = name
-        self.text = text
-        self.branch = branch
-        self.since = since
-        self.lineage = lineage
-
-    def id_of(self, trace: i64, ordinal: int) -> str:
-        """The id of a match: a digest of 96 bits, the same wherever and whenever the match is found."""
-        said = f"{self.name}\0{self.text}\0{self.branch}\0{trace},{ordinal}"
-        return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
-
-
-@final
-class Feed:
-    """A stream that an end's results make up, for those who published it since then."""
-
-    def __init__(self, stream: int, since: int) -> None:
-        self.stream = stream
-        self.since = since
-
-
-@final
-class Target:
-    """An end as it is at one moment; immutable, so that results may keep it."""
-
-    def __init__(
-        self, names: tuple[str, ...], outputs: list[Computation], subscribers: list[Subscriber], feeds: list[Feed]
-    ) -> None:
-        self.names = names
-        self.outputs = outputs
-        self.subscribers = tuple(subscribers)
-        self.feeds = tuple(feeds)
-
-    def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:
-        return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
-
-
-@final
-class Ending:
-    """Who is served by an end, as subscriptions come and go."""
-
-    def __init__(self, names: tuple[str, ...], outputs: list[Computation]) -> None:
-        self.names = names
-        self.outputs = outputs
-        self.subscribers: list[Subscriber] = []
-        self.feeds: list[Feed] = []
-        self.current: Target | None = None
-
-    def target(self) -> Target:
-        """Frozen on first use after a change: bulk loading of equal subscriptions stays linear."""
-        current = self.current
-        if current is None:
-            current = self.current = Target(self.names, self.outputs, self.subscribers, self.feeds)
-        return current
-
-
-@final
 class Transition(Guarded):
-    """An arc ready to run: to a place, with an update of the slots, or to an ending."""
+    """An arc ready to run: to a place, with an update of the slots, or to a target."""
 
-    def __init__(self, form: Form, update: Update | None, place: Place | None, ending: Ending | None) -> None:
+    def __init__(self, form: Form, update: Update | None, place: Place | None, target: Target | None) -> None:
         super().__init__(form)
         self.update = update
         self.place = place
-        self.ending = ending
+        self.target = target
 
 
 @final
@@ -169,6 +104,6 @@ class Place:
         self.rebind: Transition | None = None
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED
-        self.family: Family[Ending] | None = None
+        self.family: Family | None = None
         self.lineage = 0  # subscribers below that want it
         self.dead = False

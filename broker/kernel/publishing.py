@@ -29,7 +29,7 @@ def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Pub
         times = [now if newest is None else max(now, newest)] * len(rows)
     else:
         times = batch.times
-    ids: Sequence[int] = batch.ids if batch.ids is not None else list(range(first_id, first_id + len(rows)))
+    ids: Sequence[int] = batch.ids if batch.ids is not None else range(first_id, first_id + len(rows))
     starts: Sequence[int] | None = batch.starts
     refused: tuple[Refusal, ...] = ()
     try:
@@ -49,14 +49,14 @@ def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Pub
 
 
 def _check_whole(
-    stream: StreamDefinition, times: Sequence[int], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
+    stream: StreamDefinition, times: Sequence[Any], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
 ) -> None:
     """All that can refuse the batch as a whole, also what the late events of it would have hidden."""
     check_rows(stream, rows)
     for index, time in enumerate(times):
-        if not -LARGEST <= time <= LARGEST:
+        if type(time) is not int or not -LARGEST <= time <= LARGEST:
             raise EventError(
-                f"stream {stream.name!r}, row {index}: expected a time at most 2**61 microseconds from 1970, "
+                f"stream {stream.name!r}, row {index}: expected a time in microseconds, at most 2**61 from 1970, "
                 f"found {shown(time)}"
             )
     if starts is not None:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
+from ..events.errors import DefinitionError, shown
 from .limits import NUMBER_DIGITS_MAX, STRING_BYTES_MAX, TEXT_BYTES_MAX, byte_length
 
 Literal: TypeAlias = "int | float | str"
@@ -23,6 +24,7 @@ _LITERAL: Final = re.compile(
       | --[^\n]* | \$[12]?\.\w* | [A-Za-z_]\w*""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+_MARK: Final = re.compile("\0[a-z]+\0")
 
 
 @final
@@ -34,6 +36,18 @@ class Shape:
     key: str
     literals: tuple[Literal, ...]
     places: tuple[int, ...]
+
+    def pieces(self) -> list[str]:
+        """The text around the literals."""
+        return _MARK.split(self.key)
+
+
+def check_literal(literal: Literal) -> None:
+    """Raises DefinitionError for a value that no text can have as a literal."""
+    text = "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
+    shape = shape_of(text)
+    if shape is None or shape.literals != (literal,):
+        raise DefinitionError(f"expected a literal (a number that is not negative, or a string), found {shown(literal)}")
 
 
 def shape_of(text: str) -> Shape | None:

@@ -36,7 +36,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     2: (m.Goodbye, ()),
     3: (m.Ping, ()),
     4: (m.AddStream, _STREAM),
-    5: (m.Publish, (s.NAME, s.optional(s.INTEGERS), s.ROWS, s.optional(s.INTEGERS), s.optional(s.INTEGERS))),
+    5: (m.Publish, (s.NAME, s.optional(s.ARRAY), s.ARRAY, s.optional(s.INTEGERS), s.optional(s.INTEGERS))),
     6: (
         m.Subscribe,
         (s.NAME, s.NAME, s.optional(s.TEXT), s.optional(s.FLAG), _NAMED, s.optional(s.PLAIN), s.CREDITS),

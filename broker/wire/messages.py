@@ -57,7 +57,8 @@ class AddStream:
 class Publish:
     """A batch in columns, each as long as `rows`; a row holds the values in schema order.
 
-    `times` None: the broker's clock. `ids` None: the broker numbers. `starts` None: as `times`. Answered by Published.
+    Decoded, `times` and `rows` may hold anything: whoever takes the events judges them. `times` None: the broker's
+    clock. `ids` None: the broker numbers. `starts` None: as `times`. Answered by Published.
     """
 
     correlation: int

@@ -1,7 +1,7 @@
 """Law: of what form a field on the wire may be. A shape judges a decoded value; it converts and builds nothing.
 
-The values of a row are not judged here: their types are the schema's affair, and broker.events names stream and
-attribute in what it has to say.
+The times and rows of a batch are not judged here: broker.events does that, with all that the schema and the events
+before have to say, and a second walk over every event would only cost.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _are_integers(value: object) -> bool:
-    # Types and bounds in C: this runs over every time of every batch.
+    # Types and bounds in C: this runs over every id of a batch.
     if type(value) is not tuple or not set(map(type, value)) <= {int}:
         return False
     return not value or (min(value) >= _LEAST and max(value) <= _GREATEST)
@@ -107,7 +107,7 @@ NAME: Final = Shape(
 )
 TEXT: Final = Shape("a string", lambda value: type(value) is str)
 INTEGERS: Final = Shape("an array of integers of 64 bits", _are_integers)
-ROWS: Final = Shape("an array of arrays", _are(tuple))
+ARRAY: Final = Shape("an array", lambda value: type(value) is tuple)
 BLOBS: Final = Shape("an array of byte strings", _are(bytes))
 NAMES: Final = Shape("a map of strings to strings", _are_names)
 PLAIN: Final = Shape(f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)

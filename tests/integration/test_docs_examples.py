@@ -19,7 +19,7 @@ from broker.algebra.lowering_cayuga import lower
 from broker.algebra.semantics import Bag, Occurrence, evaluate
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
-from broker.engine import Engine, Options, catalog
+from broker.engine import Engine, Options, forms
 from broker.events import Event, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.kernel import Limits
 from broker.language import limits as language_limits
@@ -47,7 +47,7 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
 }
 """Blocks that are shown only, by page and first line, each with the reason."""
 
-LIMIT_MODULES: Final = (language_limits, normal_form, compilation, catalog, lines, wire_limits, router)
+LIMIT_MODULES: Final = (language_limits, normal_form, compilation, forms, lines, wire_limits, router)
 LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}

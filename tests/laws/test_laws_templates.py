@@ -72,8 +72,8 @@ def test_a_template_is_what_compiling_gives(syntax: Syntax, data: st.DataObject)
     assert again is not None
     assert (again.key, list(again.literals)) == (shape.key, literals)
     parsed = cayuga.parse(other)
-    assert template.bound(literals) == compiled(parsed)[1]
-    assert template.text(literals) == print_query(parsed)
+    assert template.bound(tuple(literals)) == compiled(parsed)[1]
+    assert template.text(tuple(literals)) == print_query(parsed)
     assert all(type(value) in (int, float, str) for value in literals)
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from broker.automaton.diagram import Edge, EdgeKind, Graph, Node, NodeKind
 
-NODE_KINDS: tuple[NodeKind, ...] = ("start", "state", "end")
-EDGE_KINDS: tuple[EdgeKind, ...] = ("forward", "stay", "rebind")
+NODE_KINDS: tuple[NodeKind, ...] = ("start", "state", "end", "gate")
+EDGE_KINDS: tuple[EdgeKind, ...] = ("forward", "stay", "rebind", "trigger")
 
 HOSTILE = (
     "</text></svg><script>alert('x')</script>",

@@ -10,8 +10,14 @@ _NODE_STYLE: dict[NodeKind, str] = {
     "start": 'color="#0969da", fillcolor="#ddf4ff"',
     "state": 'color="#57606a", fillcolor="#f6f8fa"',
     "end": 'color="#1a7f37", fillcolor="#dafbe1", peripheries=2',
+    "gate": 'color="#8250df", fillcolor="#fbefff", shape=hexagon, style=filled',
 }
-_EDGE_STYLE: dict[EdgeKind, str] = {"forward": "solid", "stay": "dotted", "rebind": "dashed"}
+_EDGE_STYLE: dict[EdgeKind, str] = {
+    "forward": "style=solid",
+    "stay": "style=dotted",
+    "rebind": "style=dashed",
+    "trigger": 'style=dashed, color="#8250df", arrowhead=empty',
+}
 
 
 def draw_dot(graph: Graph) -> str:
@@ -30,7 +36,7 @@ def draw_dot(graph: Graph) -> str:
         label = wrap(edge.label, _EDGE_COLUMNS, _LINES_MAX)
         lines.append(
             f"  n{position[edge.source]} -> n{position[edge.target]} "
-            f"[label={_quoted(label)}, tooltip={_tooltip(edge.label)}, style={_EDGE_STYLE[edge.kind]}]"
+            f"[label={_quoted(label)}, tooltip={_tooltip(edge.label)}, {_EDGE_STYLE[edge.kind]}]"
         )
     return "\n".join([*lines, "}"]) + "\n"
 

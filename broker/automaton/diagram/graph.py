@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-NodeKind = Literal["start", "state", "end"]
-EdgeKind = Literal["forward", "stay", "rebind"]
+NodeKind = Literal["start", "state", "end", "gate"]
+EdgeKind = Literal["forward", "stay", "rebind", "trigger"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A state. ``key`` names it within its graph and is never shown; ``label`` is any text."""
+    """A state or a gate. ``key`` names it within its graph and is never shown; ``label`` is any text."""
 
     key: str
     label: str
@@ -26,7 +26,10 @@ class Node:
 @final
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An arc between the nodes with the keys ``source`` and ``target``; ``label`` is its guard and update, any text."""
+    """An arc between the nodes with the keys ``source`` and ``target``; ``label`` is its guard and update, any text.
+
+    A trigger moves nothing: it starts one automaton, or tells it something, from another.
+    """
 
     source: str
     target: str

@@ -8,8 +8,13 @@ from .graph import EdgeKind, Graph, NodeKind
 from .label import plain, wrap
 
 _NODE_COLUMNS, _EDGE_COLUMNS, _LINES_MAX = 26, 34, 4
-_NODE_SHAPE: dict[NodeKind, tuple[str, str]] = {"start": ("([", "])"), "state": ("(", ")"), "end": ("[[", "]]")}
-_ARROW: dict[EdgeKind, str] = {"forward": "-->", "stay": "-.->", "rebind": "==>"}
+_NODE_SHAPE: dict[NodeKind, tuple[str, str]] = {
+    "start": ("([", "])"),
+    "state": ("(", ")"),
+    "end": ("[[", "]]"),
+    "gate": ("{{", "}}"),
+}
+_ARROW: dict[EdgeKind, str] = {"forward": "-->", "stay": "-.->", "rebind": "==>", "trigger": "-.->"}
 _HARMLESS = frozenset(" .,:=+-/_'")  # and letters and digits; all else is an entity: quotes, $$, %%, backticks, tags
 
 
@@ -32,6 +37,7 @@ def draw_mermaid(graph: Graph) -> str:
         "  classDef startNode fill:#ddf4ff,stroke:#0969da,color:#1f2328",
         "  classDef stateNode fill:#f6f8fa,stroke:#57606a,color:#1f2328",
         "  classDef endNode fill:#dafbe1,stroke:#1a7f37,color:#1f2328",
+        "  classDef gateNode fill:#fbefff,stroke:#8250df,color:#1f2328",
     ]
     return "\n".join(lines) + "\n"
 

@@ -18,6 +18,7 @@ _LEGEND: dict[EdgeKind, str] = {
     "stay": "stays: the event passes",
     "rebind": "rebinds: takes the event, stays",
     "forward": "moves on",
+    "trigger": "triggers: starts a machine, or tells its match",
 }
 _STYLE = """
   text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; fill: #1f2328 }
@@ -30,12 +31,15 @@ _STYLE = """
   .box { fill: #f6f8fa; stroke: #8c959f; stroke-width: 1.2 }
   .start { fill: #ddf4ff; stroke: #0969da }
   .end { fill: #dafbe1; stroke: #1a7f37 }
+  .gate { fill: #fbefff; stroke: #8250df }
   .inner { fill: none }
   .arc { fill: none; stroke: #57606a; stroke-width: 1.3 }
   .stay { stroke-dasharray: 2 3 }
   .rebind { stroke: #9a6700; stroke-dasharray: 7 3 }
+  .trigger { stroke: #8250df; stroke-dasharray: 5 4 }
   .tip { fill: #57606a }
   .tip-rebind { fill: #9a6700 }
+  .tip-trigger { fill: #8250df }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 }
     .guard { fill: #c4ccd4 }
@@ -44,11 +48,14 @@ _STYLE = """
     .box { fill: #161b22; stroke: #6e7681 }
     .start { fill: #0c2d6b; stroke: #388bfd }
     .end { fill: #0f3d20; stroke: #3fb950 }
+    .gate { fill: #2e1a52; stroke: #a371f7 }
     .inner { fill: none }
     .arc { stroke: #9198a1 }
     .rebind { stroke: #d29922 }
+    .trigger { stroke: #a371f7 }
     .tip { fill: #9198a1 }
     .tip-rebind { fill: #d29922 }
+    .tip-trigger { fill: #a371f7 }
   }"""
 
 
@@ -68,7 +75,7 @@ def draw_svg(graph: Graph) -> str:
         f"<title>{_escaped(plain(graph.title))}</title>",
         f"<style>{_STYLE}\n</style>",
         "<defs>",
-        *(_marker(name) for name in ("tip", "tip-rebind")),
+        *(_marker(name) for name in ("tip", "tip-rebind", "tip-trigger")),
         "</defs>",
         f'<rect class="paper" width="{_number(width)}" height="{_number(height)}"/>',
     ]
@@ -89,7 +96,8 @@ def _node(placed: PlacedNode) -> str:
     left, top = placed.x - placed.width / 2, placed.y - placed.height / 2
     kind: NodeKind = placed.node.kind
     parts = [f"<title>{_escaped(plain(placed.node.label))}</title>"]
-    parts.append(_rectangle(f"box {kind}", left, top, placed.width, placed.height, 9.0))
+    radius = placed.height / 2 if kind == "gate" else 9.0
+    parts.append(_rectangle(f"box {kind}", left, top, placed.width, placed.height, radius))
     if kind == "end":
         parts.append(_rectangle(f"box {kind} inner", left + 3, top + 3, placed.width - 6, placed.height - 6, 6.5))
     if kind == "start":
@@ -149,7 +157,7 @@ def _legend(kinds: list[EdgeKind]) -> tuple[list[str], float]:
 
 
 def _arc(kind: EdgeKind, path: str) -> str:
-    tip = "tip-rebind" if kind == "rebind" else "tip"
+    tip = f"tip-{kind}" if kind in ("rebind", "trigger") else "tip"
     return f'<path class="arc {kind}" d="{path}" marker-end="url(#{tip})"/>'
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 from .graph import Edge, EdgeKind, Graph, NodeKind
 from .label import cells, plain
 
-_NODE_MARK: dict[NodeKind, str] = {"start": ">", "state": "o", "end": "#"}
-_NODE_NOTE: dict[NodeKind, str] = {"start": " (start)", "state": "", "end": " (match)"}
-_EDGE_MARK: dict[EdgeKind, str] = {"forward": "-->", "stay": "...", "rebind": "<->"}
-_LOOP_NAME: dict[EdgeKind, str] = {"forward": "itself", "stay": "stay", "rebind": "rebind"}
-_EDGE_ORDER: tuple[EdgeKind, ...] = ("stay", "rebind", "forward")
+_NODE_MARK: dict[NodeKind, str] = {"start": ">", "state": "o", "end": "#", "gate": "?"}
+_NODE_NOTE: dict[NodeKind, str] = {"start": " (start)", "state": "", "end": " (match)", "gate": " (gate)"}
+_EDGE_MARK: dict[EdgeKind, str] = {"forward": "-->", "stay": "...", "rebind": "<->", "trigger": "~~>"}
+_LOOP_NAME: dict[EdgeKind, str] = {"forward": "itself", "stay": "stay", "rebind": "rebind", "trigger": "itself"}
+_EDGE_ORDER: tuple[EdgeKind, ...] = ("stay", "rebind", "forward", "trigger")
 _TARGET_COLUMNS_MAX = 40  # a longer state name gets its arc's label on a line of its own
 
 
@@ -57,11 +57,12 @@ def _arcs(edges: list[Edge], names: dict[str, str]) -> list[str]:
     column = max((cells(target) for target in targets if cells(target) <= _TARGET_COLUMNS_MAX), default=0)
     for edge, target in zip(ordered, targets, strict=True):
         label = plain(edge.label)
+        word = "by" if edge.kind == "trigger" else "if"
         head = f"    {_EDGE_MARK[edge.kind]} {target}"
         if not label:
             lines.append(head)
         elif cells(target) > _TARGET_COLUMNS_MAX:
-            lines += [head, f"          if {label}"]
+            lines += [head, f"          {word} {label}"]
         else:
-            lines.append(f"{head}{' ' * (column - cells(target))}  if {label}")
+            lines.append(f"{head}{' ' * (column - cells(target))}  {word} {label}")
     return lines

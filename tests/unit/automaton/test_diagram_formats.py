@@ -115,10 +115,10 @@ def test_dot_has_one_statement_a_line_and_every_quote_closed(graph: Graph) -> No
 def test_mermaid_labels_hold_no_character_with_a_meaning(graph: Graph) -> None:
     label = r"(?:[\w .,:=+\-/']|#\d+;|<br/>)*"  # \w is Unicode's: letters and digits of any script
     body = draw(graph, "mermaid").partition("flowchart LR\n")[2].splitlines()
-    node = re.compile(rf'  n\d+(?:\(\[|\(|\[\[)"{label}"(?:\]\)|\)|\]\]):::(?:start|state|end)Node')
+    node = re.compile(rf'  n\d+(?:\(\[|\(|\[\[|\{{\{{)"{label}"(?:\]\)|\)|\]\]|\}}\}}):::(?:start|state|end|gate)Node')
     edge = re.compile(rf'  n\d+ (?:-->|-\.->|==>)(?:\|"{label}"\|)? n\d+')
     assert all(node.fullmatch(line) for line in body[: len(graph.nodes)])
-    assert all(edge.fullmatch(line) for line in body[len(graph.nodes) : -3])
+    assert all(edge.fullmatch(line) for line in body[len(graph.nodes) : -4])
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from broker.events import EventError, LimitExceeded, Schema, StreamDefinition
-from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Publish, Published, Refusal, encode
+from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Publish, Published, Refusal, decode
 from client.batches import check_batch, merged, parts
 from client.receipt import Receipt
+from client.session import Session
 
 STREAM = StreamDefinition("S", Schema.declare({"text": "string", "price": "float"}))
 
@@ -17,10 +18,13 @@ STREAM = StreamDefinition("S", Schema.declare({"text": "string", "price": "float
 def sent(rows: list[tuple[Any, ...]], **columns: Any) -> list[tuple[int, Publish]]:
     columns = {"times": list(range(len(rows))), "ids": None, "starts": None} | columns
     found = []
-    for first, make in parts("S", columns["times"], rows, columns["ids"], columns["starts"]):
-        message = make(7)
+    session = Session()
+    times, ids, starts = columns["times"], columns["ids"], columns["starts"]
+    for first, last, (_, frame) in parts(session.request, "S", times, rows, ids, starts):
+        message = decode(frame)
         assert isinstance(message, Publish)
-        assert len(encode(message)) <= FRAME_BYTES_MAX
+        assert len(frame) <= FRAME_BYTES_MAX
+        assert last == (first + len(message.rows) == len(rows))
         found.append((first, message))
     return found
 

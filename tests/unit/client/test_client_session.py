@@ -69,6 +69,8 @@ class Pair:
         self.exchange()
         answer = self.session.answer(correlation)
         assert answer is not None
+        if isinstance(answer, Failure):
+            raise remote_error(answer)
         return answer
 
     def subscribe(self, name: str, window: int) -> None:

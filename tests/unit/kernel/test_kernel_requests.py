@@ -386,6 +386,20 @@ def test_wrong_times_and_starts_refuse_the_whole_batch(rig: Rig) -> None:
     assert rig.engine.taken == [1]
 
 
+@pytest.mark.parametrize("wrong", ["text", 1.5, None, True, 2**63, (1, 2), b"bytes", {"a": 1}])
+def test_a_time_or_a_row_of_another_kind_refuses_the_whole_batch_also_beside_late_events(rig: Rig, wrong: Any) -> None:
+    rig.say(ANN, publish([10], [0]))
+    for times, row in (([11, wrong], 1), ([wrong, 11], 0), ([1, wrong], 1)):
+        code, text = rig.refusal(publish(times, [1, 2]))
+        assert code == "event"
+        assert f"stream 'S', row {row}: expected" in text
+    for times in ([11, 12], [1, 12]):
+        code, text = rig.refusal(Publish(6, "S", tuple(times), ((1,), wrong), None, None))
+        assert code == "event"
+        assert "stream 'S', row 1" in text
+    assert (rig.engine.taken, rig.engine.now) == ([1], 10)
+
+
 def test_an_unknown_stream_is_refused(rig: Rig) -> None:
     assert rig.refusal(Publish(6, "R", (1,), ((1,),), None, None))[0] == "unknown-stream"
 

@@ -121,9 +121,10 @@ def _only_wire_errors(garbage: bytes) -> None:
         (msgpack.packb([8, 7, "x", 0]), "Credit.credits"),
         (msgpack.packb([8, 7, "x", 1_000_001]), "Credit.credits"),
         (msgpack.packb([5, 7, "S", [1, 2], [[1]], None, None]), "Publish.times: expected 1 values"),
-        (msgpack.packb([5, 7, "S", [True], [[1]], None, None]), "Publish.times"),
-        (msgpack.packb([5, 7, "S", [2**63], [[1]], None, None]), "Publish.times"),
-        (msgpack.packb([5, 7, "S", [1], [1], None, None]), "Publish.rows"),
+        (msgpack.packb([5, 7, "S", 1, [[1]], None, None]), "Publish.times: expected an array or nil"),
+        (msgpack.packb([5, 7, "S", [1], {}, None, None]), "Publish.rows: expected an array, found a map"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], [True], None]), "Publish.ids"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], None, [2**63]]), "Publish.starts"),
         (msgpack.packb([39, 7, {"a": math.nan}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": math.inf}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": [[[[[[[[[1]]]]]]]]]}]), "StatisticsReport.groups"),
@@ -158,9 +159,11 @@ def test_hello_of_another_version_is_readable_whatever_else_it_says() -> None:
     assert decode(msgpack.packb([1, 7, VERSION + 1, {"new": "field"}, 3])) == Hello(7, VERSION + 1, "")
 
 
-def test_the_values_of_a_row_are_left_to_the_schema() -> None:
-    batch = decode(msgpack.packb([5, 7, "S", [1], [[math.inf, b"x", [1]]], None, None]))
-    assert batch == Publish(7, "S", (1,), ((math.inf, b"x", (1,)),), None, None)
+def test_times_and_rows_are_left_to_whoever_takes_the_events() -> None:
+    batch = decode(msgpack.packb([5, 7, "S", [1, "x"], [[math.inf, b"x", [1]], None], None, None]))
+    assert isinstance(batch, Publish)
+    taken: tuple[Any, Any] = batch.times, batch.rows
+    assert taken == ((1, "x"), ((math.inf, b"x", (1,)), None))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,164 @@
+"""A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what every stage after the lowering reads.
+
+Here: operands, their order and their time conditions as values, and questions about the structure alone. Not here: what
+is a match (semantics_ptopss), names and places of a text (language), machines of any kind.
+
+An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
+that were taken, distinct events to distinct operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from ..events.schema import Attribute, Schema, ValueType
+from .normal_form import Form
+
+Order: TypeAlias = Literal["ordered", "unordered", "exclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The event's attribute at `position` equals the variable; a null equals nothing.
+
+    Equality is that of numbers, so that an int attribute and a float one may share a variable.
+    """
+
+    position: int
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A primitive subscription: `guard` reads the event alone, in canonical form; `joins` are sorted, each once."""
+
+    name: str
+    guard: Form
+    joins: tuple[Join, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    operand: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """At least two parts; `separators[i]`, "," or ";", stands between part i and part i + 1.
+
+    `,`: the earliest event of the right part is the very next one after the latest of the left part; `;`: it is any
+    later one. A group in parentheses is a part of its own.
+    """
+
+    parts: tuple[Structure, ...]
+    separators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """AND: all parts, at least two, in any order and interleaved, with distinct events."""
+
+    parts: tuple[Structure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """OR: exactly one part, of at least two, is taken; an event that fits two of them makes two matches."""
+
+    parts: tuple[Structure, ...]
+
+
+Structure: TypeAlias = Leaf | Chain | Both | Either
+
+_ORDERS: Final[dict[type, Order]] = {Chain: "ordered", Both: "unordered", Either: "exclusive"}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`t(minuend) - t(subtrahend) operator duration`, in microseconds, operands by index, as it was written.
+
+    Between unordered operands it is on the absolute difference; it holds where one of them has no event.
+    """
+
+    minuend: int
+    subtrahend: int
+    operator: str
+    duration: int
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """A whole subscription. `partition` are the positions of BY, () if none: then the whole stream is one partition,
+    else an event with a null among these attributes belongs to none. `variables` are names without `$`, in the order of
+    their first use; `within` bounds, in microseconds, the time between the first and the last event of a match."""
+
+    stream: str
+    schema: Schema
+    partition: tuple[int, ...]
+    operands: tuple[Operand, ...]
+    variables: tuple[str, ...]
+    structure: Structure
+    conditions: tuple[Condition, ...]
+    within: int | None
+    publish: str | None
+
+    @property
+    def result_schema(self) -> Schema:
+        """One attribute a variable. A variable that int and float attributes share is a float.
+
+        It is nullable where there are branches that do not bind it.
+        """
+        bound = self._bound(self.structure)
+        return Schema(
+            tuple(
+                Attribute(name, self._variable_type(variable), variable not in bound)
+                for variable, name in enumerate(self.variables)
+            )
+        )
+
+    def _variable_type(self, variable: int) -> ValueType:
+        types = [
+            self.schema.attributes[join.position].type
+            for operand in self.operands
+            for join in operand.joins
+            if join.variable == variable
+        ]
+        return "float" if "float" in types else types[0]
+
+    def _bound(self, structure: Structure) -> frozenset[int]:
+        """The variables that every match of a structure binds."""
+        match structure:
+            case Leaf(operand):
+                return frozenset(join.variable for join in self.operands[operand].joins)
+            case Chain(parts) | Both(parts):
+                return frozenset[int]().union(*map(self._bound, parts))
+            case Either(parts):
+                return self._bound(parts[0]).intersection(*map(self._bound, parts[1:]))
+
+
+def leaves(structure: Structure) -> Iterator[int]:
+    """The operands of a structure, in the order of the text."""
+    match structure:
+        case Leaf(operand):
+            yield operand
+        case Chain(parts) | Both(parts) | Either(parts):
+            for part in parts:
+                yield from leaves(part)
+
+
+def order(structure: Structure, one: int, other: int) -> Order:
+    """How two different operands of a structure stand to each other, which their first common ancestor decides.
+
+    Chain: ordered, as their indices are; Both: unordered; Either: exclusive, no match has events for both. Linear in
+    the structure times its depth.
+    """
+    match structure:
+        case Leaf(operand):
+            raise ValueError(f"expected operands {one} and {other} in one structure, found {operand} alone")
+        case Chain(parts) | Both(parts) | Either(parts):
+            for part in parts:
+                if {one, other}.issubset(leaves(part)):
+                    return order(part, one, other)
+            return _ORDERS[type(structure)]

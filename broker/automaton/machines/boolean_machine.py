@@ -1,0 +1,46 @@
+"""One Boolean machine of P-ToPSS: an AND or an OR over primitives and other machines (P-ToPSS 4.2).
+
+Here: the gate, what it waits for, and the time conditions of table 3's case 4, which are tested when it fires. A tree
+of gates is a machine a gate. Not here: which machine starts which (decomposition).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from .state_machine import Symbol, TimeCondition
+
+
+class Gate(enum.Enum):
+    AND = "AND"
+    OR = "OR"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BooleanMachine:
+    """AND fires at the later of its inputs' matches, whatever their order; OR at any. Equal means: means the same,
+    with the inputs in the same order."""
+
+    gate: Gate
+    inputs: tuple[Symbol, ...]
+    conditions: tuple[TimeCondition, ...] = ()
+
+    def fires(self, matched: Sequence[int | None]) -> int | None:
+        """When the gate fires, given when each input matched since it was started (None: has not); None: it has not.
+
+        The time is that of the completing event; for OR of the first. Conditions are not looked at.
+        """
+        times = [time for time in matched if time is not None]
+        match self.gate:
+            case Gate.AND:
+                return max(times) if len(times) == len(self.inputs) else None
+            case Gate.OR:
+                return min(times, default=None)
+
+    def __str__(self) -> str:
+        tests = "".join(f" @({condition.text})" for condition in self.conditions)
+        return f" {self.gate.value} ".join(map(str, self.inputs)) + tests

@@ -1,0 +1,180 @@
+"""Subscriptions that need no states of their own: the families and boxes that they are members of.
+
+Registering one more costs a lookup and an entry in a column, and nothing is made of it but that.
+
+Here: which family or box a subscription is in, coming and going. Not here: whether it may be (recipes), how members
+are found (intervals).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import final
+
+from ..algebra.normal_form import duration_bound
+from ..automaton.automaton import State
+from .axis import Axis
+from .boxes import Box
+from .directory import Directory
+from .family import Family
+from .intervals import Intervals
+from .recipes import Kind, Recipe, Structure, Way
+from .spaces import Key, Space
+from .subscriber import Subscriber
+from .target import Outcome, Target
+from .templates import Literals
+from .transition import UNBOUNDED, Place
+
+
+@final
+class Group:
+    """A family with its place, or a box, and the cell whose events start it."""
+
+    def __init__(
+        self, kind: Kind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box | None
+    ) -> None:
+        self.kind = kind
+        self.space = space
+        self.key = key
+        self.outcome = outcome
+        self.place = place
+        self.box = box
+
+    def members(self) -> Intervals[Target]:
+        if self.box is not None:
+            return self.box.members
+        assert self.place is not None
+        assert self.place.family is not None
+        return self.place.family.members
+
+
+@final
+class Bulk:
+    """Groups by what their members have in common and the key of their cell."""
+
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
+        self._kinds: dict[Structure, Kind] = {}
+        self._numbers = 0
+        self._groups: dict[tuple[int, Key], Group] = {}
+
+    def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
+        """Enter a subscription; False where it needs states of its own. O(log members), and moves of machine words."""
+        literals = subscriber.literals
+        bounds = recipe.bounds(literals)
+        if bounds is None:
+            return False
+        key = recipe.key(literals)
+        kind = self._kind(recipe, literals)
+        group = self._groups.get((kind.number, key))
+        if group is None:
+            group = self._groups[(kind.number, key)] = self._group(kind, recipe, key, literals)
+        members = group.members()
+        target = members.get(bounds)
+        if target is None:
+            members.put(bounds, Target(group.outcome, subscriber))
+        else:
+            target.join(subscriber)
+        if group.place is not None and subscriber.lineage:
+            group.place.lineage += 1
+        return True
+
+    def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
+        """Undo one `join`, of that branch; nothing where it was refused."""
+        literals = subscriber.literals
+        bounds = recipe.bounds(literals)
+        if bounds is None:
+            return
+        mark = (self._kind(recipe, literals).number, recipe.key(literals))
+        group = self._groups[mark]
+        members = group.members()
+        target = members.get(bounds)
+        assert target is not None
+        rest = target.without(subscriber.name, branch)
+        if rest.first is None:
+            members.remove(bounds)
+        else:
+            members.replace(bounds, rest)
+        place = group.place
+        if place is not None and subscriber.lineage:
+            place.lineage -= 1
+        if not len(members):
+            del self._groups[mark]
+            self._withdraw(group)
+
+    def place(self, recipe: Recipe, literals: Literals) -> Place | None:
+        """Where the runs of a member wait, if it is one of a family."""
+        if recipe.bounds(literals) is None:
+            return None
+        return self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].place
+
+    def _kind(self, recipe: Recipe, literals: Literals) -> Kind:
+        kind = recipe.kind
+        if kind is not None and kind.groups:
+            return kind
+        structure = recipe.structure(literals)
+        kind = self._kinds.get(structure)
+        if kind is None:
+            self._numbers += 1
+            kind = self._kinds[structure] = Kind(structure, self._numbers)
+        if not recipe.varying:
+            recipe.kind = kind
+        return kind
+
+    def _group(self, kind: Kind, recipe: Recipe, key: Key, literals: Literals) -> Group:
+        kind.groups += 1
+        space = self.directory.space(recipe.stream, recipe.positions)
+        static = self.directory.static(space, key)
+        outcome = Outcome(recipe.automaton.schema.names, recipe.outputs(literals))
+        if not recipe.family:
+            box = Box(_axis(recipe.first), _axis(recipe.second))
+            static.boxes.append(box)
+            return Group(kind, space, key, outcome, None, box)
+        theta = recipe.theta(literals)
+        place = self.directory.place(-1, 1, State(recipe.state.stream, theta))
+        bound = duration_bound(theta)
+        place.window = UNBOUNDED if bound is None else bound
+        place.family = Family(_axis(recipe.first), _axis(recipe.second))
+        static.places.append(place)
+        return Group(kind, space, key, outcome, place, None)
+
+    def _withdraw(self, group: Group) -> None:
+        group.kind.groups -= 1
+        if not group.kind.groups:
+            del self._kinds[group.kind.structure]
+        static = self.directory.static(group.space, group.key)
+        if group.box is not None:
+            static.boxes.remove(group.box)
+        if group.place is not None:
+            static.places.remove(group.place)
+            group.place.dead = True
+            self.directory.dead += 1
+        self.directory.prune(group.space, group.key)
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def places(self) -> list[Place]:
+        """The places of the families."""
+        return [group.place for group in self._groups.values() if group.place is not None]
+
+    def states(self, known: Container[str]) -> int:
+        """The states that the groups stand for: one for each different start, and start states but for those `known`,
+        by stream."""
+        found = len({group.space.stream for group in self._groups.values() if group.space.stream not in known})
+        for group in self._groups.values():
+            if group.place is not None:
+                members = group.members()
+                found += len({members.bounds(at).low for at in range(len(members.members()))})
+        return found
+
+    def check_invariants(self) -> None:
+        for group in self._groups.values():
+            assert len(group.members())
+            group.members().check_invariants()
+            static = self.directory.statics[group.space.number][group.key]
+            assert group.place is None or (group.place in static.places and not group.place.dead)
+            assert group.box is None or group.box in static.boxes
+
+
+def _axis(way: Way) -> Axis:
+    return Axis(way.position, -1.0 if way.negated else 1.0)

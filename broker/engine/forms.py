@@ -1,0 +1,202 @@
+"""From the text of a subscription to its form: read, typed and compiled once for all texts of a shape.
+
+Here: reading a definition, the forms that are known, queries prepared for many subscriptions. Not here: what templates
+are (templates), who subscribes (catalog).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, final
+
+from ..algebra.lowering_cayuga import lower
+from ..algebra.operators import Query
+from ..algebra.terms import LiteralUsed
+from ..automaton.automaton import Automaton
+from ..automaton.compilation import INTERNAL, Compiled, compile_query
+from ..events.errors import DefinitionError, LimitExceeded, QueryError, Unsupported
+from ..events.names import checked_subscription_name
+from ..events.schema import Schema
+from ..language import cayuga, cayuga_syntax
+from ..language.printing import print_query
+from ..language.shapes import Literal, Shape, check_literal, shape_of
+from ..language.subscription import SubscriptionDefinition
+from .options import Options
+from .recipes import Recipe, recipe_of
+from .subscriber import Form
+from .templates import Literals, Template, marked, template_of, written
+
+SHAPES_MAX: Final = 10_000  # query shapes whose parsing is kept
+
+Schemas: TypeAlias = tuple[tuple[str, Schema | None], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A definition whose text is read but whose names are not yet looked up."""
+
+    definition: SubscriptionDefinition
+    syntax: cayuga_syntax.Query  # of this text, or of another one of the same shape
+    shape: Shape | None = None
+
+    @property
+    def publish(self) -> str | None:
+        return self.syntax.publish
+
+    def reads(self) -> list[str]:
+        return _stream_names(self.syntax.source)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A query that is parsed, typed and compiled already, for any number of subscriptions (`Engine.prepare`).
+
+    `literals` are its numbers and strings in the order of the text.
+    """
+
+    options: Options  # of the engine that prepared it
+    form: Form | None
+    literals: Literals
+    own: str | None
+    language: str
+    query: str
+
+    def with_literals(self, *literals: Literal) -> Prepared:
+        """The same query with other literals, of the same types. Raises DefinitionError where they do not fit."""
+        if self.form is None:
+            raise DefinitionError(
+                "this query's literals cannot be exchanged: expected one whose literals stay as they are"
+            )
+        if [type(literal) for literal in literals] != [type(literal) for literal in self.literals]:
+            wanted, found = (", ".join(type(x).__name__ for x in side) for side in (self.literals, literals))
+            raise DefinitionError(f"expected literals of the types ({wanted}), found ({found})")
+        for literal in literals:
+            check_literal(literal)
+        text = written(self.form.written, literals)
+        return Prepared(self.options, self.form, literals, None, self.language, text)
+
+
+def _stream_names(node: cayuga_syntax.StreamExpression) -> list[str]:
+    match node:
+        case cayuga_syntax.Source(stream):
+            return [stream]
+        case cayuga_syntax.Filter() | cayuga_syntax.Select():
+            return _stream_names(node.source)
+        case _:
+            return _stream_names(node.left) + _stream_names(node.right)
+
+
+@final
+class Forms:
+    """What is known of shapes: their syntax, and their forms as long as the schemas stay as they were."""
+
+    def __init__(
+        self, options: Options, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+    ) -> None:
+        self.options = options
+        self._schema_of = schema_of
+        self._known = known
+        self._syntaxes: dict[str, cayuga_syntax.Query] = {}  # by shape
+        self._forms: dict[str, Form | None] = {}
+
+    def parse(self, definition: SubscriptionDefinition) -> Parsed:
+        """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
+        name = checked_subscription_name(definition.name)
+        if definition.language != "cayuga":
+            raise Unsupported(f"subscription {name!r}: language {definition.language!r} is not supported yet")
+        if definition.forecast is not None:
+            raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
+        if definition.report is not None:
+            raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', not to 'cayuga'")
+        shape = shape_of(definition.query)
+        known = None if shape is None else self._syntaxes.get(shape.key)
+        if known is not None:
+            return Parsed(definition, known, shape)
+        try:
+            parsed = Parsed(definition, cayuga.parse(definition.query), shape)
+        except QueryError as error:
+            raise located(name, error) from None
+        if shape is not None:
+            if len(self._syntaxes) >= SHAPES_MAX:
+                self._syntaxes.clear()
+                self._forms.clear()
+            self._syntaxes[shape.key] = parsed.syntax
+        return parsed
+
+    def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
+        """The form, and what is put into it. Raises QueryError, LimitExceeded or DefinitionError with the name."""
+        name, text = parsed.definition.name, parsed.definition.query
+        try:
+            form = self._shared(parsed)
+            if form is not None and parsed.shape is not None:
+                return form, parsed.shape.literals
+            syntax = cayuga.parse(text)
+            query, compiled = self._compiled(syntax, text)
+        except QueryError as error:
+            raise located(name, error) from None
+        except (LimitExceeded, DefinitionError) as error:
+            raise type(error)(f"subscription {name!r}: {error}") from None
+        template = Template(query, _moment(compiled, since), (print_query(syntax),))
+        recipes: list[Recipe | None] = [None for _ in compiled.automata]
+        return Form("cayuga", template, (text,), recipes, self._schemas(parsed), query.publish, query.schema), ()
+
+    def prepare(self, language: str, query: str) -> Prepared:
+        """Parse, type and compile a query for many subscriptions to come. Raises as `parse` and `form` do."""
+        parsed = self.parse(SubscriptionDefinition("prepared", language, query))
+        _, literals = self.form(parsed, 0)
+        form = self._shared(parsed)
+        own = None if form is None or written(form.written, literals) == query else query
+        return Prepared(self.options, form, literals, own, language, query)
+
+    def _compiled(self, syntax: cayuga_syntax.Query, text: str) -> tuple[Query, Compiled]:
+        query = lower(syntax, text, self._schema_of, self._known)
+        return query, compile_query(query)
+
+    def _schemas(self, parsed: Parsed) -> Schemas:
+        return tuple((stream, self._schema_of(stream)) for stream in parsed.reads())
+
+    def _shared(self, parsed: Parsed) -> Form | None:
+        """The form of the text's shape; None where there cannot be one. Raises what compiling raises."""
+        shape = parsed.shape
+        if shape is None or not shape.literals:
+            return None
+        if shape.key in self._forms:
+            known = self._forms[shape.key]
+            if known is None or known.sources == self._schemas(parsed):
+                return known
+        form: Form | None = None
+        syntax = cayuga.parse(parsed.definition.query)
+        with_marks = marked(syntax, shape)
+        if with_marks is not None:
+            # Marked literals are all different, so that a limit may be hit which the plain text does not hit.
+            with suppress(LiteralUsed, LimitExceeded):
+                query, compiled = self._compiled(with_marks, parsed.definition.query)
+                template = template_of(query, compiled, syntax, shape)
+                if template is not None:
+                    recipes = [recipe_of(a, self.options) for a in compiled.automata] if query.publish is None else []
+                    recipes += [None] * (len(compiled.automata) - len(recipes))
+                    pieces, sources = tuple(shape.pieces()), self._schemas(parsed)
+                    form = Form("cayuga", template, pieces, recipes, sources, query.publish, query.schema)
+        self._forms[shape.key] = form
+        return form
+
+
+def located(name: str, error: QueryError) -> QueryError:
+    return QueryError(f"subscription {name!r}: {error}", error.line, error.column, error.excerpt)
+
+
+def _moment(compiled: Compiled, since: int) -> Compiled:
+    """Internal streams are shared by subscriptions of one moment only: their events must not be older than a reader."""
+
+    def named(stream: str) -> str:
+        return f"{stream}@{since}" if stream.startswith(INTERNAL) else stream
+
+    def automaton(a: Automaton) -> Automaton:
+        return replace(a, states=tuple(replace(s, stream=named(s.stream)) for s in a.states))
+
+    internal = tuple((named(name), tuple(map(automaton, automata))) for name, automata in compiled.internal)
+    return Compiled(tuple(map(automaton, compiled.automata)), internal)

@@ -1,0 +1,202 @@
+"""Intervals of one number, or of two, in sorted columns: which of many hold a value (layout notes, 3.5).
+
+Sorted by lower end, so that candidates are a prefix; of every 16 the greatest upper end, so that blocks that end too
+early are skipped. The bounds of a second number stand in columns beside. Bounds are closed floats, infinite where there
+is none: a strict bound is the next float.
+
+Families of states are such intervals too: started by what is above `low`, completed by what is not above `high`.
+
+Here: columns, scans, and changes to them. Not here: what the numbers are (ranges, family) or the members (transition).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Generic, NamedTuple, TypeVar, final
+
+from mypy_extensions import i64
+
+from .columns import BLOCK, Column, below, column, inserted, maxima, not_above, removed
+
+AT_ONCE: Final = 4_096  # up to here a new member is put in place at once; in larger columns some are collected first
+
+M = TypeVar("M")
+
+
+class Bounds(NamedTuple):
+    """Closed bounds of the first number and of the second."""
+
+    low: float
+    high: float
+    low2: float = -math.inf
+    high2: float = math.inf
+
+
+@final
+class Intervals(Generic[M]):
+    """Members by their bounds. `two`: whether any has bounds of a second number."""
+
+    def __init__(self, two: bool, at_once: int = AT_ONCE) -> None:
+        self.two = two
+        self._at_once = at_once
+        self._lows: Column = column()
+        self._highs: Column = column()
+        self._lows2: Column = column()
+        self._highs2: Column = column()
+        self._tops: Column = column()
+        self._members: list[M] = []
+        self._fresh: dict[Bounds, M] = {}  # not in the columns yet
+        self._stale = False
+
+    def __len__(self) -> int:
+        return len(self._members) + len(self._fresh)
+
+    def members(self) -> list[M]:
+        """All of them, by their bounds."""
+        self._settle()
+        return list(self._members)
+
+    def bounds(self, at: int) -> Bounds:
+        """Those of the member with that number in `members`."""
+        if self.two:
+            return Bounds(self._lows[at], self._highs[at], self._lows2[at], self._highs2[at])
+        return Bounds(self._lows[at], self._highs[at])
+
+    # --- changes ------------------------------------------------------------------------------------------------
+
+    def fill(self, entries: list[tuple[Bounds, M]]) -> None:
+        """Replace everything; equal bounds may come more than once. O(n log n)."""
+        order = sorted(range(len(entries)), key=lambda i: entries[i][0])
+        bounds = [entries[i][0] for i in order]
+        self._lows, self._highs = column(b.low for b in bounds), column(b.high for b in bounds)
+        if self.two:
+            self._lows2, self._highs2 = column(b.low2 for b in bounds), column(b.high2 for b in bounds)
+        self._members = [entries[i][1] for i in order]
+        self._fresh = {}
+        self._stale = True
+
+    def get(self, bounds: Bounds) -> M | None:
+        """The member with these bounds. O(log n)."""
+        if self._fresh:
+            fresh = self._fresh.get(bounds)
+            if fresh is not None:
+                return fresh
+        at = self._find(bounds)
+        return self._members[at] if at >= 0 else None
+
+    def put(self, bounds: Bounds, member: M) -> None:
+        """A member with bounds that no other one has. O(n) moves of machine words, amortised O(log n) in bulk."""
+        n = len(self._members)
+        if n <= self._at_once:
+            self._insert(bounds, member)
+            return
+        self._fresh[bounds] = member
+        if len(self._fresh) > (n >> 2):
+            self._settle()
+
+    def replace(self, bounds: Bounds, member: M) -> None:
+        """Another member under the same bounds."""
+        self._settle()
+        self._members[self._find(bounds)] = member
+
+    def remove(self, bounds: Bounds) -> None:
+        """O(n) moves of machine words."""
+        self._settle()
+        at = self._find(bounds)
+        self._lows, self._highs = removed(self._lows, at), removed(self._highs, at)
+        if self.two:
+            self._lows2, self._highs2 = removed(self._lows2, at), removed(self._highs2, at)
+        del self._members[at]
+        self._stale = True
+
+    def _settle(self) -> None:
+        """Everything into the columns."""
+        fresh = self._fresh
+        if not fresh:
+            return
+        if len(fresh) << 6 < len(self._members):
+            for bounds, member in fresh.items():
+                self._insert(bounds, member)
+            self._fresh = {}
+        else:
+            known = [(self.bounds(at), member) for at, member in enumerate(self._members)]
+            self.fill([*known, *fresh.items()])
+
+    def _insert(self, bounds: Bounds, member: M) -> None:
+        at = self._place(bounds, True)
+        self._lows, self._highs = inserted(self._lows, at, bounds.low), inserted(self._highs, at, bounds.high)
+        if self.two:
+            self._lows2 = inserted(self._lows2, at, bounds.low2)
+            self._highs2 = inserted(self._highs2, at, bounds.high2)
+        self._members.insert(at, member)
+        self._stale = True
+
+    def _find(self, bounds: Bounds) -> int:
+        """The index of a member with these bounds, -1 if there is none."""
+        return self._place(bounds, False)
+
+    def _place(self, bounds: Bounds, insert: bool) -> int:
+        """The index of these bounds in the columns, or where to insert them; -1 if they are to be found and are not."""
+        first: i64 = 0
+        last: i64 = len(self._members)
+        columns = [(self._lows, bounds.low), (self._highs, bounds.high)]
+        if self.two:
+            columns += [(self._lows2, bounds.low2), (self._highs2, bounds.high2)]
+        for values, level in columns:
+            first, last = below(values, level, first, last), not_above(values, level, first, last)
+            if first == last:
+                return first if insert else -1
+        return first
+
+    # --- scans --------------------------------------------------------------------------------------------------
+
+    def any_below(self, x: float) -> bool:
+        """Whether some member's lower end is not above x. O(1)."""
+        if self._fresh:
+            self._settle()
+        return self._lows[0] <= x if len(self._members) else False
+
+    def below(self, x: float) -> int:
+        """How many members' lower end is not above x. O(log n)."""
+        self._settle()
+        return not_above(self._lows, x, 0, len(self._members))
+
+    def find(self, x: float, y: float, z: float, found: list[M]) -> None:
+        """Append the members with low <= x, y <= high and low2 <= z <= high2.
+
+        NaN is in no interval. O(log n + n/16 in the prefix + covers).
+        """
+        if x != x:
+            return
+        if self._fresh:
+            self._settle()
+        if self._stale:
+            self._tops = maxima(self._highs)
+            self._stale = False
+        two = self.two
+        highs, tops, members = self._highs, self._tops, self._members
+        lows2, highs2 = self._lows2, self._highs2
+        n: i64 = len(members)
+        upto = not_above(self._lows, x, 0, n)
+        block: i64
+        j: i64
+        for block in range((upto + BLOCK - 1) >> 4):
+            if tops[block] >= y:
+                begin = block << 4
+                end = begin + BLOCK
+                if end > upto:
+                    end = upto
+                for j in range(begin, end):
+                    if highs[j] >= y and (not two or (lows2[j] <= z and highs2[j] >= z)):
+                        found.append(members[j])
+
+    def check_invariants(self) -> None:
+        self._settle()
+        n = len(self._members)
+        assert len(self._lows) == len(self._highs) == n
+        assert len(self._lows2) == len(self._highs2) == (n if self.two else 0)
+        bounds = [self.bounds(at) for at in range(n)]
+        assert bounds == sorted(bounds)
+        if not self._stale:
+            highs = list(self._highs)
+            assert list(self._tops) == [max(highs[i : i + BLOCK]) for i in range(0, n, BLOCK)]

@@ -1,0 +1,91 @@
+"""Subscriptions in force, small: what many have in common stands in their form, what is their own are literals.
+
+A hundred thousand subscriptions that differ in their numbers only have one form, and each has a name and its numbers.
+Their texts, as written and canonical, are put together when somebody asks.
+
+Here: forms and subscribers. Not here: how a form comes about (catalog, templates), names to subscriptions (catalog).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ..events.schema import Schema
+from ..language.subscription import SubscriptionDefinition
+from .recipes import Recipe
+from .templates import Literals, Template, written
+
+
+@final
+class Form:
+    """What subscriptions of one shape have in common: language, the streams that they read with the schemas that these
+    had (`sources`), the one that they publish, and the schema of their results.
+
+    `written` is the text around the literals as the user wrote it; the template's is canonical. `recipes`, one a
+    branch, say how a branch is entered without states of its own, None where it needs them.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        template: Template,
+        pieces: tuple[str, ...],
+        recipes: list[Recipe | None],
+        sources: tuple[tuple[str, Schema | None], ...],
+        publish: str | None,
+        schema: Schema,
+    ) -> None:
+        self.language = language
+        self.template = template
+        self.written = pieces
+        self.recipes = recipes
+        self.sources = sources
+        self.publish = publish
+        self.schema = schema
+        self.states = sum(len(a.states) for a in template.compiled.automata)
+
+
+@final
+@mypyc_attr(acyclic=True)  # there are as many as subscriptions: the collector need not visit them
+class Subscriber:
+    """A subscription, or, with another `branch` than 0, a further automaton of one. It gets the matches of runs that
+    began after `since`. `own`: its text where that is not the form's with the literals put in."""
+
+    __slots__ = ("branch", "form", "lineage", "literals", "name", "own", "since")
+
+    def __init__(
+        self, name: str, form: Form, literals: Literals, own: str | None, lineage: bool | None, since: i64, branch: i64
+    ) -> None:
+        self.name = name
+        self.form = form
+        self.literals = literals
+        self.own = own
+        self.lineage = lineage
+        self.since: i64 = since
+        self.branch: i64 = branch
+
+    def at_branch(self, branch: int) -> Subscriber:
+        """The same subscription for another of its automata."""
+        return Subscriber(self.name, self.form, self.literals, self.own, self.lineage, self.since, branch)
+
+    def text(self) -> str:
+        """The canonical text."""
+        return self.form.template.text(self.literals)
+
+    def definition(self) -> SubscriptionDefinition:
+        """What the user asked for."""
+        form = self.form
+        query = written(form.written, self.literals) if self.own is None else self.own
+        return SubscriptionDefinition(self.name, form.language, query, self.lineage)
+
+    def said(self) -> str:
+        """What an id says beside the match; with that, it is the same wherever and whenever the match is found."""
+        return f"{self.name}\0{self.text()}\0{self.branch}\0"
+
+
+def digest(said: str, trace: int, ordinal: int) -> str:
+    """The id of a match: 96 bits."""
+    return hashlib.blake2b(f"{said}{trace},{ordinal}".encode(), digest_size=12).hexdigest()

@@ -1,0 +1,75 @@
+"""What a match goes to: the values that it has, and who is served with it.
+
+Here: outcomes, targets, feeds. Not here: subscribers themselves, results.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ..algebra.computation import Computation, Slots
+from ..algebra.predicate import computation
+from ..algebra.terms import Term
+from ..events.schema import Row
+from .subscriber import Subscriber
+
+ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that was there from the beginning
+
+
+@final
+class Outcome:
+    """The names and values of a match."""
+
+    def __init__(self, names: tuple[str, ...], output: tuple[Term, ...]) -> None:
+        self.names = names
+        self.outputs: list[Computation] = [computation(t) for t in output]
+
+    def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:
+        return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
+
+
+@final
+class Feed:
+    """A stream that an end's results make up, for those who published it since then."""
+
+    def __init__(self, stream: int, since: int) -> None:
+        self.stream = stream
+        self.since = since
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Target:
+    """Who is served by an end. It only grows: who leaves does so by another target in its place, so that results may
+    keep it. Who comes later was not there when an earlier run was born, and is not served with it."""
+
+    __slots__ = ("feeds", "first", "others", "outcome")
+
+    def __init__(self, outcome: Outcome, first: Subscriber | None) -> None:
+        self.outcome = outcome
+        self.first = first
+        self.others: list[Subscriber] | None = None  # nearly all targets have one subscriber
+        self.feeds: list[Feed] | None = None
+
+    def join(self, subscriber: Subscriber) -> None:
+        if self.first is None:
+            self.first = subscriber
+        elif self.others is None:
+            self.others = [subscriber]
+        else:
+            self.others.append(subscriber)
+
+    def without(self, name: str, branch: i64) -> Target:
+        """A target for all the others. O(subscribers)."""
+        rest = [s for s in self.subscribers() if s.name != name or s.branch != branch]
+        left = Target(self.outcome, rest[0] if rest else None)
+        left.others = rest[1:] if len(rest) > 1 else None
+        left.feeds = self.feeds
+        return left
+
+    def subscribers(self) -> list[Subscriber]:
+        if self.first is None:
+            return []
+        return [self.first] if self.others is None else [self.first, *self.others]

@@ -1,0 +1,266 @@
+"""Law: how P-ToPSS's grammar (ptopss.lark) becomes ptopss_syntax.py's nodes: one text in, one Query or QueryError out.
+
+What the grammar leaves open is decided here: where a `$variable` may stand, and that MATCH and the definitions use the
+same names, each once. Streams and attributes are not looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, final
+
+from lark import Lark, Token, Transformer
+
+from ..events.errors import EventError
+from ..events.instant import parse_duration
+from ..events.nearest import suggestion
+from .diagnostics import Misread, quoted
+from .expression import LABELS, name_of, place
+from .grammar import Words, build, read
+from .limits import OPERANDS_MAX
+from .ptopss_syntax import (
+    Both,
+    Chain,
+    Condition,
+    Definition,
+    Either,
+    Join,
+    Pattern,
+    Primitive,
+    Query,
+    Timed,
+    conditions,
+    primitives,
+)
+from .syntax import And, Comparison, Expression, Name
+
+_WORDS: Final = Words(
+    labels=MappingProxyType(
+        {
+            "FROM": "FROM",
+            "STREAM": "a stream",
+            "BY": "BY",
+            "ATTRIBUTE": "an attribute",
+            "OPERAND": "a defined name",
+            "PUBLISHED": "a name",
+            **LABELS,
+            "VARIABLE": "a $variable",
+            "SEMICOLON": "';'",
+            "AT": "'@'",
+            "TIME": "'t'",
+            "DIFFERENCE": "'-'",
+            "DEFINED": "a definition 'name: predicate'",
+            "MATCH": "MATCH",
+            "WITHIN": "WITHIN",
+            "PUBLISH": "PUBLISH",
+            "$END": "the end of the query",
+        }
+    ),
+    keywords=frozenset(
+        {"FROM", "BY", "MATCH", "WITHIN", "PUBLISH", "AND", "OR", "NOT", "TRUE", "FALSE", "DUR"},
+    ),
+    names=MappingProxyType({"STREAM": (), "ATTRIBUTE": (), "OPERAND": (), "NAME": (), "PUBLISHED": ()}),
+)
+_IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+")
+_JOINS_ONLY: Final = "expected a $variable only in 'attribute = $variable', joined by AND to the rest of the predicate"
+
+
+def parse(text: str) -> Query:
+    """The syntax of a P-ToPSS query. Linear in the text. Raises QueryError with the place of what is wrong.
+
+    The first call builds the parser, which takes some tens of milliseconds.
+    """
+    query: Query = read(_parser(), _WORDS, text)
+    return query
+
+
+@cache
+def _parser() -> Lark:
+    return build("ptopss.lark", _PtopssReader())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    """A variable as an operand of an expression, until its definition is complete: no tree that is returned has one."""
+
+    name: str
+    at: int
+
+
+_Operand: TypeAlias = Expression | _Variable
+
+
+@final
+class _PtopssReader(Transformer[Token, Query]):
+    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+
+    def query(self, children: list[Any]) -> Query:
+        _, stream, partition, *definitions, _, pattern, within, publish = children
+        _check_names(definitions, pattern)
+        return Query(name_of(stream), partition, tuple(definitions), pattern, within, publish, place(stream))
+
+    def partition(self, children: list[Token]) -> tuple[Name, ...]:
+        names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise Misread(name.at, f"expected each attribute once after BY, found {name.attribute!r} twice")
+        return names
+
+    def within(self, children: list[Any]) -> int | None:
+        return children[1] if children else None
+
+    def publish(self, children: list[Token]) -> str | None:
+        return name_of(children[1]) if children else None
+
+    def definition(self, children: list[Any]) -> Definition:
+        defined, predicate = children
+        joins, rest = _split(predicate)
+        return Definition(tuple(_names(defined)), joins, rest, place(defined))
+
+    def variable(self, children: list[Token]) -> _Variable:
+        token = children[0]
+        if not token[1:2].isalpha() and token[1:2] != "_":
+            raise Misread(place(token), f"expected a variable such as $x, found {quoted(token)}")
+        name = Token.new_borrow_pos(token.type, token[1:], token)
+        return _Variable(name_of(name), place(token))
+
+    def either(self, children: list[Any]) -> Either:
+        return Either(tuple(children[::2]), place(children[1]))
+
+    def both(self, children: list[Any]) -> Both:
+        return Both(tuple(children[::2]), place(children[1]))
+
+    def chain(self, children: list[Any]) -> Chain:
+        return Chain(tuple(children[::2]), tuple(map(str, children[1::2])), place(children[1]))
+
+    def taken(self, children: list[Token]) -> Primitive:
+        return Primitive(name_of(children[0]), place(children[0]))
+
+    def timed(self, children: list[Any]) -> Timed:
+        part, *conditions = children
+        return Timed(part, tuple(conditions), conditions[0].at)
+
+    def condition(self, children: list[Any]) -> Condition:
+        at, _, minuend, _, _, subtrahend, sign, duration = children
+        if sign in ("==", "<>"):
+            meant = quoted("=" if sign == "==" else "!=")
+            raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {meant}?")
+        first, second = self.taken([minuend]), self.taken([subtrahend])
+        return Condition(first, second, sign.value, duration, place(at))
+
+    def length(self, children: list[Token]) -> int:
+        try:
+            return parse_duration(" ".join(children))
+        except EventError as error:
+            raise Misread(place(children[0]), str(error)) from None
+
+    def below_zero(self, children: list[Token]) -> int:
+        found = quoted("".join(children[:2]))
+        raise Misread(
+            place(children[0]), f"expected a duration of at least 0, found {found}; exchange the two times instead"
+        )
+
+
+def _names(defined: Token) -> Iterator[Primitive]:
+    """The names in a token such as `a, b:`, which may have comments in it."""
+    for found in _IN_A_DEFINITION.finditer(defined):
+        word = found.group()
+        if not word.startswith("--"):
+            at = place(defined) + found.start()
+            yield Primitive(name_of(Token(defined.type, word, at)), at)
+
+
+def _split(predicate: _Operand) -> tuple[tuple[Join, ...], Expression | None]:
+    """The joins among the conjuncts of a predicate, and the rest of it."""
+    joins: list[Join] = []
+    rest: list[Expression] = []
+    for conjunct in _conjuncts(predicate):
+        if _is_join(conjunct):
+            joins.append(_join(conjunct))
+        else:
+            variable = next(_variables(conjunct), None)
+            if variable is not None:
+                raise Misread(variable.at, f"{_JOINS_ONLY}, found '${variable.name}' elsewhere")
+            rest.append(conjunct)
+    if len(rest) <= 1:
+        return tuple(joins), rest[0] if rest else None
+    return tuple(joins), And(tuple(rest), predicate.at)
+
+
+def _is_join(predicate: Any) -> bool:
+    return isinstance(predicate, Comparison) and any(
+        isinstance(side, _Variable) for side in (predicate.left, predicate.right)
+    )
+
+
+def _conjuncts(predicate: Any) -> Iterator[Any]:
+    """A conjunction in parentheses stays one where it has no join."""
+    if isinstance(predicate, And) and _has_join(predicate):
+        for operand in predicate.operands:
+            yield from _conjuncts(operand)
+    else:
+        yield predicate
+
+
+def _has_join(predicate: Any) -> bool:
+    if isinstance(predicate, And):
+        return any(map(_has_join, predicate.operands))
+    return _is_join(predicate)
+
+
+def _join(comparison: Any) -> Join:
+    left, right = comparison.left, comparison.right
+    variable, attribute = (right, left) if isinstance(right, _Variable) else (left, right)
+    if comparison.operator != "=":
+        sign = comparison.operator
+        raise Misread(comparison.at, f"expected '=' beside '${variable.name}', found '{sign}'; a variable only joins")
+    if not isinstance(attribute, Name):
+        raise Misread(attribute.at, f"expected an attribute on the other side of '${variable.name}', found none")
+    return Join(attribute, variable.name, variable.at)
+
+
+def _variables(root: object) -> Iterator[_Variable]:
+    """Without recursion: the depth of the tree has not been checked yet."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _Variable):
+            yield node
+        elif isinstance(node, tuple):
+            waiting.extend(node)
+        else:
+            waiting.extend(getattr(node, slot) for slot in getattr(node, "__slots__", ()))
+
+
+def _check_names(definitions: list[Definition], pattern: Pattern) -> None:
+    """MATCH has each defined name once and no other; conditions name two of them. Raises Misread."""
+    defined: dict[str, Primitive] = {}
+    for name in (name for definition in definitions for name in definition.names):
+        if defined.setdefault(name.name, name) is not name:
+            raise Misread(name.at, f"expected each name to be defined once, found a second definition of {name.name!r}")
+    taken: dict[str, Primitive] = {}
+    for name in primitives(pattern):
+        if name.name not in defined:
+            near = suggestion(name.name, defined) or f"; expected one of {', '.join(list(defined)[:8])}"
+            raise Misread(name.at, f"{quoted(name.name)} is not defined{near}")
+        if taken.setdefault(name.name, name) is not name:
+            more = f"define one more, such as '{name.name}, {name.name}_2: …'"
+            raise Misread(name.at, f"expected each name once in MATCH, found {name.name!r} twice; {more}")
+        if len(taken) > OPERANDS_MAX:
+            raise Misread(name.at, f"expected at most {OPERANDS_MAX} operands in MATCH, found more")
+    for condition in conditions(pattern):
+        for name in (condition.minuend, condition.subtrahend):
+            if name.name not in taken:
+                message = f"expected a name that is in MATCH, found {quoted(name.name)}{suggestion(name.name, taken)}"
+                raise Misread(name.at, message)
+        if condition.minuend == condition.subtrahend:
+            message = f"expected two different names in a condition, found {condition.minuend.name!r} twice"
+            raise Misread(condition.subtrahend.at, message)
+    for name in defined.values():
+        if name.name not in taken:
+            raise Misread(name.at, f"expected every defined name in MATCH, found {name.name!r} in its definition only")

@@ -1,0 +1,67 @@
+"""Law: how a P-ToPSS query is written as text that reads back as the same tree; no parentheses to spare.
+
+`parse(print_query(q)) == q` for every query that can be written. A definition, like FROM and MATCH, has a line of its
+own, joins come first in it, durations have their largest unit; so texts that differ in layout, letter case of keywords,
+place of joins and needless parentheses print alike.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..events.instant import format_duration
+from .printing import print_expression
+from .ptopss_syntax import Both, Chain, Condition, Definition, Either, Pattern, Primitive, Query, Timed
+from .syntax import Or
+
+# How tightly what is written binds: a pattern in a place that binds tighter needs parentheses.
+_EITHER, _BOTH, _CHAIN, _TIMED, _PRIMITIVE = range(5)
+_LOOSEST: Final = _EITHER
+
+
+def print_query(query: Query) -> str:
+    """The text of a P-ToPSS query. Linear in its size times its depth; recursion as deep as the tree."""
+    by = f" BY {', '.join(map(print_expression, query.partition))}" if query.partition else ""
+    within = "" if query.within is None else f" WITHIN {format_duration(query.within)}"
+    publish = "" if query.publish is None else f" PUBLISH {query.publish}"
+    match = f"MATCH {print_pattern(query.pattern)}{within}{publish}"
+    return "\n".join([f"FROM {query.stream}{by}", *map(_definition, query.definitions), match])
+
+
+def print_pattern(pattern: Pattern) -> str:
+    """The text of what stands in MATCH. Costs as print_query."""
+    return _pattern(pattern, _LOOSEST)
+
+
+def _definition(definition: Definition) -> str:
+    conjuncts = [f"{print_expression(join.attribute)} = ${join.variable}" for join in definition.joins]
+    if definition.predicate is not None:
+        text = print_expression(definition.predicate)
+        conjuncts.append(f"({text})" if conjuncts and isinstance(definition.predicate, Or) else text)
+    return f"{', '.join(name.name for name in definition.names)}: {' AND '.join(conjuncts)}"
+
+
+def _pattern(pattern: Pattern, place: int) -> str:
+    text, binding = _pattern_text(pattern)
+    return text if binding >= place else f"({text})"
+
+
+def _pattern_text(pattern: Pattern) -> tuple[str, int]:
+    match pattern:
+        case Primitive(name):
+            return name, _PRIMITIVE
+        case Timed(part, conditions):
+            return " ".join([_pattern(part, _PRIMITIVE), *map(_condition, conditions)]), _TIMED
+        case Chain(parts, separators):
+            following = zip(separators, parts[1:], strict=True)
+            rest = "".join(f"{separator} {_pattern(part, _TIMED)}" for separator, part in following)
+            return _pattern(parts[0], _TIMED) + rest, _CHAIN
+        case Both(parts):
+            return " AND ".join(_pattern(part, _CHAIN) for part in parts), _BOTH
+        case Either(parts):
+            return " OR ".join(_pattern(part, _BOTH) for part in parts), _EITHER
+
+
+def _condition(condition: Condition) -> str:
+    difference = f"t({condition.minuend.name}) - t({condition.subtrahend.name})"
+    return f"@({difference} {condition.operator} {format_duration(condition.duration)})"

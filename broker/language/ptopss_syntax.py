@@ -1,0 +1,137 @@
+"""Law: the nodes of a P-ToPSS query as it was written; no meaning, no schemas, no text. Predicates are in syntax.py.
+
+Joins stand apart from the rest of their predicate, in the order of the text: they may be written among its other
+conjuncts, in any order, and mean the same. `at` is as in syntax.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias, final
+
+from .syntax import ComparisonOperator, Expression, Name
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """The name of a primitive subscription, where it is defined, in MATCH or in a condition."""
+
+    name: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`attribute = $variable`; the variable is named without its sign, and `at` is its place."""
+
+    attribute: Name
+    variable: str
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`name, name: join AND join AND predicate`: each name is a primitive of its own. At least one join or a
+    predicate."""
+
+    names: tuple[Primitive, ...]
+    joins: tuple[Join, ...]
+    predicate: Expression | None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`part, part; part`: at least two; `separators[i]`, "," or ";", follows `parts[i]`."""
+
+    parts: tuple[Pattern, ...]
+    separators: tuple[str, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Both:
+    """At least two parts, as one unparenthesised chain of AND was written."""
+
+    parts: tuple[Pattern, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Either:
+    """At least two parts, as one unparenthesised chain of OR was written."""
+
+    parts: tuple[Pattern, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`@(t(minuend) - t(subtrahend) operator duration)`, the duration in microseconds."""
+
+    minuend: Primitive
+    subtrahend: Primitive
+    operator: ComparisonOperator
+    duration: int
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A primitive or a group in parentheses with the conditions that follow it, at least one."""
+
+    part: Pattern
+    conditions: tuple[Condition, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+Pattern: TypeAlias = Primitive | Chain | Both | Either | Timed
+"""Whatever stands in MATCH. Parentheses show as nesting only."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query: `partition` are the attributes of BY, `within` is in microseconds; `at` is the stream's place."""
+
+    stream: str
+    partition: tuple[Name, ...]
+    definitions: tuple[Definition, ...]
+    pattern: Pattern
+    within: int | None
+    publish: str | None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+def primitives(pattern: Pattern) -> Iterator[Primitive]:
+    """The names that stand in MATCH as operands, in the order of the text."""
+    match pattern:
+        case Primitive():
+            yield pattern
+        case Timed(part):
+            yield from primitives(part)
+        case Chain(parts) | Both(parts) | Either(parts):
+            for part in parts:
+                yield from primitives(part)
+
+
+def conditions(pattern: Pattern) -> Iterator[Condition]:
+    """All conditions of MATCH, in the order of the text."""
+    match pattern:
+        case Primitive():
+            return
+        case Timed(part, own):
+            yield from conditions(part)
+            yield from own
+        case Chain(parts) | Both(parts) | Either(parts):
+            for part in parts:
+                yield from conditions(part)
