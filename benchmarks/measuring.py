@@ -95,9 +95,7 @@ def in_turn(
     return taken_in_turn(trials, repetitions, say)
 
 
-def taken_in_turn(
-    measurements: Mapping[str, Callable[[], Any]], repetitions: int, say: Say
-) -> dict[str, list[Any]]:
+def taken_in_turn(measurements: Mapping[str, Callable[[], Any]], repetitions: int, say: Say) -> dict[str, list[Any]]:
     """The same for measurements that differ in more than their job."""
     found: dict[str, list[Any]] = {name: [] for name in measurements}
     for repetition in range(repetitions):

@@ -149,9 +149,8 @@ def _other_rows(
     many = len(both["W4 N=100,000"].subscriptions)
     text = Spread.of(figures["subscribe"] for figures in found[f"W4 N=100,000, {build.name}"])
     yield Row("registering W4 from text", build.name, many, text, targets.REGISTERING_TEXT, MOST)
-    parsed = [f["subscribe_parsed"] for f in found[f"W4 N=100,000, {build.name}"] if "subscribe_parsed" in f]
-    if parsed:
-        yield Row("registering W4 parsed", build.name, many, Spread.of(parsed), targets.REGISTERING_PARSED, MOST)
+    parsed = [f["subscribe_parsed"] for f in found[f"W4 N=100,000, {build.name}"]]
+    yield Row("registering W4 parsed", build.name, many, Spread.of(parsed), targets.REGISTERING_PARSED, MOST)
 
 
 def agreed_matches(told: list[Any], matches: int) -> list[Any]:

@@ -35,6 +35,7 @@ from .terms import (
     Side,
     Term,
     describe,
+    walk,
 )
 
 EQ: Final = 0
@@ -43,6 +44,7 @@ LT: Final = 2
 LE: Final = 3
 GT: Final = 4
 GE: Final = 5
+COSTLY: Final = 5  # from this cost on, remembering whether a predicate held is cheaper than asking again
 OPERATORS: Final[dict[str, int]] = {"=": EQ, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
 
 
@@ -310,15 +312,50 @@ def predicate(atom: Comparison) -> Predicate:
             return Computed(operator, left, computation(atom.right))
 
 
-def conjunction(clause: Clause) -> list[Predicate]:
+@final
+class Once(Predicate):
+    """A predicate of the event alone that many guards have: it looks at each event once, whoever asks."""
+
+    def __init__(self, predicate: Predicate) -> None:
+        self.predicate = predicate
+        self.cost = predicate.cost
+        self.row: Row | None = None
+        self.held = False
+
+    def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
+        if self.row is not row:
+            self.row = row  # kept, so that no other row can have its identity
+            self.held = self.predicate.holds(row, (), (), length, length)
+        return self.held
+
+
+@final
+class Shared:
+    """The predicates of many guards, the costly ones of the event alone made once."""
+
+    def __init__(self) -> None:
+        self._once: dict[Comparison, Predicate] = {}
+
+    def predicate(self, atom: Comparison) -> Predicate:
+        known = self._once.get(atom)
+        if known is None:
+            known = predicate(atom)
+            if known.cost < COSTLY or any(isinstance(part, Register | Duration) for part in walk(atom)):
+                return known
+            known = self._once[atom] = Once(known)
+        return known
+
+
+def conjunction(clause: Clause, shared: Shared | None = None) -> list[Predicate]:
     """A clause as a list, cheapest first."""
-    return sorted((predicate(atom) for atom in clause), key=lambda p: p.cost)
+    made = [predicate(atom) if shared is None else shared.predicate(atom) for atom in clause]
+    return sorted(made, key=lambda p: p.cost)
 
 
-def predicates(form: Form) -> list[Predicate]:
-    """A form as a conjunction: what all clauses share, then, if there is more, their disjunction."""
+def predicates(form: Form, shared: Shared | None = None) -> list[Predicate]:
+    """A form as a conjunction: what all clauses have, then, if there is more, their disjunction."""
     if len(form) == 1:
-        return conjunction(form[0])
-    shared = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
-    rest = [conjunction(tuple(atom for atom in clause if atom not in shared)) for clause in form]
-    return [*conjunction(tuple(shared)), AnyOf(rest)]
+        return conjunction(form[0], shared)
+    common = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []
+    rest = [conjunction(tuple(atom for atom in clause if atom not in common), shared) for clause in form]
+    return [*conjunction(tuple(common), shared), AnyOf(rest)]

@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar, final
 
 from ..algebra.computation import Slots
 from ..algebra.normal_form import ALWAYS, Clause, Form
-from ..algebra.predicate import Predicate, conjunction, holds, predicates
+from ..algebra.predicate import Predicate, Shared, conjunction, holds, predicates
 from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ..events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
@@ -90,8 +90,9 @@ class ArcIndex(Generic[A]):
             if not filed.rest or holds(filed.rest, row, bound, slots, length, span):
                 arc.serial = serial
                 found.append(arc)
-        for arc in columns.plain:
-            if not arc.removed and (not arc.guard or holds(arc.guard, row, bound, slots, length, span)):
+        for filed in columns.plain:
+            arc = filed.arc
+            if not arc.removed and (not filed.rest or holds(filed.rest, row, bound, slots, length, span)):
                 found.append(arc)
         for i in range(self._filed, len(arcs)):
             arc = arcs[i]
@@ -110,10 +111,15 @@ class ArcIndex(Generic[A]):
 
 @final
 class Columns(Generic[A]):
-    """Arcs filed by their clauses' pivots; `plain` those of which a clause has none. O(arcs) to make."""
+    """Arcs filed by their clauses' pivots; `plain` those of which a clause has none. O(arcs) to make.
+
+    What is left to verify is shared: a costly predicate of the event alone, such as one with arithmetic or a function,
+    is asked once an event, however many arcs have it.
+    """
 
     def __init__(self, arcs: list[A]) -> None:
-        self.plain: list[A] = []
+        self.plain: list[Filed[A]] = []
+        self._shared = Shared()
         self._ranges: list[Ranges[Filed[A]]] = []
         self._various = False  # whether there is any of what follows
         self._equal: dict[int, dict[Value, list[Filed[A]]]] = {}
@@ -123,7 +129,9 @@ class Columns(Generic[A]):
         for arc in arcs:
             pivots = [_pivot(clause) for clause in arc.form]
             if not pivots or any(pivot is None for pivot in pivots):
-                self.plain.append(arc)
+                filed = Filed(arc, False)
+                filed.rest = [] if arc.form == ALWAYS else predicates(arc.form, self._shared)
+                self.plain.append(filed)
                 continue
             for clause, pivot in zip(arc.form, pivots, strict=True):
                 if pivot is not None:
@@ -160,11 +168,11 @@ class Columns(Generic[A]):
                 self._scaled.setdefault(scaled.key, Scaled(scaled.key)).add(scaled.factor, filed)
             case _:
                 assert interval is not None
-                filed.rest = conjunction(interval.rest)
+                filed.rest = conjunction(interval.rest, self._shared)
                 self._ranges_for(interval).add(interval, filed)
                 return
         self._various = True
-        filed.rest = conjunction(rest)
+        filed.rest = conjunction(rest, self._shared)
 
     def _ranges_for(self, interval: Interval) -> Ranges[Filed[A]]:
         for ranges in self._ranges:

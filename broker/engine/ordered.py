@@ -92,9 +92,10 @@ class OrderedRuntime:
         self.results = results
         directory = self.program.directory
         spaces = directory.spaces[directory.stream(stream)]
-        n = len(times)
+        n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         done = 0
+        i: i64
         for i in range(n):
             time: i64 = times[i]
             self.alone = False
@@ -174,8 +175,9 @@ class OrderedRuntime:
         time, start, row, length = self.time, self.start, self.row, self.length
         alone = self.alone
         runs = cell.runs
-        n = len(runs)  # what is started meanwhile comes behind
-        kept = 0
+        n: i64 = len(runs)  # what is started meanwhile comes behind
+        kept: i64 = 0
+        j: i64
         for j in range(n):
             run = runs[j]
             place = run.place
@@ -192,7 +194,8 @@ class OrderedRuntime:
             kept += 1
         if kept < n:
             # Close the gap by hand: what came meanwhile is one run, as a rule, and a slice would cost more.
-            for j in range(n, len(runs)):
+            m: i64 = len(runs)
+            for j in range(n, m):
                 runs[kept] = runs[j]
                 kept += 1
             while len(runs) > kept:

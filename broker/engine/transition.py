@@ -29,49 +29,51 @@ _COMPUTED: Final = 3
 
 
 @final
+class Fill:
+    """What fills one slot."""
+
+    __slots__ = ("computation", "kind", "slot")
+
+    def __init__(self, source: SlotSource) -> None:
+        self.kind: i64 = _COMPUTED
+        self.slot: i64 = 0
+        self.computation = Computation()
+        match source:
+            case Carry(slot):
+                self.kind, self.slot = _CARRY, slot
+            case BoundRow():
+                self.kind = _BOUND_ROW
+            case EventRow():
+                self.kind = _EVENT_ROW
+            case Computed(term):
+                self.computation = computation(term)
+
+    def value(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Any:
+        kind = self.kind
+        if kind == _COMPUTED:
+            return self.computation.value(row, bound, slots, length, span)
+        if kind == _CARRY:
+            return slots[self.slot]
+        return row if kind == _EVENT_ROW else bound
+
+
+@final
 class Update:
     """What fills the slots of a run in its new place, in order; at least one."""
 
     def __init__(self, sources: tuple[SlotSource, ...]) -> None:
-        self.kinds: list[int] = []
-        self.slots: list[int] = []
-        self.computations: list[Computation] = []
-        nothing = Computation()
-        for source in sources:
-            entry: tuple[int, int, Computation]
-            match source:
-                case Carry(slot):
-                    entry = (_CARRY, slot, nothing)
-                case BoundRow():
-                    entry = (_BOUND_ROW, 0, nothing)
-                case EventRow():
-                    entry = (_EVENT_ROW, 0, nothing)
-                case Computed(term):
-                    entry = (_COMPUTED, 0, computation(term))
-            self.kinds.append(entry[0])
-            self.slots.append(entry[1])
-            self.computations.append(entry[2])
+        self.first = Fill(sources[0])
+        self.second = Fill(sources[1]) if len(sources) > 1 else None
+        self.others = [Fill(source) for source in sources[2:]]
 
     def fill(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
-        n = len(self.kinds)
-        first = self._one(0, row, bound, slots, length, span)
-        if n == 1:
+        first = self.first.value(row, bound, slots, length, span)
+        if self.second is None:
             return (first,)
-        second = self._one(1, row, bound, slots, length, span)
-        if n == 2:
+        second = self.second.value(row, bound, slots, length, span)
+        if not self.others:
             return (first, second)
-        filled: list[Any] = [first, second]
-        for i in range(2, n):
-            filled.append(self._one(i, row, bound, slots, length, span))
-        return tuple(filled)
-
-    def _one(self, i: int, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Any:
-        kind = self.kinds[i]
-        if kind == _CARRY:
-            return slots[self.slots[i]]
-        if kind == _COMPUTED:
-            return self.computations[i].value(row, bound, slots, length, span)
-        return row if kind == _EVENT_ROW else bound
+        return (first, second, *[fill.value(row, bound, slots, length, span) for fill in self.others])
 
 
 @final

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.algebra.normal_form import NEVER, Form, normalise
-from broker.algebra.predicate import holds
+from broker.algebra.predicate import Shared, holds
 from broker.algebra.resolution import BinaryScope, condition
 from broker.algebra.terms import Attribute, Register, Side, Term, replace
 from broker.engine.arcs import TAIL_MAX, ArcIndex
@@ -92,3 +92,20 @@ def test_a_tail_is_filed_when_it_is_long() -> None:
         index.add(Transition(form_of(f"x > {i}.0"), None, None, None))
         assert len(index.satisfied(("a", i + 0.5, 0, True), (), (), 1, 1)) == i + 1
     assert index._filed >= 9 * TAIL_MAX
+
+
+def test_a_costly_predicate_of_the_event_is_shared_by_all_arcs_that_have_it() -> None:
+    costly = "abs(x - 3.0) < 2.0"
+    arcs = [Transition(form_of(f"n > {n} AND {costly}"), None, None, None) for n in range(50)]
+    arcs += [Transition(form_of(costly), None, None, None) for _ in range(50)]
+    index: ArcIndex[Transition] = ArcIndex(8)
+    for arc in arcs:
+        index.add(arc)
+    for x, n, found in ((4.0, 10, 60), (9.0, 10, 0), (2.0, 100, 100), (None, 3, 0), (4.0, 10, 60)):
+        row: Row = ("a", x, n, True)
+        assert len(index.satisfied(row, ("", 0.0, 0, False), (), 1, 1)) == found
+    shared = Shared()
+    (atom,) = form_of(costly)[0]
+    assert shared.predicate(atom) is shared.predicate(atom)
+    (joined,) = form_of("x < $1.x - 3.0")[0]
+    assert shared.predicate(joined) is not shared.predicate(joined)  # another run, another answer
