@@ -37,10 +37,11 @@ class Service:
 @dataclass(slots=True)
 class Holding:
     """What a subscription holds of the program, where it holds anything by itself: ends of branches that have states
-    of their own, and internal streams that it reads, inner ones first."""
+    of their own, and internal streams that it reads, inner ones first. `feed`: of a composite subscription."""
 
     services: list[Service] = field(default_factory=list)
     internal: list[str] = field(default_factory=list)
+    feed: Feed | None = None
 
 
 @final

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, final
 
+from ..algebra.normal_form import Form
 from ..automaton.automaton import State
 from .arcs import ArcIndex
 from .boxes import Box
@@ -99,6 +100,14 @@ class Directory:
         if static is not None and static.empty():
             del self.statics[space.number][key]
             self.changed.append((space, key))
+
+    def start_cell(self, stream: str, guard: Form) -> tuple[Space, Key, Form]:
+        """The cell whose events a start arc concerns, by the constants in its guard, and the rest of the guard."""
+        found, rest = equalities(guard) if self.options.static_index else ({}, guard)
+        positions = tuple(sorted(found))
+        values = tuple(KeyPart(found[p]).constant for p in positions)
+        key: Key = values[0] if len(values) == 1 else values
+        return self.space(stream, positions), key, rest
 
     def place(self, number: int, depth: int, state: State) -> Place:
         """A place for the runs of a state, under the keys that its theta demands."""

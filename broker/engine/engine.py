@@ -29,6 +29,7 @@ from ..events.validation import check_rows, check_starts, check_times
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .catalog import Catalog, Holding, InternalStream, Service, in_order
+from .composites import assembly_of
 from .explanation import diagram, explain
 from .forms import Prepared
 from .options import Options
@@ -155,20 +156,28 @@ class Engine:
             )
         form = subscriber.form
         holding: Holding | None = None
+        assembly = assembly_of(form)
+        if assembly is not None:
+            feed = self._publishes(subscriber)
+            self.program.composites.join(assembly, subscriber, feed)
+            holding = Holding(feed=feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
             if recipe is not None and self.program.bulk.join(recipe, own):
                 continue
             if holding is None:
                 holding = Holding()
-                compiled = form.template.bound(subscriber.literals)
+                compiled = form.compiled(subscriber.literals)
                 self._attach_internal(holding, compiled.internal, subscriber.since)
-            publish = form.publish
-            feed = None if publish is None else Feed(self.program.directory.stream(publish), subscriber.since)
+            feed = self._publishes(subscriber)
             end = self.program.add(compiled.automata[branch], own, feed)
             holding.services.append(Service(end, own, feed))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
+
+    def _publishes(self, subscriber: Subscriber) -> Feed | None:
+        publish = subscriber.form.publish
+        return None if publish is None else Feed(self.program.directory.stream(publish), subscriber.since)
 
     def _attach_internal(self, holding: Holding, internal: Internal, since: int) -> None:
         for name, automata in internal:
@@ -195,6 +204,9 @@ class Engine:
             if recipe is not None:
                 self.program.bulk.leave(recipe, subscriber, branch)
         holding = self.catalog.holdings.get(name)
+        assembly = assembly_of(subscriber.form)
+        if assembly is not None:
+            self.program.composites.leave(assembly, name, None if holding is None else holding.feed)
         left = [] if holding is None else self._release(holding)
         self.catalog.leave(subscriber)
         self.runtime.refresh()
@@ -269,6 +281,7 @@ class Engine:
             "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
+            **self.program.composites.statistics(),
         }
 
     def check_invariants(self) -> None:

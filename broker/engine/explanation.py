@@ -14,6 +14,7 @@ from ..automaton.diagram import Node as Picture
 from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
 from .columns import BLOCK
+from .composite_explanation import composite_diagram, composite_lines
 from .program import Program
 from .spaces import Space
 
@@ -50,7 +51,8 @@ def diagram(catalog: Catalog) -> Graph:
             there = f"end {end.number}"
             nodes.append(Picture(there, _served(served[end.number]), "end"))
             edges.append(Edge(here, there, describe_arc(end.arc)))
-    return Graph("subscriptions", tuple(nodes), tuple(edges))
+    machines = composite_diagram(catalog)
+    return Graph("subscriptions", (*nodes, *machines.nodes), (*edges, *machines.edges))
 
 
 def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
@@ -59,7 +61,7 @@ def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
     served: dict[int, list[str]] = {}
     internal: set[str] = set()
     for name, subscriber in catalog.subscriptions.items():
-        compiled = subscriber.form.template.bound(subscriber.literals)
+        compiled = subscriber.form.compiled(subscriber.literals)
         for stream, automata in compiled.internal:
             if stream not in internal:
                 internal.add(stream)
@@ -74,12 +76,14 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
     """States before and after merging, and which key spaces find what."""
     internal = [service for stream in catalog.internal.values() for service in stream.services]
     automata = sum(len(s.form.recipes) for s in catalog.subscriptions.values()) + len(internal)
-    before = sum(s.form.states for s in catalog.subscriptions.values()) + sum(s.end.node.depth + 1 for s in internal)
+    automatic = [s.form for s in catalog.subscriptions.values() if s.form.template is not None]
+    before = sum(form.states for form in automatic) + sum(s.end.node.depth + 1 for s in internal)
     after = sum(1 for _ in program.forest.nodes()) + program.bulk.states(program.forest.starts)
     lines = [
         f"{_counted(len(catalog.subscriptions), 'subscription')}, {_counted(automata, 'automaton', 'automata')}",
         f"{_counted(before, 'state')} before merging, {after} after",
     ]
+    lines += composite_lines(catalog)
     waiting: dict[int, int] = {}
     for place in program.all_places():
         waiting[place.space.number] = waiting.get(place.space.number, 0) + 1

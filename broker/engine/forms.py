@@ -12,17 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, final
 
 from ..algebra.lowering_cayuga import lower
+from ..algebra.lowering_ptopss import lower as lower_ptopss
 from ..algebra.operators import Query
 from ..algebra.terms import LiteralUsed
 from ..automaton.automaton import Automaton
 from ..automaton.compilation import INTERNAL, Compiled, compile_query
+from ..automaton.paths import compile_paths
 from ..events.errors import DefinitionError, LimitExceeded, QueryError, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
-from ..language import cayuga, cayuga_syntax
+from ..language import cayuga, cayuga_syntax, ptopss, ptopss_printing, ptopss_syntax
 from ..language.printing import print_query
 from ..language.shapes import Literal, Shape, check_literal, shape_of
 from ..language.subscription import SubscriptionDefinition
+from .composites import Assembly
 from .options import Options
 from .recipes import Recipe, recipe_of
 from .subscriber import Form
@@ -39,7 +42,7 @@ class Parsed:
     """A definition whose text is read but whose names are not yet looked up."""
 
     definition: SubscriptionDefinition
-    syntax: cayuga_syntax.Query  # of this text, or of another one of the same shape
+    syntax: cayuga_syntax.Query | ptopss_syntax.Query  # of this text, or of another one of the same shape
     shape: Shape | None = None
 
     @property
@@ -47,6 +50,8 @@ class Parsed:
         return self.syntax.publish
 
     def reads(self) -> list[str]:
+        if isinstance(self.syntax, ptopss_syntax.Query):
+            return [self.syntax.stream]
         return _stream_names(self.syntax.source)
 
 
@@ -106,10 +111,15 @@ class Forms:
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         name = checked_subscription_name(definition.name)
-        if definition.language != "cayuga":
+        if definition.language not in ("cayuga", "ptopss"):
             raise Unsupported(f"subscription {name!r}: language {definition.language!r} is not supported yet")
         if definition.forecast is not None:
             raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
+        if definition.language == "ptopss":
+            try:
+                return Parsed(definition, ptopss.parse(definition.query))
+            except QueryError as error:
+                raise located(name, error) from None
         if definition.report is not None:
             raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', not to 'cayuga'")
         shape = shape_of(definition.query)
@@ -117,20 +127,22 @@ class Forms:
         if known is not None:
             return Parsed(definition, known, shape)
         try:
-            parsed = Parsed(definition, cayuga.parse(definition.query), shape)
+            syntax = cayuga.parse(definition.query)
         except QueryError as error:
             raise located(name, error) from None
         if shape is not None:
             if len(self._syntaxes) >= SHAPES_MAX:
                 self._syntaxes.clear()
                 self._forms.clear()
-            self._syntaxes[shape.key] = parsed.syntax
-        return parsed
+            self._syntaxes[shape.key] = syntax
+        return Parsed(definition, syntax, shape)
 
     def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
         """The form, and what is put into it. Raises QueryError, LimitExceeded or DefinitionError with the name."""
         name, text = parsed.definition.name, parsed.definition.query
         try:
+            if isinstance(parsed.syntax, ptopss_syntax.Query):
+                return self._ptopss(parsed, parsed.syntax), ()
             form = self._shared(parsed)
             if form is not None and parsed.shape is not None:
                 return form, parsed.shape.literals
@@ -142,7 +154,27 @@ class Forms:
             raise type(error)(f"subscription {name!r}: {error}") from None
         template = Template(query, _moment(compiled, since), (print_query(syntax),))
         recipes: list[Recipe | None] = [None for _ in compiled.automata]
-        return Form("cayuga", template, (text,), recipes, self._schemas(parsed), query.publish, query.schema), ()
+        return self._cayuga(parsed, (text,), template, recipes), ()
+
+    def _cayuga(
+        self, parsed: Parsed, pieces: tuple[str, ...], template: Template, recipes: list[Recipe | None]
+    ) -> Form:
+        query = template.query
+        states = sum(len(a.states) for a in template.compiled.automata)
+        sources = self._schemas(parsed)
+        return Form("cayuga", pieces, template.pieces, sources, query.publish, query.schema, states, template, recipes)
+
+    def _ptopss(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
+        definition, text = parsed.definition, parsed.definition.query
+        composite = lower_ptopss(syntax, text, self._schema_of, self._known)
+        paths = compile_paths(composite)
+        assembly = Assembly(composite, paths, definition.report != "completions")
+        schema, publish, sources = composite.result_schema, composite.publish, self._schemas(parsed)
+        canonical = (ptopss_printing.print_query(syntax),)
+        states = len(paths.states)
+        return Form(
+            "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, definition.report
+        )
 
     def prepare(self, language: str, query: str) -> Prepared:
         """Parse, type and compile a query for many subscriptions to come. Raises as `parse` and `form` do."""
@@ -179,8 +211,7 @@ class Forms:
                 if template is not None:
                     recipes = [recipe_of(a, self.options) for a in compiled.automata] if query.publish is None else []
                     recipes += [None] * (len(compiled.automata) - len(recipes))
-                    pieces, sources = tuple(shape.pieces()), self._schemas(parsed)
-                    form = Form("cayuga", template, pieces, recipes, sources, query.publish, query.schema)
+                    form = self._cayuga(parsed, tuple(shape.pieces()), template, recipes)
         self._forms[shape.key] = form
         return form
 

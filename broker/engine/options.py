@@ -16,7 +16,8 @@ class Options:
     """`static_index`: start arcs are found by the event's values. `affected_index`: so are waiting runs.
     `dynamic_index`: so are the arcs out of a state, by the run's values too. `cohorts`: runs that one event starts in
     sibling states are one object. Up to `arcs_few` arcs are tried one by one, where an index would cost more.
-    Limits count things in one engine.
+    Limits count things in one engine; `bindings_max`, `cells_max` and `nodes_max` those of one composite subscription
+    in one partition: key values with partial matches, different partial matches of one, events kept for tuples.
     """
 
     static_index: bool = True
@@ -25,6 +26,9 @@ class Options:
     cohorts: bool = True
     arcs_few: int = 8
     streams_max: int = 100_000
+    bindings_max: int = 1_000_000
+    cells_max: int = 100_000
+    nodes_max: int = 10_000_000
     subscriptions_max: int = 10_000_000
 
     @property

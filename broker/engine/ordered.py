@@ -22,9 +22,11 @@ from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
+from .composed import ids, trace_item
 from .directory import Static
+from .lanes import Lane
 from .program import Program
-from .results import FINAL_DEPTH, Derived, Results, mixed
+from .results import FINAL_DEPTH, Derived, Results, flattened, mixed
 from .spaces import Key, Space, waiting_key
 from .target import Target
 from .transition import Place, Transition, Update
@@ -54,6 +56,7 @@ class OrderedRuntime:
         self.link: Any = None
         self.index = 0
         self.alone = False
+        self.symbols: list[int] = []  # primitives of composite subscriptions that it satisfies
 
     def refresh(self) -> None:
         """Bring the cells in line with a changed program. O(what changed), but for a purge now and then."""
@@ -92,6 +95,8 @@ class OrderedRuntime:
         self.results = results
         directory = self.program.directory
         spaces = directory.spaces[directory.stream(stream)]
+        all_lanes = self.program.composites.lanes
+        lanes = all_lanes.get(directory.stream(stream))
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         done = 0
@@ -114,11 +119,17 @@ class OrderedRuntime:
             self.link = ids[i]
             self.index = i
             self._visit(spaces)
+            if lanes is not None:
+                self._compose(lanes)
             while done < len(results.derived):
                 self._take(results.derived[done])
                 self.index = n + done
                 done += 1
-                self._visit(directory.spaces[results.derived[done - 1].stream])
+                number = results.derived[done - 1].stream
+                self._visit(directory.spaces[number])
+                derived_lanes = all_lanes.get(number)
+                if derived_lanes is not None:
+                    self._compose(derived_lanes)
         return results
 
     def _take(self, event: Derived) -> None:
@@ -230,6 +241,8 @@ class OrderedRuntime:
             self._emit(arc.target, run)
         elif arc.place is not None:
             self._enter(arc.place, arc.update, run)
+        else:
+            self.symbols.append(arc.symbol)
 
     def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
         """A new run in `place`, which goes on from `before` or begins here, unless nothing can ever affect it."""
@@ -294,6 +307,37 @@ class OrderedRuntime:
         for feed in feeds:
             if born > feed.since:
                 results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
+
+    def _compose(self, lanes: list[Lane]) -> None:
+        """The current event through the composite subscriptions of its stream."""
+        symbols = self.symbols
+        if len(symbols) > 0:
+            self.symbols = []
+        item: Any = self.link if isinstance(self.link, int) else (int(self.item), tuple(flattened(self.link)))
+        for lane in lanes:
+            block = len(self.results.block_event)
+            for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
+                block = self._feed(target, block)
+
+    def _feed(self, target: Target, block: int) -> int:
+        """Events derived from the target's next block, from that number on; the number after it."""
+        results = self.results
+        composed = results.composed[block]
+        while results.targets[results.block_upto[block] - 1] is not target:
+            block += 1
+            composed = results.composed[block]
+        values = target.outcome.bound(composed.binding())
+        for assigned in composed.each():
+            trace: i64 = 0
+            links: Lineage = None
+            for operand, item, _ in assigned:
+                trace = mixed(trace, trace_item(item), operand)
+                for number in ids(item):
+                    links = (links, number)
+            start = min([time for _, _, time in assigned])
+            for feed in target.feeds or ():
+                results.derived.append(Derived(feed.stream, values, start, int(self.time), trace, links))
+        return block + 1
 
     # --- expiry -------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,10 @@ from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
+from .composites import Composites
 from .directory import Directory
 from .options import Options
-from .spaces import Key, KeyPart, Space, equalities
+from .spaces import Key, Space
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update
@@ -41,6 +42,7 @@ class Program:
         self.forest = Forest()
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
+        self.composites = Composites(self.directory, options)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}
         self._ends: dict[int, Transition] = {}
@@ -111,16 +113,8 @@ class Program:
     def _start_arc(
         self, start: Node, guard: Form, update: Update | None, place: Place | None, target: Target | None
     ) -> StartArc:
-        space, key, guard = self._start_cell(start, guard)
+        space, key, guard = self.directory.start_cell(start.state.stream, guard)
         return StartArc(space, key, Transition(guard, update, place, target))
-
-    def _start_cell(self, start: Node, guard: Form) -> tuple[Space, Key, Form]:
-        """The cell whose events a start arc concerns, by the constants in its guard, and the rest of the guard."""
-        found, rest = equalities(guard) if self.options.static_index else ({}, guard)
-        positions = tuple(sorted(found))
-        values = tuple(KeyPart(found[p]).constant for p in positions)
-        key: Key = values[0] if len(values) == 1 else values
-        return self.directory.space(start.state.stream, positions), key, rest
 
     def _enroll(self, start: StartArc) -> None:
         if not start.enrolled:
@@ -212,6 +206,7 @@ class Program:
         assert nodes == set(self.places)
         self.directory.check_invariants()
         self.bulk.check_invariants()
+        self.composites.check_invariants()
         for place in self.all_places():
             place.arcs.check_invariants()
         assert not any(place.dead for place in self.all_places())

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
 from mypy_extensions import i64
 
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
+from .composed import Assigned, Composed, ids, trace_item
 from .subscriber import Subscriber, digest
 from .target import Target
 
@@ -47,7 +49,9 @@ class Derived:
 
 
 class Match(NamedTuple):
-    """One result (design 2.3). `lineage` is None where the subscription does not want it."""
+    """One result (design 2.3). `lineage` is None where the subscription does not want it; so are `bindings`, ids by
+    operand, which not every language has. `tuples`: how many a witness stands for, of any size. `incomplete`: a limit
+    was hit, and tuples may be missing."""
 
     subscription: str
     id: str
@@ -55,6 +59,9 @@ class Match(NamedTuple):
     end: int
     lineage: list[int] | None
     data: dict[str, Value]
+    bindings: dict[str, list[int]] | None = None
+    tuples: int | None = None
+    incomplete: bool = False
 
     @property
     def kind(self) -> str:
@@ -71,7 +78,13 @@ class Match(NamedTuple):
         }
         if self.lineage is not None:
             found["lineage"] = self.lineage
+        if self.bindings is not None:
+            found["bindings"] = self.bindings
         found["data"] = self.data
+        if self.tuples is not None:
+            found["tuples"] = self.tuples
+        if self.incomplete:
+            found["incomplete"] = True
         return found
 
 
@@ -104,7 +117,9 @@ class Results(Sequence[Match]):
         self.block_event: list[int] = []  # an index of the columns, or, beyond them, of `derived`
         self.block_run: list[Run | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
+        self.composed: dict[int, Composed] = {}  # by block: of composite subscriptions
         self._closed = 0
+        self._sealed = True  # the newest block is not to grow
         self._said = ""  # by the subscriber that was asked last
         self._sayer: Subscriber | None = None
         self._before = before  # equal results that earlier batches found in the epoch in which this one begins
@@ -117,12 +132,22 @@ class Results(Sequence[Match]):
         if upto == self._closed:
             return
         self._closed = upto
-        if self.block_event and self.block_event[-1] == event and self.block_run[-1] is run:
+        if not self._sealed and self.block_event[-1] == event and self.block_run[-1] is run:
             self.block_upto[-1] = upto
         else:
+            self._sealed = False
             self.block_event.append(event)
             self.block_run.append(run)
             self.block_upto.append(upto)
+
+    def compose(self, event: int, composed: Composed) -> None:
+        """The target that came last is of this event and what it completed of a composite subscription."""
+        self.composed[len(self.block_event)] = composed
+        self._sealed = True
+        self._closed = len(self.targets)
+        self.block_event.append(event)
+        self.block_run.append(None)
+        self.block_upto.append(self._closed)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -139,9 +164,11 @@ class Results(Sequence[Match]):
         return [s for s in self.targets[match].subscribers() if born > s.since]
 
     def _pairs(self) -> Iterator[tuple[int, int, Subscriber]]:
-        """Block, match and subscriber of every result, in order."""
+        """Block, match and subscriber of every result of runs, in order."""
         match = 0
         for block, upto in enumerate(self.block_upto):
+            if block in self.composed:
+                match = upto
             while match < upto:
                 for subscriber in self._served(block, match):
                     yield block, match, subscriber
@@ -153,8 +180,13 @@ class Results(Sequence[Match]):
             offsets = [0]
             match = 0
             for block, upto in enumerate(self.block_upto):
+                composed = self.composed.get(block)
                 while match < upto:
-                    offsets.append(offsets[-1] + len(self._served(block, match)))
+                    if composed is None:
+                        served = len(self._served(block, match))
+                    else:
+                        served = len(self.targets[match].subscribers()) * composed.results()
+                    offsets.append(offsets[-1] + served)
                     match += 1
             self._offsets = offsets
         return self._offsets
@@ -210,6 +242,27 @@ class Results(Sequence[Match]):
         data = dict(zip(target.outcome.names, values, strict=True))
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
+    def _compose(self, block: int, match: int, composed: Composed, assigned: Assigned, subscriber: Subscriber) -> Match:
+        _, _, end, event_item, _ = self._event(self.block_event[block])
+        outcome = self.targets[match].outcome
+        binding = outcome.bound(composed.binding())
+        said = self._words(subscriber)
+        if composed.tuples:
+            trace: i64 = 0
+            for operand, item, _ in assigned:
+                trace = mixed(trace, trace_item(item), operand)
+            identity, tuples = digest(said, trace, 0), None
+        else:
+            # Whichever the witness is, there is one such result for an event and a binding.
+            identity, tuples = digest(f"{said}{binding!r}\0", event_item, 0), composed.count()
+        start = min([time for _, _, time in assigned])
+        data = dict(zip(outcome.names, binding, strict=True))
+        if subscriber.lineage is False:
+            return Match(subscriber.name, identity, start, end, None, data, None, tuples, composed.incomplete())
+        bindings = {outcome.operands[operand]: ids(item) for operand, item, _ in assigned}
+        lineage = [number for bound in bindings.values() for number in bound]
+        return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, composed.incomplete())
+
     def _words(self, subscriber: Subscriber) -> str:
         if self._sayer is not subscriber:
             self._sayer = subscriber
@@ -220,8 +273,19 @@ class Results(Sequence[Match]):
         return self._counted()[-1]
 
     def __iter__(self) -> Iterator[Match]:
-        for (block, match, subscriber), ordinal in zip(self._pairs(), self._numbered(), strict=True):
-            yield self._make(block, match, subscriber, ordinal)
+        ordinals = iter(self._numbered())
+        match = 0
+        for block, upto in enumerate(self.block_upto):
+            composed = self.composed.get(block)
+            while match < upto:
+                if composed is not None:
+                    for subscriber in self.targets[match].subscribers():
+                        for assigned in composed.each():
+                            yield self._compose(block, match, composed, assigned, subscriber)
+                else:
+                    for subscriber in self._served(block, match):
+                        yield self._make(block, match, subscriber, next(ordinals))
+                match += 1
 
     @overload
     def __getitem__(self, index: int) -> Match: ...
@@ -230,7 +294,7 @@ class Results(Sequence[Match]):
     def __getitem__(self, index: slice) -> list[Match]: ...
 
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
-        """O(log matches) for one."""
+        """O(log matches) for one; of a composite subscription, O(tuples before it)."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         offsets = self._counted()
@@ -239,4 +303,16 @@ class Results(Sequence[Match]):
             raise IndexError(f"result {index} of {offsets[-1]}")
         match = bisect_right(offsets, at) - 1
         block = bisect_right(self.block_upto, match)
-        return self._make(block, match, self._served(block, match)[at - offsets[match]], self._numbered()[at])
+        rest = at - offsets[match]
+        composed = self.composed.get(block)
+        if composed is not None:
+            each = composed.results()
+            subscriber = self.targets[match].subscribers()[rest // each]
+            assigned = next(islice(composed.each(), rest % each, None))
+            return self._compose(block, match, composed, assigned, subscriber)
+        earlier = sum(offsets[m + 1] - offsets[m] for m in self._composed_before(block))
+        return self._make(block, match, self._served(block, match)[rest], self._numbered()[at - earlier])
+
+    def _composed_before(self, block: int) -> list[int]:
+        """The matches of composite subscriptions in earlier blocks: none of them has an ordinal."""
+        return [self.block_upto[other] - 1 for other in self.composed if other < block]

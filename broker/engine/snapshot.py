@@ -16,6 +16,7 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
+from . import composite_snapshot
 from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run
 from .explanation import path
@@ -26,7 +27,7 @@ from .results import Results, flattened
 from .spaces import waiting_key
 from .transition import Place
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 MAGIC: Final = "foretell engine"
 
 
@@ -68,7 +69,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
         "subscriptions": [
-            [d.name, d.language, d.query, d.lineage, s.since]
+            [d.name, d.language, d.query, d.lineage, d.report, s.since]
             for s in catalog.subscriptions.values()
             for d in [s.definition()]
         ],
@@ -78,6 +79,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "begun": runtime.begun,
         "rows": table,
         "runs": runs,
+        "composites": composite_snapshot.save(runtime.program.composites),
         "tally": [[*entry, count] for entry, count in tally.items()],
     }
     import msgpack  # here and below: an engine that only matches does without it
@@ -100,8 +102,11 @@ def restore(
             catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
         for name, attributes, _ in content["published"]:
             catalog.published[name] = PublishedStream(Schema.declare(attributes))
-        for name, language, query, lineage, since in content["subscriptions"]:
-            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage)), since)
+        composites = runtime.program.composites
+        composites.seating = composite_snapshot.seating(content["composites"])
+        for name, language, query, lineage, report, since in content["subscriptions"]:
+            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report)), since)
+        composite_snapshot.restore(content["composites"], composites)
         runtime.now = content["now"]
         runtime.begun = content["begun"]
         if runtime.now is not None:

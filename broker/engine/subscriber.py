@@ -13,6 +13,7 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..automaton.compilation import Compiled
 from ..events.schema import Schema
 from ..language.subscription import SubscriptionDefinition
 from .recipes import Recipe
@@ -22,30 +23,42 @@ from .templates import Literals, Template, written
 @final
 class Form:
     """What subscriptions of one shape have in common: language, the streams that they read with the schemas that these
-    had (`sources`), the one that they publish, and the schema of their results.
+    had (`sources`), the one that they publish, the schema of their results, and how many states they have.
 
-    `written` is the text around the literals as the user wrote it; the template's is canonical. `recipes`, one a
-    branch, say how a branch is entered without states of its own, None where it needs them.
+    `written` is the text around the literals as the user wrote it, `pieces` the canonical one. `recipes`, one a branch,
+    say how a branch is entered without states of its own, None where it needs them. `template` has the automata;
+    a composite subscription has an `assembly` (composites) instead, and neither literals nor recipes.
     """
 
     def __init__(
         self,
         language: str,
-        template: Template,
+        written: tuple[str, ...],
         pieces: tuple[str, ...],
-        recipes: list[Recipe | None],
         sources: tuple[tuple[str, Schema | None], ...],
         publish: str | None,
         schema: Schema,
+        states: int,
+        template: Template | None,
+        recipes: list[Recipe | None],
+        assembly: object = None,
+        report: str | None = None,
     ) -> None:
         self.language = language
-        self.template = template
-        self.written = pieces
-        self.recipes = recipes
+        self.written = written
+        self.pieces = pieces
         self.sources = sources
         self.publish = publish
         self.schema = schema
-        self.states = sum(len(a.states) for a in template.compiled.automata)
+        self.states = states
+        self.template = template
+        self.recipes = recipes
+        self.assembly = assembly
+        self.report = report
+
+    def compiled(self, literals: Literals) -> Compiled:
+        """The automata with these literals; none for a composite subscription."""
+        return Compiled(()) if self.template is None else self.template.bound(literals)
 
 
 @final
@@ -73,13 +86,13 @@ class Subscriber:
 
     def text(self) -> str:
         """The canonical text."""
-        return self.form.template.text(self.literals)
+        return written(self.form.pieces, self.literals)
 
     def definition(self) -> SubscriptionDefinition:
         """What the user asked for."""
         form = self.form
         query = written(form.written, self.literals) if self.own is None else self.own
-        return SubscriptionDefinition(self.name, form.language, query, self.lineage)
+        return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report)
 
     def said(self) -> str:
         """What an id says beside the match; with that, it is the same wherever and whenever the match is found."""

@@ -5,6 +5,7 @@ Here: outcomes, targets, feeds. Not here: subscribers themselves, results.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -20,14 +21,28 @@ ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that 
 
 @final
 class Outcome:
-    """The names and values of a match."""
+    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats, and
+    the operands' names."""
 
-    def __init__(self, names: tuple[str, ...], output: tuple[Term, ...]) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        output: tuple[Term, ...],
+        operands: tuple[str, ...] = (),
+        floats: Sequence[bool] = (),
+    ) -> None:
         self.names = names
         self.outputs: list[Computation] = [computation(t) for t in output]
+        self.operands = operands
+        self.floats = floats
 
     def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:
         return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
+
+    def bound(self, binding: Row) -> Row:
+        """The variables' values as their types: an int and a float attribute may share a variable."""
+        pairs = zip(binding, self.floats, strict=True)
+        return tuple([float(v) if wanted and isinstance(v, int) else v for v, wanted in pairs])
 
 
 @final
@@ -60,6 +75,12 @@ class Target:
             self.others = [subscriber]
         else:
             self.others.append(subscriber)
+
+    def serve(self, subscriber: Subscriber, feed: Feed | None) -> None:
+        """One more subscriber, and the stream that it publishes."""
+        self.join(subscriber)
+        if feed is not None:
+            self.feeds = [feed] if self.feeds is None else [*self.feeds, feed]
 
     def without(self, name: str, branch: i64) -> Target:
         """A target for all the others. O(subscribers)."""

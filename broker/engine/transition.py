@@ -78,13 +78,14 @@ class Update:
 
 @final
 class Transition(Guarded):
-    """An arc ready to run: to a place, with an update of the slots, or to a target."""
+    """An arc ready to run: to a place, with an update of the slots, or to a target; or it tells of a symbol."""
 
     def __init__(self, form: Form, update: Update | None, place: Place | None, target: Target | None) -> None:
         super().__init__(form)
         self.update = update
         self.place = place
         self.target = target
+        self.symbol = -1  # of a composite subscription's primitive, which is what such an arc is for
 
 
 @final

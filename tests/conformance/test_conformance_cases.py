@@ -19,7 +19,7 @@ from broker.events.errors import ForetellError, Unsupported
 from broker.events.validation import row_from_mapping
 
 CASES = [json.loads(line) for line in Path(__file__).with_name("cases.jsonl").read_text().splitlines()]
-BUILT = {"cayuga"}
+BUILT = {"cayuga", "ptopss"}
 
 
 def frozen(value: Any) -> Any:

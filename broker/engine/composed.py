@@ -1,0 +1,77 @@
+"""What an event completed of a composite subscription: how many tuples, one of them, and all of them on request.
+
+Here: one form for what machines and words complete. Not here: how they count, results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias, final
+
+from mypy_extensions import mypyc_attr
+
+from ..events.schema import Row
+from .tuples import Completion
+from .words import Fired
+
+Item: TypeAlias = Any
+"""An event in a tuple: its id, or for a derived one what it adds to a trace and the ids of its lineage."""
+Assigned: TypeAlias = list[tuple[int, Item, int]]
+"""Operands, ascending, with the item and the time of the event that each has."""
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Composed:
+    """One of both. `tuples`: each tuple is a result, not only one for all of them."""
+
+    __slots__ = ("completion", "fired", "tuples")
+
+    def __init__(self, completion: Completion | None, fired: Fired | None, tuples: bool) -> None:
+        self.completion = completion
+        self.fired = fired
+        self.tuples = tuples
+
+    def count(self) -> int | None:
+        """How many tuples, of any size; None where a limit was hit."""
+        if self.completion is not None:
+            return self.completion.count
+        return None if self.fired is None else self.fired.count
+
+    def binding(self) -> Row:
+        """The variables' values."""
+        return () if self.completion is None else self.completion.binding
+
+    def incomplete(self) -> bool:
+        """Whether a limit was hit and tuples may be missing."""
+        return self.completion is not None and self.completion.incomplete
+
+    def results(self) -> int:
+        """How many results it makes for each subscriber. O(1), but for incomplete ones."""
+        if not self.tuples:
+            return 1
+        count = self.count()
+        return sum(1 for _ in self.each()) if count is None else count
+
+    def each(self) -> Iterator[Assigned]:
+        """The tuples that are results: all, made as they are asked for, or the witness."""
+        if self.completion is not None:
+            if self.tuples:
+                for found in self.completion.tuples():
+                    yield list(found)
+            else:
+                yield list(self.completion.witness())
+        elif self.fired is not None:
+            taken: list[Any] = self.fired.witness()
+            yield [(operand, item, time) for operand, (item, time) in enumerate(taken)]
+
+
+def trace_item(item: Item) -> int:
+    """What the event adds to a trace."""
+    number: int = item if isinstance(item, int) else item[0]
+    return number
+
+
+def ids(item: Item) -> list[int]:
+    """What the event adds to a lineage."""
+    return [item] if isinstance(item, int) else list(item[1])

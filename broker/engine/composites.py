@@ -1,0 +1,250 @@
+"""Composite subscriptions of all streams: which machine or word each has, coming and going.
+
+Equal subscriptions have one machine as long as it has not taken an event, chains of contiguous words share a trie; who
+comes later sees only tuples that begin later. Here: that choice, and the streams' lanes. Not here: what an event does
+(lanes), how tuples are counted (tuples, words).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, final
+
+from ..algebra.composite import Chain, Composite, Leaf, Structure
+from ..automaton.paths import PathAutomaton
+from .directory import Directory
+from .lanes import Lane, Matcher, Reader
+from .options import Options
+from .subscriber import Form, Subscriber
+from .symbols import Symbols
+from .target import Feed, Outcome, Target
+from .tuples import Bounds, Machine
+from .word_dump import check_invariants as check_words
+from .word_terms import Term
+
+Alike: TypeAlias = tuple[object, ...]
+
+
+@final
+class Assembly:
+    """A composite subscription and report, ready to run: what its form keeps."""
+
+    def __init__(self, composite: Composite, paths: PathAutomaton, tuples: bool) -> None:
+        self.composite = composite
+        self.paths = paths
+        self.tuples = tuples
+        self.words = None if tuples else words_of(composite)
+        operands = tuple((operand.guard, operand.joins) for operand in composite.operands)
+        names = (composite.variables, tuple(operand.name for operand in composite.operands))
+        shape = (composite.structure, composite.conditions, composite.within)
+        self.alike: Alike = (composite.stream, composite.partition, operands, shape, names, tuples)
+
+    def outcome(self) -> Outcome:
+        composite = self.composite
+        floats = [attribute.type == "float" for attribute in composite.result_schema.attributes]
+        return Outcome(composite.variables, (), tuple(operand.name for operand in composite.operands), floats)
+
+
+def words_of(composite: Composite) -> list[list[int]] | None:
+    """The operands as a chain of contiguous words; None where it is more than that."""
+    if composite.variables or composite.conditions or composite.within is not None or composite.partition:
+        return None
+    parts: tuple[Structure, ...]
+    separators: tuple[str, ...]
+    match composite.structure:
+        case Leaf():
+            parts, separators = (composite.structure,), ()
+        case Chain(parts, separators):
+            pass
+        case _:
+            return None
+    words: list[list[int]] = [[]]
+    for number, part in enumerate(parts):
+        if not isinstance(part, Leaf):
+            return None
+        if number and separators[number - 1] == ";":
+            words.append([])
+        words[-1].append(part.operand)
+    return words
+
+
+@final
+class Seat:
+    """Where a subscription is: in a machine, or at a term of the words. `symbols` are those of its operands."""
+
+    def __init__(self, lane: Lane, matcher: Matcher | None, term: Term | None, symbols: list[int]) -> None:
+        self.lane = lane
+        self.symbols = symbols
+        self.matcher = matcher
+        self.term = term
+
+    def target(self) -> Target:
+        if self.matcher is not None:
+            return self.matcher.target
+        assert self.term is not None
+        assert isinstance(self.term.target, Target)
+        return self.term.target
+
+    def put(self, target: Target) -> None:
+        if self.matcher is not None:
+            self.matcher.target = target
+        elif self.term is not None:
+            self.term.target = target
+
+
+@final
+class Seating:
+    """Where subscriptions were when a snapshot was taken, while they come again: by name, the number of a machine or of
+    a term of the words, and the symbols of the operands then; `matchers` those of the machines that are there again."""
+
+    def __init__(self, places: dict[str, tuple[int, int, list[int]]]) -> None:
+        self.places = places
+        self.matchers: dict[int, Matcher] = {}
+        self.symbols: dict[Lane, dict[int, int]] = {}
+        self.waiting: list[
+            tuple[Lane, int, Subscriber, Outcome, Feed | None, list[int]]
+        ] = []  # until the words are there
+
+
+@final
+class Composites:
+    """Lanes by stream; `lanes` is what the runtime reads."""
+
+    def __init__(self, directory: Directory, options: Options) -> None:
+        self.directory = directory
+        self.options = options
+        self.lanes: dict[int, list[Lane]] = {}  # by stream number
+        self.seats: dict[str, Seat] = {}  # by subscription
+        self._symbols: dict[str, Symbols] = {}
+        self._newest: dict[Alike, Matcher] = {}
+        self.seating: Seating | None = None
+
+    def join(self, assembly: Assembly, subscriber: Subscriber, feed: Feed | None) -> None:
+        """Enter a subscription. O(its size)."""
+        composite = assembly.composite
+        lane = self._lane(composite.stream, composite.partition)
+        symbols = self._symbols.setdefault(composite.stream, Symbols(self.directory, composite.stream))
+        numbers = [symbols.acquire(operand.guard) for operand in composite.operands]
+        if self.seating is not None and assembly.words:
+            _, term, old = self.seating.places[subscriber.name]
+            self.seating.symbols.setdefault(lane, {}).update(zip(old, numbers, strict=True))
+            self.seating.waiting.append((lane, term, subscriber, assembly.outcome(), feed, numbers))
+            self._spell(lane, numbers)
+            return
+        if assembly.words:
+            seat = self._spelled(lane, assembly, numbers)
+        else:
+            seat = self._seated(lane, assembly, numbers, subscriber.name)
+        self.seats[subscriber.name] = seat
+        seat.target().serve(subscriber, feed)
+
+    def _spelled(self, lane: Lane, assembly: Assembly, numbers: list[int]) -> Seat:
+        assert assembly.words is not None
+        term = lane.words.add([[numbers[operand] for operand in word] for word in assembly.words])
+        if term.target is None:
+            term.target = Target(assembly.outcome(), None)
+        self._spell(lane, numbers)
+        return Seat(lane, None, term, numbers)
+
+    def _spell(self, lane: Lane, numbers: list[int]) -> None:
+        for number in numbers:
+            lane.spelled[number] = lane.spelled.get(number, 0) + 1
+
+    def _seated(self, lane: Lane, assembly: Assembly, numbers: list[int], name: str) -> Seat:
+        seating = self.seating
+        before = -1 if seating is None else seating.places[name][0]
+        matcher = self._newest.get(assembly.alike) if seating is None else seating.matchers.get(before)
+        if matcher is None or (matcher.taken and seating is None):
+            bounds = Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
+            machine = Machine(assembly.paths, assembly.tuples, bounds)
+            matcher = Matcher(machine, Target(assembly.outcome(), None), assembly.tuples)
+            self._newest[assembly.alike] = matcher
+            if seating is not None:
+                seating.matchers[before] = matcher
+            for operand, number in enumerate(numbers):
+                lane.readers.setdefault(number, []).append(Reader(matcher, operand))
+        return Seat(lane, matcher, None, numbers)
+
+    def leave(self, assembly: Assembly, name: str, feed: Feed | None) -> None:
+        """Undo one `join`. O(its size, and machines that read its symbols)."""
+        composite = assembly.composite
+        seat = self.seats.pop(name)
+        target = seat.target().without(name, 0)
+        if target.feeds is not None:
+            target.feeds = [other for other in target.feeds if other is not feed] or None
+        seat.put(target)
+        symbols = self._symbols[composite.stream]
+        numbers = seat.symbols
+        lane = seat.lane
+        if seat.term is not None:
+            if target.first is None:
+                seat.term.target = None
+            lane.words.remove(seat.term)
+            for number in numbers:
+                lane.spelled[number] -= 1
+                if not lane.spelled[number]:
+                    del lane.spelled[number]
+        elif seat.matcher is not None and target.first is None:
+            self._dismiss(lane, assembly, seat.matcher, numbers)
+        for operand in composite.operands:
+            symbols.release(operand.guard)
+        if not len(symbols):
+            del self._symbols[composite.stream]
+        if lane.empty():
+            number = self.directory.stream(composite.stream)
+            self.lanes[number].remove(lane)
+            if not self.lanes[number]:
+                del self.lanes[number]
+
+    def _dismiss(self, lane: Lane, assembly: Assembly, matcher: Matcher, numbers: list[int]) -> None:
+        for number in set(numbers):
+            rest = [reader for reader in lane.readers[number] if reader.matcher is not matcher]
+            if rest:
+                lane.readers[number] = rest
+            else:
+                del lane.readers[number]
+        lane.drop(matcher)
+        if self._newest.get(assembly.alike) is matcher:
+            del self._newest[assembly.alike]
+
+    def _lane(self, stream: str, positions: tuple[int, ...]) -> Lane:
+        lanes = self.lanes.setdefault(self.directory.stream(stream), [])
+        for lane in lanes:
+            if lane.positions == positions:
+                return lane
+        lane = Lane(stream, positions)
+        lanes.append(lane)
+        return lane
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def all_lanes(self) -> list[Lane]:
+        return [lane for lanes in self.lanes.values() for lane in lanes]
+
+    def statistics(self) -> dict[str, int]:
+        """`machines` and `terms` of words; what their partial matches are kept in."""
+        figures = {"machines": 0, "terms": 0, "bindings": 0, "cells": 0, "nodes": 0, "entries": 0}
+        for lane in self.all_lanes():
+            figures["machines"] += len({id(r.matcher) for readers in lane.readers.values() for r in readers})
+            figures["terms"] += lane.words.statistics()["terms"]
+            for part in lane.parts.values():
+                for partition in part.partitions.values():
+                    for name, count in partition.statistics().items():
+                        if name in figures:
+                            figures[name] += count
+        return figures
+
+    def check_invariants(self) -> None:
+        for lane in self.all_lanes():
+            assert not lane.empty()
+            check_words(lane.words)
+            for part in lane.parts.values():
+                for partition in part.partitions.values():
+                    partition.check_invariants()
+        for seat in self.seats.values():
+            assert seat.target().first is not None
+
+
+def assembly_of(form: Form) -> Assembly | None:
+    """The assembly of a composite subscription's form; None for any other."""
+    assembly: Any = form.assembly
+    return assembly if isinstance(assembly, Assembly) else None

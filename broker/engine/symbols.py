@@ -1,0 +1,74 @@
+"""Primitives of composite subscriptions: what an event satisfies is found once, whoever asks (P-ToPSS 3.2).
+
+Each distinct guard of a stream has a number, its symbol, and stands in the static predicate index like any start arc;
+an event's symbols are gathered on its way through the index.
+
+Here: coming and going of symbols. Not here: who reads them (lanes).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from ..algebra.normal_form import Form
+from .directory import Directory
+from .spaces import Key, Space
+from .transition import Transition
+
+
+@final
+class Symbol:
+    """A guard by number, and where its arc is."""
+
+    def __init__(self, number: int, space: Space, key: Key, arc: Transition) -> None:
+        self.number = number
+        self.space = space
+        self.key = key
+        self.arc = arc
+        self.users = 0
+
+
+@final
+class Symbols:
+    """The symbols of one stream."""
+
+    def __init__(self, directory: Directory, stream: str) -> None:
+        self.directory = directory
+        self.stream = stream
+        self._known: dict[Form, Symbol] = {}
+        self._free: list[int] = []
+        self._numbers = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def acquire(self, guard: Form) -> int:
+        """The number of a guard, for one more user."""
+        symbol = self._known.get(guard)
+        if symbol is None:
+            symbol = self._known[guard] = self._made(guard)
+        symbol.users += 1
+        return symbol.number
+
+    def release(self, guard: Form) -> None:
+        """Undo one `acquire`."""
+        symbol = self._known[guard]
+        symbol.users -= 1
+        if symbol.users:
+            return
+        del self._known[guard]
+        self._free.append(symbol.number)
+        self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
+        self.directory.prune(symbol.space, symbol.key)
+
+    def _made(self, guard: Form) -> Symbol:
+        if self._free:
+            number = self._free.pop()
+        else:
+            number = self._numbers
+            self._numbers += 1
+        space, key, rest = self.directory.start_cell(self.stream, guard)
+        arc = Transition(rest, None, None, None)
+        arc.symbol = number
+        self.directory.static(space, key).arcs.add(arc)
+        return Symbol(number, space, key, arc)

@@ -1,0 +1,123 @@
+"""P-ToPSS through the engine against its executable meaning: random subscriptions, streams, batches, comings and goings,
+and snapshots in between."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeAlias
+
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from strategies.composite_subscriptions import ATTRIBUTES, STREAM, histories, lowered, subscriptions
+
+from broker.algebra import semantics_ptopss as meaning
+from broker.algebra.composite import Composite
+from broker.engine import Engine, Match, Options
+from broker.events.errors import DefinitionError
+from broker.events.schema import Row
+
+slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+Event: TypeAlias = tuple[int, Row]
+Tuple: TypeAlias = tuple[int | None, ...]
+Truth: TypeAlias = dict[tuple[int, Row], set[Tuple]]  # by completing event and binding
+
+
+def truth(composite: Composite, history: list[Event], first: int) -> Truth:
+    """The tuples whose events are all from that index on, events by index in the whole history."""
+    later = history[first:]
+    found: Truth = {}
+    for assignment in meaning.tuples(composite, later):
+        whole = tuple(None if index is None else index + first for index in assignment)
+        end = max(index for index in whole if index is not None)
+        found.setdefault((end, meaning.binding(composite, assignment, later)), set()).add(whole)
+    return found
+
+
+def assigned(composite: Composite, match: Match) -> Tuple:
+    """Event ids are 1-based indexes."""
+    assert match.bindings is not None
+    ids = [match.bindings.get(operand.name) for operand in composite.operands]
+    assert [number for bound in ids for number in bound or ()] == match.lineage
+    return tuple(None if bound is None else bound[0] - 1 for bound in ids)
+
+
+def check(composite: Composite, report: str, expected: Truth, matches: list[Match], history: list[Event]) -> None:
+    ids = Counter(match.id for match in matches)
+    assert not ids or max(ids.values()) == 1
+    seen: Truth = {}
+    for match in matches:
+        key = (assigned_end(match), tuple(match.data.values()))
+        times = [history[number - 1][0] for number in match.lineage or ()]
+        assert (match.start, match.end) == (min(times), max(times))
+        seen.setdefault(key, set()).add(assigned(composite, match))
+        if report == "completions":
+            assert match.tuples == len(expected[key])
+    if report == "all":
+        assert seen == expected
+        assert len(matches) == sum(map(len, expected.values()))
+    else:
+        assert seen.keys() == expected.keys()
+        assert all(len(found) == 1 and found <= expected[key] for key, found in seen.items())
+        assert len(matches) == len(expected)
+
+
+def assigned_end(match: Match) -> int:
+    return max(match.lineage or ()) - 1
+
+
+def publish(engine: Engine, history: list[Event], first: int, upto: int, matches: dict[str, list[Match]]) -> None:
+    times, rows = [time for time, _ in history[first:upto]], [row for _, row in history[first:upto]]
+    results = engine.publish(STREAM, times, rows, ids=range(first + 1, upto + 1))
+    every = list(results)
+    assert len(results) == len(every)
+    assert [results[i] for i in range(len(every))] == every
+    for match in every:
+        matches[match.subscription].append(match)
+
+
+@settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
+@given(
+    st.lists(st.tuples(subscriptions(most=4), st.sampled_from(["all", "completions"])), min_size=1, max_size=4),
+    st.data(),
+)
+def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObject) -> None:
+    history = data.draw(histories())
+    engine = Engine(Options(static_index=data.draw(st.booleans())))
+    engine.add_stream(STREAM, ATTRIBUTES)
+    since: dict[str, tuple[str, Composite, int]] = {}
+    matches: dict[str, list[Match]] = {}
+    gone: dict[str, int] = {}
+    waiting: list[tuple[str, str, str]] = [(f"q{number}", text, report) for number, (text, report) in enumerate([*wanted, wanted[0]])]
+    at = 0
+    while at < len(history):
+        for _ in range(data.draw(st.integers(0, len(waiting)))):
+            name, text, report = waiting.pop(0)
+            composite = lowered(text)
+            try:
+                engine.subscribe(name, language="ptopss", query=text, report=report)
+            except DefinitionError as error:
+                note(str(error))
+                assert not meaning.tuples(composite, history)
+                continue
+            since[name] = (report, composite, at)
+            matches[name] = []
+        if len(since) > len(gone) and not data.draw(st.integers(0, 5)):
+            name = data.draw(st.sampled_from([name for name in since if name not in gone]))
+            engine.unsubscribe(name)
+            gone[name] = at
+        if not data.draw(st.integers(0, 3)):
+            engine.check_invariants()
+            engine = Engine.restore(engine.snapshot())
+        upto = data.draw(st.integers(at + 1, len(history)))
+        publish(engine, history, at, upto, matches)
+        at = upto
+    engine.check_invariants()
+    for name, (report, composite, first) in since.items():
+        upto = gone.get(name, len(history))
+        check(composite, report, truth(composite, history[:upto], first), matches[name], history)
+    for name in since.keys() - gone.keys():
+        engine.unsubscribe(name)
+    engine.check_invariants()
+    assert not any(engine.program.directory.statics)
+    assert engine.program.composites.statistics()["machines"] == 0

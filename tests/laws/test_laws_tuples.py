@@ -1,0 +1,123 @@
+"""Counting and enumerating tuples against the executable meaning, on random composite subscriptions and streams."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from strategies.composite_subscriptions import histories, lowered, subscriptions
+
+from broker.algebra import semantics_ptopss as meaning
+from broker.algebra.composite import Composite
+from broker.algebra.semantics import Environment, Occurrence, holds
+from broker.automaton.paths import PathAutomaton, compile_paths
+from broker.engine.tuples import Bounds, Completion, Machine, Partition
+from broker.events.errors import DefinitionError
+from broker.events.schema import Row
+
+slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
+light = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
+
+Event: TypeAlias = tuple[int, Row]
+Found: TypeAlias = dict[tuple[int, Row], set[meaning.Assignment]]
+"""By completing event and binding, the tuples."""
+
+
+def compiled(composite: Composite, history: list[Event]) -> PathAutomaton | None:
+    """Its automaton; None, and no match by any reading, where its conditions contradict each other."""
+    try:
+        return compile_paths(composite)
+    except DefinitionError as error:
+        note(str(error))
+        assert not meaning.tuples(composite, history)
+        return None
+
+
+def truth(composite: Composite, history: list[Event]) -> Found:
+    found: Found = {}
+    for assignment in meaning.tuples(composite, history):
+        end = max(index for index in assignment if index is not None)
+        found.setdefault((end, meaning.binding(composite, assignment, history)), set()).add(assignment)
+    return found
+
+
+def fits(composite: Composite, row: Row) -> list[int]:
+    """The operands whose guards the event satisfies: what an index answers."""
+    environment = Environment(Occurrence(row, 0, 0, ()))
+    return [
+        number
+        for number, operand in enumerate(composite.operands)
+        if any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
+    ]
+
+
+class Player:
+    """Hands a machine the events that concern it, partition by partition, as an engine does."""
+
+    def __init__(self, composite: Composite, machine: Machine) -> None:
+        self.composite = composite
+        self.machine = machine
+        self.partitions: dict[Row, tuple[Partition, list[int]]] = {}
+        self.done = 0
+
+    def play(self, history: list[Event], check: bool = True) -> list[tuple[int, Completion]]:
+        found: list[tuple[int, Completion]] = []
+        for time, row in history:
+            number, self.done = self.done, self.done + 1
+            key = tuple(row[position] for position in self.composite.partition)
+            if None in key:
+                continue
+            partition, count = self.partitions.setdefault(key, (self.machine.partition(), [0]))
+            count[0] += 1
+            hits = fits(self.composite, row)
+            if hits:
+                found += [(number, c) for c in partition.take(hits, row, time, count[0], number)]
+            if check:
+                partition.check_invariants()
+        return found
+
+
+def typed(composite: Composite, binding: Row) -> Row:
+    types = [attribute.type for attribute in composite.result_schema.attributes]
+    return tuple(float(v) if t == "float" and isinstance(v, int) else v for t, v in zip(types, binding))
+
+
+def assignment(composite: Composite, taken: tuple[tuple[int, int, int], ...], history: list[Event]) -> Any:
+    found: list[int | None] = [None] * len(composite.operands)
+    for operand, item, time in taken:
+        assert history[item][0] == time
+        found[operand] = item
+    return tuple(found)
+
+
+def judge(composite: Composite, history: list[Event], found: list[tuple[int, Completion]], every: bool) -> None:
+    """One completion an event and binding, with the exact count, a witness, and, where asked, every tuple once."""
+    expected = truth(composite, history)
+    seen = {(end, typed(composite, c.binding)): c for end, c in found}
+    assert len(seen) == len(found)
+    assert {key: c.count for key, c in seen.items()} == {key: len(tuples) for key, tuples in expected.items()}
+    for key, completion in seen.items():
+        assert not completion.incomplete
+        assert assignment(composite, completion.witness(), history) in expected[key]
+        made = [assignment(composite, taken, history) for taken in completion.tuples()]
+        if every:
+            assert len(made) == len(expected[key])
+            assert set(made) == expected[key]
+        else:
+            assert set(made) <= expected[key]
+
+
+@heavy
+@given(subscriptions(), histories(), st.booleans(), st.booleans())
+def test_machines_count_and_find_what_the_semantics_says(
+    text: str, history: list[Event], every: bool, windows: bool
+) -> None:
+    composite = lowered(text)
+    automaton = compiled(composite, history)
+    if automaton is None:
+        return
+    machine = Machine(automaton, tuples=every, windows=windows)
+    note(f"{text}\n{machine.method}")
+    judge(composite, history, Player(composite, machine).play(history), every)
