@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Final, Generic, TypeVar, final
 
 from ..algebra.computation import Slots
-from ..algebra.normal_form import ALWAYS, Clause, Form
-from ..algebra.predicate import Predicate, Shared, conjunction, holds, predicates
+from ..algebra.normal_form import Clause, Form
+from ..algebra.predicate import All, Shared, condition, conjunction, holds
 from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ..events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
@@ -33,7 +33,7 @@ class Guarded:
 
     def __init__(self, form: Form) -> None:
         self.form = form
-        self.guard: list[Predicate] = [] if form == ALWAYS else predicates(form)
+        self.guard: All | None = condition(form)
         self.serial = 0
         self.removed = False
 
@@ -74,7 +74,7 @@ class ArcIndex(Generic[A]):
         """The arcs whose guard holds, each once. O(log arcs + candidates) where the pivots are selective."""
         arcs = self.arcs
         if len(arcs) <= self.few:
-            return [a for a in arcs if not a.guard or holds(a.guard, row, bound, slots, length, span)]
+            return [a for a in arcs if a.guard is None or holds(a.guard, row, bound, slots, length, span)]
         tail = len(arcs) - self._filed
         columns = self._columns
         if columns is None or tail > min(TAIL_MIN + (self._filed >> 3), TAIL_MAX) or self._gone > (self._filed >> 2):
@@ -87,16 +87,16 @@ class ArcIndex(Generic[A]):
             arc = filed.arc
             if arc.removed or (filed.shared and arc.serial == serial):
                 continue
-            if not filed.rest or holds(filed.rest, row, bound, slots, length, span):
+            if filed.rest is None or holds(filed.rest, row, bound, slots, length, span):
                 arc.serial = serial
                 found.append(arc)
         for filed in columns.plain:
             arc = filed.arc
-            if not arc.removed and (not filed.rest or holds(filed.rest, row, bound, slots, length, span)):
+            if not arc.removed and (filed.rest is None or holds(filed.rest, row, bound, slots, length, span)):
                 found.append(arc)
         for i in range(self._filed, len(arcs)):
             arc = arcs[i]
-            if not arc.guard or holds(arc.guard, row, bound, slots, length, span):
+            if arc.guard is None or holds(arc.guard, row, bound, slots, length, span):
                 found.append(arc)
         return found
 
@@ -130,7 +130,7 @@ class Columns(Generic[A]):
             pivots = [_pivot(clause) for clause in arc.form]
             if not pivots or any(pivot is None for pivot in pivots):
                 filed = Filed(arc, False)
-                filed.rest = [] if arc.form == ALWAYS else predicates(arc.form, self._shared)
+                filed.rest = condition(arc.form, self._shared)
                 self.plain.append(filed)
                 continue
             for clause, pivot in zip(arc.form, pivots, strict=True):
@@ -192,7 +192,7 @@ class Filed(Generic[A]):
     def __init__(self, arc: A, shared: bool) -> None:
         self.arc = arc
         self.shared = shared
-        self.rest: list[Predicate] = []
+        self.rest: All | None = None
 
 
 def _pivot(clause: Clause) -> Comparison | None:

@@ -167,7 +167,7 @@ class OrderedRuntime:
         arcs = static.arcs.arcs
         if len(arcs) <= static.arcs.few:
             for arc in arcs:
-                if not arc.guard or holds(arc.guard, row, (), (), length, length):
+                if arc.guard is None or holds(arc.guard, row, (), (), length, length):
                     self._follow(arc, None)
         else:
             for arc in static.arcs.satisfied(row, (), (), length, length):
@@ -196,7 +196,7 @@ class OrderedRuntime:
                 continue
             if run.t1 < start:
                 theta = place.theta
-                if not theta or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
+                if theta is None or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
                     self._step(run, place)
                     if alone:
                         continue
@@ -230,7 +230,7 @@ class OrderedRuntime:
         arcs = place.arcs.arcs
         if len(arcs) <= place.arcs.few:
             for arc in arcs:
-                if not arc.guard or holds(arc.guard, row, run.row, run.slots, length, span):
+                if arc.guard is None or holds(arc.guard, row, run.row, run.slots, length, span):
                     self._follow(arc, run)
         else:
             for arc in place.arcs.satisfied(row, run.row, run.slots, length, span):

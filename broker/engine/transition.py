@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ..algebra.computation import Computation, Slots
 from ..algebra.normal_form import Form
-from ..algebra.predicate import Predicate, computation, predicates
+from ..algebra.predicate import All, computation, condition
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
 from .arcs import ArcIndex, Guarded
@@ -103,7 +103,7 @@ class Place:
         self.key = key
         # Most runs wait under one value of the row that they have just bound.
         self.own: i64 = key[0].position if len(key) == 1 and key[0].bound else -1
-        self.theta: list[Predicate] = predicates(theta)
+        self.theta: All | None = condition(theta)
         self.rebind: Transition | None = None
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED

@@ -9,7 +9,8 @@ from strategies.typed_queries import SCHEMAS, VALUES, conditions
 from strategies.typed_queries import Side as Names
 
 from broker.algebra.normal_form import ALWAYS, NEVER, duration_bound, normalise, split
-from broker.algebra.predicate import holds, predicates
+from broker.algebra.predicate import condition as condition_of
+from broker.algebra.predicate import holds
 from broker.algebra.resolution import BinaryScope, UnaryScope, condition
 from broker.algebra.semantics import Environment, Occurrence
 from broker.algebra.semantics import holds as means
@@ -98,5 +99,5 @@ def test_what_runs_is_what_is_written(syntax: object, first: Row, event: Row, le
     end = 10
     start = end - length
     written = means(term, Environment(Occurrence(event, start, end, ()), first, (), start - gap))
-    runs = holds(predicates(normalise(replace(term, bound_row))), event, first, (), length + 1, length + gap + 1)
+    runs = holds(condition_of(normalise(replace(term, bound_row))), event, first, (), length + 1, length + gap + 1)
     assert runs is written
