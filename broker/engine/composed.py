@@ -23,7 +23,7 @@ Assigned: TypeAlias = list[tuple[int, Item, int]]
 @final
 @mypyc_attr(acyclic=True)
 class Composed:
-    """One of both. `tuples`: each tuple is a result, not only one for all of them."""
+    """One of both, or, with neither, that a limit was hit. `tuples`: each tuple is a result, not only one for all."""
 
     __slots__ = ("completion", "fired", "tuples")
 
@@ -53,6 +53,10 @@ class Composed:
         count = self.count()
         return sum(1 for _ in self.each()) if count is None else count
 
+    def limited(self) -> bool:
+        """Whether all that it says is that a limit was hit."""
+        return self.completion is None and self.fired is None
+
     def each(self) -> Iterator[Assigned]:
         """The tuples that are results: all, made as they are asked for, or the witness."""
         if self.completion is not None:
@@ -64,6 +68,8 @@ class Composed:
         elif self.fired is not None:
             taken: list[Any] = self.fired.witness()
             yield [(operand, item, time) for operand, (item, time) in enumerate(taken)]
+        else:
+            yield []
 
 
 def trace_item(item: Item) -> int:

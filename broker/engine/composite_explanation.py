@@ -57,7 +57,7 @@ def composite_lines(catalog: Catalog) -> list[str]:
 
 
 def _counting(assembly: Assembly) -> str:
-    if assembly.words is not None:
-        return f"counted with all others in one trie of contiguous words, {len(assembly.words)} of them its own"
+    if assembly.words is not None or assembly.paths is None:
+        return f"counted with all others in one trie of contiguous words, {len(assembly.words or ())} of them its own"
     machine = Machine(assembly.paths, assembly.tuples)
     return f"{len(assembly.paths.states)} states of its path automaton; tuples by {machine.method}"

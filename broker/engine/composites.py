@@ -7,10 +7,13 @@ comes later sees only tuples that begin later. Here: that choice, and the stream
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, TypeAlias, final
 
 from ..algebra.composite import Chain, Composite, Leaf, Structure
-from ..automaton.paths import PathAutomaton
+from ..automaton.paths import PathAutomaton, compile_paths
+from ..events.errors import Unsupported
+from .composed import ids
 from .directory import Directory
 from .lanes import Lane, Matcher, Reader
 from .options import Options
@@ -26,13 +29,14 @@ Alike: TypeAlias = tuple[object, ...]
 
 @final
 class Assembly:
-    """A composite subscription and report, ready to run: what its form keeps."""
+    """A composite subscription and report, ready to run: what its form keeps. `words` where it is a chain of these, of
+    which completions are reported, else `paths`. Raises LimitExceeded or DefinitionError (compile_paths)."""
 
-    def __init__(self, composite: Composite, paths: PathAutomaton, tuples: bool) -> None:
+    def __init__(self, composite: Composite, tuples: bool) -> None:
         self.composite = composite
-        self.paths = paths
         self.tuples = tuples
         self.words = None if tuples else words_of(composite)
+        self.paths: PathAutomaton | None = compile_paths(composite) if self.words is None else None
         operands = tuple((operand.guard, operand.joins) for operand in composite.operands)
         names = (composite.variables, tuple(operand.name for operand in composite.operands))
         shape = (composite.structure, composite.conditions, composite.within)
@@ -155,6 +159,7 @@ class Composites:
         matcher = self._newest.get(assembly.alike) if seating is None else seating.matchers.get(before)
         if matcher is None or (matcher.taken and seating is None):
             bounds = Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
+            assert assembly.paths is not None
             machine = Machine(assembly.paths, assembly.tuples, bounds)
             matcher = Matcher(machine, Target(assembly.outcome(), None), assembly.tuples)
             self._newest[assembly.alike] = matcher
@@ -214,6 +219,21 @@ class Composites:
         lane = Lane(stream, positions)
         lanes.append(lane)
         return lane
+
+    def partial(self, name: str, most: int) -> list[dict[str, list[int]]]:
+        """Tuples begun, ids by operand. Raises Unsupported for what has no machine of its own."""
+        seat = self.seats.get(name)
+        if seat is None or seat.matcher is None:
+            raise Unsupported(f"subscription {name!r}: only a composite one with a machine of its own keeps tuples")
+        matcher = seat.matcher
+        operands = matcher.target.outcome.operands
+        begun = (
+            tuple_
+            for part in seat.lane.parts.values()
+            if matcher in part.partitions
+            for tuple_ in part.partitions[matcher].partial(part.position)
+        )
+        return [{operands[operand]: ids(item) for operand, item, _ in tuple_} for tuple_ in islice(begun, most)]
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

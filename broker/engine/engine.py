@@ -136,7 +136,10 @@ class Engine:
         if isinstance(query, Prepared) and report is None and forecast is None:
             self._install(self.catalog.bound(name, query, lineage, since))
             return
-        text = query.query if isinstance(query, Prepared) else query
+        if isinstance(query, Prepared):
+            language, text = query.language, query.query
+        else:
+            text = query
         definition = SubscriptionDefinition(
             name, language, text, lineage, report, None if forecast is None else dict(forecast)
         )
@@ -195,10 +198,7 @@ class Engine:
 
         Raises UnknownSubscription, and DefinitionError while others read a stream that nobody else would publish.
         """
-        subscriber = self.catalog.subscriptions.get(name)
-        if subscriber is None:
-            near = suggestion(name, list(self.catalog.subscriptions))
-            raise UnknownSubscription(f"unknown subscription {name!r}{near}")
+        subscriber = self._known(name)
         self.catalog.check_leave(subscriber)
         for branch, recipe in enumerate(subscriber.form.recipes):
             if recipe is not None:
@@ -213,6 +213,13 @@ class Engine:
         for stream in [*left, *filter(None, [subscriber.form.publish])]:
             if stream not in self.catalog.internal and stream not in self.catalog.published:
                 self.runtime.clear(self.program.directory.forget(stream))
+
+    def _known(self, name: str) -> Subscriber:
+        subscriber = self.catalog.subscriptions.get(name)
+        if subscriber is None:
+            near = suggestion(name, list(self.catalog.subscriptions))
+            raise UnknownSubscription(f"unknown subscription {name!r}{near}")
+        return subscriber
 
     def _release(self, holding: Holding) -> list[str]:
         """Give up what a subscription held: the internal streams that it read."""
@@ -283,6 +290,15 @@ class Engine:
             "runs_begun": self.runtime.begun,
             **self.program.composites.statistics(),
         }
+
+    def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
+        """Tuples that a composite subscription has begun: ids by operand; of one that reports completions, a few of
+        them. Those that time has ruled out may still be among them; at most so many are given. For people.
+
+        Raises UnknownSubscription, and Unsupported for other subscriptions.
+        """
+        self._known(name)
+        return self.program.composites.partial(name, most)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""

@@ -79,10 +79,11 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
     automatic = [s.form for s in catalog.subscriptions.values() if s.form.template is not None]
     before = sum(form.states for form in automatic) + sum(s.end.node.depth + 1 for s in internal)
     after = sum(1 for _ in program.forest.nodes()) + program.bulk.states(program.forest.starts)
-    lines = [
-        f"{_counted(len(catalog.subscriptions), 'subscription')}, {_counted(automata, 'automaton', 'automata')}",
-        f"{_counted(before, 'state')} before merging, {after} after",
-    ]
+    subscriptions = _counted(len(catalog.subscriptions), "subscription")
+    lines = [subscriptions]
+    if automata:
+        lines = [f"{subscriptions}, {_counted(automata, 'automaton', 'automata')}"]
+        lines.append(f"{_counted(before, 'state')} before merging, {after} after")
     lines += composite_lines(catalog)
     waiting: dict[int, int] = {}
     for place in program.all_places():

@@ -17,7 +17,6 @@ from ..algebra.operators import Query
 from ..algebra.terms import LiteralUsed
 from ..automaton.automaton import Automaton
 from ..automaton.compilation import INTERNAL, Compiled, compile_query
-from ..automaton.paths import compile_paths
 from ..events.errors import DefinitionError, LimitExceeded, QueryError, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
@@ -107,6 +106,8 @@ class Forms:
         self._known = known
         self._syntaxes: dict[str, cayuga_syntax.Query] = {}  # by shape
         self._forms: dict[str, Form | None] = {}
+        self._composite_syntaxes: dict[str, ptopss_syntax.Query] = {}  # by text
+        self._composites: dict[str, Form] = {}  # by report and text
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
@@ -116,8 +117,13 @@ class Forms:
         if definition.forecast is not None:
             raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
         if definition.language == "ptopss":
+            text = definition.query
             try:
-                return Parsed(definition, ptopss.parse(definition.query))
+                if text not in self._composite_syntaxes:
+                    if len(self._composite_syntaxes) >= SHAPES_MAX:
+                        self._composite_syntaxes.clear()
+                    self._composite_syntaxes[text] = ptopss.parse(text)
+                return Parsed(definition, self._composite_syntaxes[text])
             except QueryError as error:
                 raise located(name, error) from None
         if definition.report is not None:
@@ -142,7 +148,7 @@ class Forms:
         name, text = parsed.definition.name, parsed.definition.query
         try:
             if isinstance(parsed.syntax, ptopss_syntax.Query):
-                return self._ptopss(parsed, parsed.syntax), ()
+                return self._known_composite(parsed, parsed.syntax), ()
             form = self._shared(parsed)
             if form is not None and parsed.shape is not None:
                 return form, parsed.shape.literals
@@ -164,14 +170,24 @@ class Forms:
         sources = self._schemas(parsed)
         return Form("cayuga", pieces, template.pieces, sources, query.publish, query.schema, states, template, recipes)
 
+    def _known_composite(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
+        """The form of a composite subscription, made once for equal texts."""
+        definition = parsed.definition
+        mark = f"{definition.report}\0{definition.query}"
+        known = self._composites.get(mark)
+        if known is None or known.sources != self._schemas(parsed):
+            if len(self._composites) >= SHAPES_MAX:
+                self._composites.clear()
+            known = self._composites[mark] = self._ptopss(parsed, syntax)
+        return known
+
     def _ptopss(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
         definition, text = parsed.definition, parsed.definition.query
         composite = lower_ptopss(syntax, text, self._schema_of, self._known)
-        paths = compile_paths(composite)
-        assembly = Assembly(composite, paths, definition.report != "completions")
+        assembly = Assembly(composite, definition.report != "completions")
         schema, publish, sources = composite.result_schema, composite.publish, self._schemas(parsed)
         canonical = (ptopss_printing.print_query(syntax),)
-        states = len(paths.states)
+        states = len(composite.operands) + 1
         return Form(
             "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, definition.report
         )

@@ -37,6 +37,8 @@ class Matcher:
         self.tuples = tuples
         self.hits: list[int] = []
         self.taken = False
+        self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
+        self.told: i64 = 0
 
 
 @final
@@ -139,6 +141,13 @@ class Lane:
             results.compose(index, Composed(completion, None, matcher.tuples))
             if matcher.target.feeds is not None:
                 fed.append(matcher.target)
+        if partition.lost > 0:
+            matcher.lost += partition.lost
+            partition.lost = 0
+            if matcher.lost >= 2 * matcher.told:
+                matcher.told = matcher.lost
+                results.targets.append(matcher.target)
+                results.compose(index, Composed(None, None, False))
 
     def _spell(
         self, symbols: list[int], position: i64, item: Any, time: i64, index: int, results: Results, fed: list[Target]

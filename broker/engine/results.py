@@ -24,6 +24,8 @@ _FACTOR: Final = 0x1E3779B97F4A7C15
 _STEP: Final = 0x3F58476D1CE4E5B9
 FINAL_DEPTH: Final = -1  # where a match binds its last event
 
+PARTIAL_LIMITS: Final = "bindings_max, cells_max or nodes_max"
+
 Tally = dict[tuple[str, int, int], int]
 
 
@@ -62,13 +64,18 @@ class Match(NamedTuple):
     bindings: dict[str, list[int]] | None = None
     tuples: int | None = None
     incomplete: bool = False
+    limit: str | None = None
 
     @property
     def kind(self) -> str:
-        return "match"
+        """`incomplete`: no match, but word of a limit that was hit at `end`."""
+        return "match" if self.limit is None else "incomplete"
 
     def line(self) -> dict[str, Any]:
         """The result as one JSON object; what does not apply is absent."""
+        if self.limit is not None:
+            said = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
+            return said | {"time": self.end, "limit": self.limit}
         found: dict[str, Any] = {
             "kind": "match",
             "subscription": self.subscription,
@@ -245,8 +252,11 @@ class Results(Sequence[Match]):
     def _compose(self, block: int, match: int, composed: Composed, assigned: Assigned, subscriber: Subscriber) -> Match:
         _, _, end, event_item, _ = self._event(self.block_event[block])
         outcome = self.targets[match].outcome
-        binding = outcome.bound(composed.binding())
         said = self._words(subscriber)
+        if composed.limited():
+            identity = digest(f"{said}incomplete\0", event_item, 0)
+            return Match(subscriber.name, identity, end, end, None, {}, limit=PARTIAL_LIMITS)
+        binding = outcome.bound(composed.binding())
         if composed.tuples:
             trace: i64 = 0
             for operand, item, _ in assigned:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from typing import final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ..automaton.compilation import Compiled
 from ..events.schema import Schema
@@ -62,7 +62,6 @@ class Form:
 
 
 @final
-@mypyc_attr(acyclic=True)  # there are as many as subscriptions: the collector need not visit them
 class Subscriber:
     """A subscription, or, with another `branch` than 0, a further automaton of one. It gets the matches of runs that
     began after `since`. `own`: its text where that is not the form's with the literals put in."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ..algebra.computation import Computation, Slots
 from ..algebra.predicate import computation
@@ -55,7 +55,6 @@ class Feed:
 
 
 @final
-@mypyc_attr(acyclic=True)
 class Target:
     """Who is served by an end. It only grows: who leaves does so by another target in its place, so that results may
     keep it. Who comes later was not there when an earlier run was born, and is not served with it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 NEVER: Final = -(1 << 62)  # before any event
 FOREVER: Final = 1 << 62
@@ -19,7 +19,6 @@ NOWHERE: Final = -1
 
 
 @final
-@mypyc_attr(acyclic=True)  # links lead to earlier ones only
 class Link:
     """Where the words before ended, newest first."""
 
@@ -31,7 +30,6 @@ class Link:
 
 
 @final
-@mypyc_attr(acyclic=True)
 class Version:
     """What a term was until an event: its total; where the newest of its tuples ended, where the word before that one
     did, and the words before that."""

@@ -26,8 +26,8 @@ NAME_CHARACTERS_MAX: Final = 128
 """Any name in a query."""
 ITEMS_MAX: Final = 1_000
 """The items of one SELECT, the aggregates of one FOLD."""
-OPERANDS_MAX: Final = 64
-"""The operands of one MATCH."""
+OPERANDS_MAX: Final = 60
+"""The operands of one MATCH: one bit each in a machine integer."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 """A subscription file, in UTF-8."""
 

@@ -47,7 +47,7 @@ def check_literal(literal: Literal) -> None:
     text = "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
     shape = shape_of(text)
     if shape is None or shape.literals != (literal,):
-        raise DefinitionError(f"expected a literal (a number that is not negative, or a string), found {shown(literal)}")
+        raise DefinitionError(f"expected a number that is not negative or a string, found {shown(literal)}")
 
 
 def shape_of(text: str) -> Shape | None:

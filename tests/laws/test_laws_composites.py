@@ -1,5 +1,5 @@
-"""P-ToPSS through the engine against its executable meaning: random subscriptions, streams, batches, comings and goings,
-and snapshots in between."""
+"""P-ToPSS through the engine against its executable meaning: random subscriptions, streams and batches, comings and
+goings, and snapshots in between."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObjec
     since: dict[str, tuple[str, Composite, int]] = {}
     matches: dict[str, list[Match]] = {}
     gone: dict[str, int] = {}
-    waiting: list[tuple[str, str, str]] = [(f"q{number}", text, report) for number, (text, report) in enumerate([*wanted, wanted[0]])]
+    waiting = [(f"q{number}", *asked) for number, asked in enumerate([*wanted, wanted[0]])]
     at = 0
     while at < len(history):
         for _ in range(data.draw(st.integers(0, len(waiting)))):

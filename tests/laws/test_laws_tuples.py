@@ -12,7 +12,8 @@ from broker.algebra import semantics_ptopss as meaning
 from broker.algebra.composite import Composite
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.paths import PathAutomaton, compile_paths
-from broker.engine.tuples import Bounds, Completion, Machine, Partition
+from broker.engine.tuples import Completion, Machine, Partition
+from broker.engine.tuples.completion import Tuple
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row
 
@@ -84,9 +85,10 @@ def typed(composite: Composite, binding: Row) -> Row:
     return tuple(float(v) if t == "float" and isinstance(v, int) else v for t, v in zip(types, binding))
 
 
-def assignment(composite: Composite, taken: tuple[tuple[int, int, int], ...], history: list[Event]) -> Any:
+def assignment(composite: Composite, taken: Tuple, history: list[Event]) -> Any:
     found: list[int | None] = [None] * len(composite.operands)
     for operand, item, time in taken:
+        assert isinstance(item, int)
         assert history[item][0] == time
         found[operand] = item
     return tuple(found)
@@ -121,3 +123,55 @@ def test_machines_count_and_find_what_the_semantics_says(
     machine = Machine(automaton, tuples=every, windows=windows)
     note(f"{text}\n{machine.method}")
     judge(composite, history, Player(composite, machine).play(history), every)
+
+
+@light
+@given(subscriptions(), histories(most=40), st.booleans())
+def test_all_methods_count_what_cells_count(text: str, history: list[Event], every: bool) -> None:
+    """On streams too long for the meaning itself."""
+    composite = lowered(text)
+    try:
+        automaton = compile_paths(composite)
+    except DefinitionError:
+        return
+    chosen, general = Machine(automaton, tuples=every), Machine(automaton, windows=False)
+    note(f"{text}\n{chosen.method}")
+    found = Player(composite, chosen).play(history)
+    expected = Player(composite, general).play(history, check=False)
+    assert counts(found) == counts(expected)
+    for end, completion in found:
+        taken = assignment(composite, completion.witness(), history)
+        placed = {operand: index for operand, index in enumerate(taken) if index is not None}
+        assert max(placed.values()) == end
+        assert meaning.accepted(composite, placed, history)
+        if every and (completion.count or 0) < 1000:
+            assert len(set(completion.tuples())) == completion.count
+
+
+def counts(found: list[tuple[int, Completion]]) -> dict[tuple[int, Row], int | None]:
+    return {(end, completion.binding): completion.count for end, completion in found}
+
+
+@light
+@given(subscriptions(), histories(most=20), st.booleans(), st.booleans(), st.data())
+def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
+    text: str, history: list[Event], every: bool, windows: bool, data: st.DataObject
+) -> None:
+    composite = lowered(text)
+    try:
+        machine = Machine(compile_paths(composite), tuples=every, windows=windows)
+    except DefinitionError:
+        return
+    whole, parts = Player(composite, machine), Player(composite, machine)
+    expected = whole.play(history, check=False)
+    at = data.draw(st.integers(0, len(history)))
+    found = parts.play(history[:at])
+    for key, (partition, count) in list(parts.partitions.items()):
+        restored = machine.load(partition.dump())
+        assert restored.dump() == partition.dump()
+        if data.draw(st.booleans()) and restored.empty(history[at - 1][0], count[0] + 1):
+            restored = machine.partition()
+        parts.partitions[key] = (restored, count)
+    found += parts.play(history[at:])
+    assert counts(found) == counts(expected)
+    assert [list(c.tuples())[:50] for _, c in found] == [list(c.tuples())[:50] for _, c in expected]

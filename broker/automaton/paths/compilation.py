@@ -15,7 +15,7 @@ from ...events.instant import format_duration
 from .conditions import FINISH, START, Requirement, requirements
 from .configurations import DONE, flattened
 from .counting import horizon, spans, width
-from .exploration import Exploration, Move, Place, asks
+from .exploration import Exploration, Move, Place
 from .path_automaton import PathArc, PathAutomaton, PathState, Slot, TimeLimit
 from .places import runs
 
@@ -46,8 +46,8 @@ def compile_paths(composite: Composite) -> PathAutomaton:
     exploration = Exploration(composite, structure, near, far, frozenset(range(len(composite.variables))) - {*key})
     places, moves = exploration.explored()
     if not places:
-        texts = "; ".join(limit.text for limit in limits if not limit.allowed)
-        raise DefinitionError(f"no events can satisfy the time conditions: {texts}")
+        texts = " or ".join(limit.text for limit in limits if not limit.allowed)
+        raise DefinitionError(f"no events can satisfy {texts}, given the order and the other conditions")
     tables = _Tables(exploration, run_of, places, moves)
     automaton = PathAutomaton(
         states=tuple(map(tables.state, places)),
@@ -86,10 +86,10 @@ class _Tables:
         return [one for one in sorted(place.live) if any(x.allowed for x in self.exploration.open(one, place.at))]
 
     def slot(self, place: Place, one: int) -> Slot:
-        limits = [limit for limit in self.exploration.open(one, place.at) if limit.allowed]
-        certain = self.certain[place]
-        must = [limit for limit in limits if asks(limit, one, None) or any(asks(limit, one, x) for x in certain)]
-        return Slot(one, tuple(limit.number for limit in limits), tuple(limit.number for limit in must))
+        limits = [limit.number for limit in self.exploration.open(one, place.at) if limit.allowed]
+        ends = {limit.number: end for limit, end in self.exploration.asking(one)}
+        must = [number for number in limits if ends[number] == FINISH or ends[number] in self.certain[place]]
+        return Slot(one, tuple(limits), tuple(must))
 
     def arc(self, move: Move) -> PathArc:
         source, operand, target = move

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ...algebra.composite import Composite, Condition, order
+from ...algebra.composite import Composite, Condition, Order, order
 from ...algebra.functions import MIRRORED
 from .places import Choices, choices, firsts, lasts
 
@@ -28,6 +28,7 @@ Distances: TypeAlias = tuple[tuple[int, int], ...]
 ANY: Final[Distances] = ((0, FOREVER),)
 
 Pair: TypeAlias = tuple[int, int]
+Orders: TypeAlias = Mapping[Pair, Order]
 Edges: TypeAlias = dict[tuple[int, int], int]
 
 
@@ -87,12 +88,14 @@ def requirements(composite: Composite) -> tuple[Requirement, ...]:
         if start != finish:
             _ask(asked, Requirement((start, finish), True, distances("<=", composite.within)))
     taken = choices(composite.structure)
+    mentioned = sorted({operand for pair in asked for operand in pair if operand >= 0})
+    orders = {(a, b): order(composite.structure, a, b) for a in mentioned for b in mentioned if a < b}
     kept = dict(asked)
     for pair, requirement in asked.items():
         if START in pair or FINISH in pair:
             continue
         del kept[pair]
-        low, high = _implied(composite, taken, kept, requirement, apart)
+        low, high = _implied(orders, taken, kept, requirement, apart)
         possible = common(requirement.allowed, ((low, high),)) if low <= high else ()
         if not possible:
             kept[pair] = Requirement(pair, requirement.ordered, ())
@@ -129,7 +132,7 @@ def _requirement(composite: Composite, condition: Condition) -> Requirement | No
 
 
 def _implied(
-    composite: Composite,
+    orders: Orders,
     taken: Mapping[int, Choices],
     asked: Mapping[Pair, Requirement],
     requirement: Requirement,
@@ -143,7 +146,7 @@ def _implied(
     present = taken[one] | taken[other]
     mentioned = {operand for each in asked for operand in each if operand >= 0}
     nodes = sorted(operand for operand in mentioned | {one, other} if taken[operand] <= present)
-    edges = _edges(composite, asked, nodes, apart)
+    edges = _edges(orders, asked, nodes, apart)
     forth, consistent = _shortest(nodes, edges, one)
     back, _ = _shortest(nodes, edges, other)
     if not consistent:
@@ -154,14 +157,14 @@ def _implied(
     return max(0, -later, -earlier), max(later, earlier)
 
 
-def _edges(composite: Composite, asked: Mapping[Pair, Requirement], nodes: list[int], apart: int) -> Edges:
+def _edges(orders: Orders, asked: Mapping[Pair, Requirement], nodes: list[int], apart: int) -> Edges:
     """(a, b): by how much b may at most be later than a."""
     edges: Edges = {}
     for number, a in enumerate(nodes):
         for b in nodes[number + 1 :]:
             forth = back = apart
             requirement = asked.get((a, b))
-            if order(composite.structure, a, b) == "ordered":
+            if orders[a, b] == "ordered":
                 back = 0
                 if requirement is not None and requirement.allowed:
                     forth = min(forth, requirement.allowed[-1][1])

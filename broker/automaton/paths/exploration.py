@@ -7,7 +7,7 @@ completes are left out. Here: that. Not here: their tables (compilation), the st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...algebra.composite import Composite, Structure
@@ -45,6 +45,9 @@ class Exploration:
     near: tuple[TimeLimit, ...]
     far: tuple[TimeLimit, ...]
     free: frozenset[int]
+    _remaining: dict[Configuration, frozenset[int]] = field(default_factory=dict)
+    _open: dict[tuple[int, Configuration], list[TimeLimit]] = field(default_factory=dict)
+    _asking: dict[int, list[tuple[TimeLimit, int]]] = field(default_factory=dict)
 
     def explored(self) -> tuple[list[Place], list[Move]]:
         """The useful places in topological order, the start first, and the moves between them; none if nothing can
@@ -77,12 +80,30 @@ class Exploration:
 
     def open(self, one: int, at: Configuration) -> list[TimeLimit]:
         """The limits that may still ask for the event of an operand (START: the first), however the match goes on."""
-        rest = remaining(self.structure, at)
-        return [
-            limit
-            for limit in self.far
-            if rest and (asks(limit, one, None) or any(asks(limit, one, later) for later in rest))
-        ]
+        found = self._open.get((one, at))
+        if found is None:
+            rest = self.remaining(at)
+            found = [limit for limit, other in self.asking(one) if other in rest or (other == FINISH and rest)]
+            self._open[one, at] = found
+        return found
+
+    def remaining(self, at: Configuration) -> frozenset[int]:
+        rest = self._remaining.get(at)
+        if rest is None:
+            rest = self._remaining[at] = remaining(self.structure, at)
+        return rest
+
+    def asking(self, one: int) -> list[tuple[TimeLimit, int]]:
+        """The limits measured from the event of an operand, each with what ends it: a later operand or FINISH."""
+        found = self._asking.get(one)
+        if found is None:
+            found = self._asking[one] = [
+                (limit, end)
+                for limit in self.far
+                for start, end in ((limit.first, limit.last), (limit.last, limit.first))
+                if start == one and end != START
+            ]
+        return found
 
     def _possible(self, place: Place, operand: int, at: Configuration) -> bool:
         if any(not limit.allowed for limit in self.near if operand == max(limit.first, limit.last)):
@@ -93,22 +114,13 @@ class Exploration:
         """The limits that an event of the operand decides, each with the operand whose event it is measured from."""
         return [
             (limit, one)
-            for limit in self.far
             for one in sorted(place.live)
-            if asks(limit, one, operand) or (at == DONE and asks(limit, one, None))
+            for limit, other in self.asking(one)
+            if other == operand or (other == FINISH and at == DONE)
         ]
 
     def _live(self, place: Place, operand: int, at: Configuration) -> frozenset[int]:
         return frozenset(one for one in (*place.live, operand, START) if self.open(one, at))
-
-
-def asks(limit: TimeLimit, one: int, later: int | None) -> bool:
-    """Whether an event of operand `later` (None: the completing one) decides a limit for an earlier one of `one`."""
-    if later is None:
-        return limit.last == FINISH and limit.first == one
-    if limit.first == START or limit.last == FINISH:
-        return limit.first == one and limit.last == later
-    return {limit.first, limit.last} == {one, later}
 
 
 def _useful(start: Place, moves: list[Move]) -> tuple[list[Place], list[Move]]:

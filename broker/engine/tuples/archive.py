@@ -21,7 +21,7 @@ def unpacked(count: int | str) -> int:
     return int(count, 16) if isinstance(count, str) else count
 
 
-def chain(link: Link | None) -> list[list[int]]:
+def chain(link: Link | None) -> list[list[object]]:
     """The events of a link, the first one first."""
     found = []
     while link is not None:

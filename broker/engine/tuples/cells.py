@@ -8,13 +8,14 @@ Here: that. Not here: where cells are (stores), what times mean (slots), windows
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row, Value
 from .cell_tables import ALL, EXACT, CellTables
-from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node
+from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
 from .runner import Arc, Binding, Recents, Runner, within
 from .slots import DECIDED
 from .stores import Group, Step, Store, Stores
@@ -33,7 +34,7 @@ class Cells(Runner):
         self.kept = Stores(tables)
         self.recents = Recents(tables.depth)
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, item: int, found: list[Completion]) -> None:
+    def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
         tables = self.tables
         if tables.depth > 0:
             self.recents.take(position, time)
@@ -57,7 +58,7 @@ class Cells(Runner):
         for binding, ways in ends.items():
             self._complete(binding, ways, time, found)
         if self.kept.forgot():
-            self.doubtful = ALWAYS_GOOD if tables.horizon >= ALWAYS_GOOD else time + tables.horizon
+            self.lose(time, tables.horizon)
 
     def _fits(self, arc: Arc, row: Row) -> bool:
         for attribute in arc.present:
@@ -80,7 +81,7 @@ class Cells(Runner):
         several = store.indexes[into].get(key)
         return [] if several is None else list(several.values())
 
-    def _read(self, arc: Arc, group: Group, row: Row, time: i64, item: int, steps: list[Step]) -> None:
+    def _read(self, arc: Arc, group: Group, row: Row, time: i64, item: object, steps: list[Step]) -> None:
         tables = self.tables
         target = arc.target
         binding: Binding = ()
@@ -135,6 +136,14 @@ class Cells(Runner):
 
     def empty(self, time: i64, position: i64) -> bool:
         return time > self.doubtful and self.kept.empty(time, position)
+
+    def partial(self, position: i64) -> Iterator[Tuple]:
+        for state, store in enumerate(self.kept.stores):
+            if state == 0 or (store.stamp != position and not self.tables.skips[state]):
+                continue
+            for group in store.groups.values():
+                for cell in group.cells.values():
+                    yield from walk(cell.nodes) if self.tables.tuples else [witness_of(cell.link)]
 
     def tally(self, figures: dict[str, int]) -> None:
         figures["cells"] += self.kept.cells

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias, final
 
-from mypy_extensions import i64, mypyc_attr
+from mypy_extensions import i64
 
 from ...events.schema import Value
 
-Taken: TypeAlias = tuple[int, int, int]
-"""An operand, the id of the event that it has, and that event's time."""
+Taken: TypeAlias = tuple[int, object, int]
+"""An operand, the event that it has - whatever the caller calls it - and that event's time."""
 Tuple: TypeAlias = tuple[Taken, ...]
 """In the order of the operands; those of branches that are not taken are absent."""
 
@@ -27,13 +27,12 @@ SAME_FLOOR: Final = -(1 << 62) - 1  # the node lies within a window that a later
 
 
 @final
-@mypyc_attr(acyclic=True)  # links lead to earlier ones only: the collector need not visit them
 class Link:
     """One way to a state, an event at a time: enough for a witness."""
 
     __slots__ = ("before", "item", "operand", "time")
 
-    def __init__(self, operand: i64, item: int, time: i64, before: Link | None) -> None:
+    def __init__(self, operand: i64, item: object, time: i64, before: Link | None) -> None:
         self.operand = operand
         self.item = item
         self.time = time
@@ -41,7 +40,6 @@ class Link:
 
 
 @final
-@mypyc_attr(acyclic=True)
 class Node:
     """All ways to a state whose last event is this one: it continues the first `length` nodes of `before`.
 
@@ -52,7 +50,7 @@ class Node:
     __slots__ = ("before", "best", "floor", "item", "length", "operand", "time")
 
     def __init__(
-        self, operand: i64, item: int, time: i64, before: list[Node], length: i64, best: i64, floor: i64
+        self, operand: i64, item: object, time: i64, before: list[Node], length: i64, best: i64, floor: i64
     ) -> None:
         self.operand = operand
         self.item = item
@@ -84,21 +82,27 @@ class Completion:
 
     def witness(self) -> Tuple:
         """One of the tuples. Linear in it."""
-        link = self._links
-        if link is None:
-            return next(walk(self._nodes))
-        taken = []
-        while link is not None:
-            taken.append((int(link.operand), link.item, int(link.time)))
-            link = link.before
-        taken.sort()
-        return tuple(taken)
+        return next(walk(self._nodes)) if self._links is None else witness_of(self._links)
 
     def tuples(self) -> Iterator[Tuple]:
         """All of them, the latest first, lazily; the witness alone where the machine keeps no more."""
         if self._links is not None:
             return iter([self.witness()])
         return walk(self._nodes)
+
+
+def witness_of(link: Link | None) -> Tuple:
+    """The events of a link, by operand. Linear in it."""
+    taken: list[Taken] = []
+    while link is not None:
+        taken.append((int(link.operand), link.item, int(link.time)))
+        link = link.before
+    taken.sort(key=_operand)
+    return tuple(taken)
+
+
+def _operand(taken: Taken) -> int:
+    return taken[0]
 
 
 def walk(ends: list[Node]) -> Iterator[Tuple]:

@@ -6,17 +6,18 @@ windows), which operands an event satisfies (engine).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...automaton.paths.counting import method, uses_windows
+from ...automaton.paths.counting import WIDTH_EXACT, method, uses_windows
 from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.schema import Row
 from .cell_tables import CellTables
 from .cells import Cells
-from .completion import ALWAYS_GOOD, Completion
+from .completion import ALWAYS_GOOD, Completion, Tuple
 from .runner import NEVER, Binding, Runner
 from .window_tables import WindowTables
 from .windows import Windows
@@ -57,6 +58,7 @@ class Machine:
         for arc in automaton.arcs:
             if arc.source == 0:
                 self.beginners |= 1 << arc.operand
+        self.limited = not self.windowed and automaton.width > WIDTH_EXACT  # its cells may well be too many
         self.cell_tables = CellTables(automaton, tuples, self.bounds.cells, self.bounds.nodes)
         self.window_tables = WindowTables(automaton, tuples, self.bounds.nodes) if self.windowed else None
 
@@ -85,16 +87,17 @@ class Machine:
 class Partition:
     """The partial matches of one partition of the stream (of all of it without BY)."""
 
-    __slots__ = ("dropped", "machine", "runners", "settled", "suspect")
+    __slots__ = ("dropped", "lost", "machine", "runners", "settled", "suspect")
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.runners: dict[Binding, Runner] = {}
         self.settled = 0  # how many runners there were when those of no use were last looked for
         self.dropped = 0  # key values given up
+        self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
         self.suspect: i64 = NEVER  # until then a new key value may be one that was given up
 
-    def take(self, hits: list[int], row: Row, time: i64, position: i64, item: int) -> list[Completion]:
+    def take(self, hits: list[int], row: Row, time: i64, position: i64, item: object) -> list[Completion]:
         """An event whose values satisfy the guards of the operands `hits`, at least one, ascending.
 
         `position`: its number among the events of the partition, which decides what is adjacent; `item`: its id.
@@ -120,7 +123,7 @@ class Partition:
         return found
 
     def _lead(
-        self, key: Binding, mask: int, row: Row, time: i64, position: i64, item: int, found: list[Completion]
+        self, key: Binding, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]
     ) -> None:
         """The event to the runner of its key value."""
         runner = self.runners.get(key)
@@ -130,6 +133,9 @@ class Partition:
             runner = self._begin(key, time, position)
         already = len(found)
         runner.take(mask, row, time, position, item, found)
+        if runner.losses > 0:
+            self.lost += runner.losses
+            runner.losses = 0
         if key:
             for at in range(already, len(found)):
                 found[at].binding = self._whole(key, found[at].binding)
@@ -150,6 +156,7 @@ class Partition:
             for old in list(runners)[: max(1, most // 16)]:  # several, so that it is not for each new one
                 del runners[old]
                 self.dropped += 1
+            self.lost += 1
             self.suspect = ALWAYS_GOOD if self.machine.horizon is None else time + self.machine.horizon
         runner = runners[key] = self.machine.runner()
         if time <= self.suspect:
@@ -168,6 +175,11 @@ class Partition:
         of what is of no use."""
         self.expire(time, position)
         return not self.runners
+
+    def partial(self, position: i64) -> Iterator[Tuple]:
+        """The tuples begun, for people (Runner.partial)."""
+        for runner in self.runners.values():
+            yield from runner.partial(position)
 
     def statistics(self) -> dict[str, int]:
         """`bindings`: key values with partial matches; `cells`, `nodes` and `entries` of windows: what is kept."""

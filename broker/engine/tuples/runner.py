@@ -5,13 +5,14 @@ Here: that form, and the plan: what an event does that satisfies a given set of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from mypy_extensions import i64, mypyc_attr
 
 from ...automaton.paths.path_automaton import PathArc, PathAutomaton
 from ...events.schema import Row, Value
-from .completion import Completion
+from .completion import ALWAYS_GOOD, Completion, Tuple
 
 Binding: TypeAlias = tuple[Value, ...]
 
@@ -112,17 +113,28 @@ class Runner:
     Completions up to the time `doubtful` may lack tuples, because a limit was hit.
     """
 
-    __slots__ = ("doubtful",)
+    __slots__ = ("doubtful", "losses")
 
     def __init__(self) -> None:
         self.doubtful: i64 = NEVER
+        self.losses: i64 = 0  # how often a limit was hit
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, item: int, found: list[Completion]) -> None:
+    def lose(self, time: i64, horizon: i64) -> None:
+        """A limit was hit: as long as what was forgotten could have been of use, tuples may be missing."""
+        self.doubtful = ALWAYS_GOOD if horizon >= ALWAYS_GOOD else time + horizon
+        self.losses += 1
+
+    def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
         """An event that satisfies the operands in `mask`; appends what it completes."""
         raise AssertionError
 
     def empty(self, time: i64, position: i64) -> bool:
         """Whether nothing would be lost without it, before an event at that time and position or later."""
+        raise AssertionError
+
+    def partial(self, position: i64) -> Iterator[Tuple]:
+        """The tuples begun that an event after this position can go on with, as far as they are kept: one way to each
+        state where no tuples are. For people: those that time rules out may still be among them."""
         raise AssertionError
 
     def tally(self, figures: dict[str, int]) -> None:

@@ -110,7 +110,7 @@ class Table(Window):
         self.arcs: list[list[int]] = []
         self.entries: list[int] = []  # -1: the event begins nothing
         self.weights: list[int] = []
-        self.items: list[int] = []
+        self.items: list[object] = []
         self.links: list[Link | None] = []
         self.head = 0
 
@@ -141,7 +141,7 @@ class Table(Window):
         self.entries.append(entry)
         self.weights.append(weight)
 
-    def note(self, item: int, links: list[Link]) -> None:
+    def note(self, item: object, links: list[Link]) -> None:
         """For a later search: the event taken last, and for each of its entries a way that begins with it."""
         first = len(self.items)
         for at in range(first, len(self.times)):

@@ -9,13 +9,14 @@ Here: totals, witnesses and nodes by state. Not here: windows themselves (window
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
 from .archive import Archive, chain, linked, packed, restored, unpacked
-from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, Link, Node
+from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
 from .runner import NEVER, Recents, Runner
 from .window_stacks import Stacks
 from .window_sums import UNCHANGING, Lasting, Table, Window
@@ -71,7 +72,7 @@ class Windows(Runner):
         self.weights: list[list[int]] = [[] for _ in tables.spans]
         self.begun: list[list[Link]] = [[] for _ in tables.spans]
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, item: int, found: list[Completion]) -> None:
+    def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
         tables = self.tables
         plan = tables.plan(mask)
         if tables.depth > 0:
@@ -112,7 +113,7 @@ class Windows(Runner):
             found.append(Completion(None if incomplete else count, tables.unbound, incomplete, ends, end))
         if self.kept > tables.nodes_max:
             self._begin()
-            self.doubtful = ALWAYS_GOOD if tables.horizon >= ALWAYS_GOOD else time + tables.horizon
+            self.lose(time, tables.horizon)
 
     def _fits(self, move: Move, row: Row) -> bool:
         equals = move.arc.equals
@@ -130,7 +131,7 @@ class Windows(Runner):
             value -= windows[terms[2]].value(move.at, position)
         return value
 
-    def _arrive(self, move: Move, value: int, time: i64, position: i64, item: int) -> None:
+    def _arrive(self, move: Move, value: int, time: i64, position: i64, item: object) -> None:
         """Ways into a state that is not final."""
         target = move.target
         if not move.stays and self.stamps[target] != position:
@@ -148,9 +149,9 @@ class Windows(Runner):
         elif move.into < 0:
             if not move.searched or self.totals[target] == 0:
                 self.links[target] = self._link(move, time, item)
-        elif self._kind(move.into) == SEARCHED:
+        elif self.tables.spans[move.into].witness == SEARCHED:
             self.begun[move.into].append(self._link(move, time, item))
-        elif self._kind(move.into) == LATEST or self.firsts[target] == NEVER:
+        elif self.tables.spans[move.into].witness == LATEST or self.firsts[target] == NEVER:
             self.firsts[target] = time
             self.links[target] = self._link(move, time, item)
         if move.into >= 0:
@@ -159,12 +160,9 @@ class Windows(Runner):
         elif not move.inner:
             self.totals[target] += value
 
-    def _kind(self, span: i64) -> i64:
-        return self.tables.spans[span].witness
-
-    def _carry(self, move: Move, time: i64, item: int) -> None:
+    def _carry(self, move: Move, time: i64, item: object) -> None:
         """A witness one step further within a span, if it is a better one than the target has."""
-        kind = self._kind(move.span)
+        kind = self.tables.spans[move.span].witness
         if kind == SEARCHED:
             return
         first, known = self.firsts[move.source], self.firsts[move.target]
@@ -172,7 +170,7 @@ class Windows(Runner):
             self.firsts[move.target] = first
             self.links[move.target] = Link(move.operand, item, time, self.links[move.source])
 
-    def _link(self, move: Move, time: i64, item: int) -> Link:
+    def _link(self, move: Move, time: i64, item: object) -> Link:
         """A witness that ends with the current event. O(1); of the window's size where it must be searched for."""
         before = self.links[move.source]
         if move.searched:
@@ -181,7 +179,7 @@ class Windows(Runner):
             before = table.search(move.at, time - move.reach, time - move.nearest)
         return Link(move.operand, item, time, before)
 
-    def _node(self, move: Move, time: i64, item: int) -> Node:
+    def _node(self, move: Move, time: i64, item: object) -> Node:
         """All ways that end with the current event. O(1)."""
         floor: i64 = NO_FLOOR
         best: i64 = ALWAYS_GOOD
@@ -196,7 +194,7 @@ class Windows(Runner):
         before = self.nodes[move.source]
         return Node(move.operand, item, time, before, len(before), best, floor)
 
-    def _append(self, move: Move, time: i64, item: int) -> None:
+    def _append(self, move: Move, time: i64, item: object) -> None:
         """A node to its state; those whose first event is too old for any way on are cut off now and then. O(1)
         amortised."""
         target = move.target
@@ -214,7 +212,7 @@ class Windows(Runner):
         nodes.append(node)
         self.kept += 1
 
-    def _advance(self, plan: Plan, inner: list[list[int]], time: i64, position: i64, item: int) -> None:
+    def _advance(self, plan: Plan, inner: list[list[int]], time: i64, position: i64, item: object) -> None:
         """The event in the windows that it concerns."""
         for number in plan.spans:
             entries = self.entries[number]
@@ -251,6 +249,15 @@ class Windows(Runner):
             if self.totals[state] and (self.tables.skips[state] or self.stamps[state] >= position - 1):
                 return False
         return not any(window.live for windows in self.windows for window in windows)
+
+    def partial(self, position: i64) -> Iterator[Tuple]:
+        for state in range(1, self.tables.states):
+            if self.stamps[state] != position and not self.tables.skips[state]:
+                continue
+            if self.tables.tuples:
+                yield from walk(self.nodes[state])
+            elif self.links[state] is not None:
+                yield witness_of(self.links[state])
 
     def tally(self, figures: dict[str, int]) -> None:
         figures["nodes"] += self.kept

@@ -185,7 +185,7 @@ def test_counts_are_exact_beyond_64_bits() -> None:
 
 def test_a_witness_holds_whatever_items_the_caller_gave() -> None:
     words, fired = Words(), list[Fired]()
-    term = words.add([[1], [2, 3]])
+    words.add([[1], [2, 3]])
     for position, symbol in enumerate([1, 2, 3]):
         words.take([symbol], position, (position, 10 * position), fired)
     assert fired[0].witness() == [(0, 0), (1, 10), (2, 20)]

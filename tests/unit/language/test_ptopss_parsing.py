@@ -161,7 +161,7 @@ def test_durations(written: str, microseconds: int) -> None:
 def test_as_many_operands_as_the_limit_says() -> None:
     names = [f"n{number}" for number in range(limits.OPERANDS_MAX + 1)]
     parse(f"FROM S {', '.join(names[:-1])}: x MATCH {'; '.join(names[:-1])}")
-    with pytest.raises(QueryError, match="expected at most 64 operands in MATCH"):
+    with pytest.raises(QueryError, match="expected at most 60 operands in MATCH"):
         parse(f"FROM S {', '.join(names)}: x MATCH {' AND '.join(names)}")
 
 
