@@ -75,7 +75,7 @@ class Match(NamedTuple):
         """The result as one JSON object; what does not apply is absent."""
         if self.limit is not None:
             said = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
-            return said | {"time": self.end, "limit": self.limit}
+            return said | {"limit": self.limit, "since": self.end}
         found: dict[str, Any] = {
             "kind": "match",
             "subscription": self.subscription,

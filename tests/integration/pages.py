@@ -5,8 +5,10 @@ A fenced block says by its info string what it is:
     toml subscriptions   a subscription file, in force until the next one
     toml streams         the streams of the queries that follow
     cel                  a query over these streams, in force as subscription `q`, with lineage
+    ptopss               the same in that language; `ptopss completions` reports only these
     json events          JSON lines, in force until the next ones
-    json results         what `foretell run` makes of both, every line; kind, subscription and id may be left out
+    json results         what `foretell run` makes of both, every line; kind, subscription, id and bindings may be
+                         left out
     text complaint       what `foretell run` says instead, with exit status 2
     python               runs in one namespace a page; `text output` is what has been printed since the last one
     console              commands after `$`, in a directory a page, each with its output; `&` leaves one
@@ -46,7 +48,10 @@ PORT: Final = "5570"
 _FENCE: Final = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _PORT: Final = re.compile(r"\b557[0-9]\b")
 _COMMAND: Final = re.compile(r"^\$ (.*)$", re.MULTILINE)
-_SUBSCRIPTION: Final = "\n[subscriptions.q]\nlanguage = \"cayuga\"\nlineage = true\nquery = '''\n{query}'''\n"
+_SUBSCRIPTION: Final = (
+    "\n[subscriptions.q]\nlanguage = \"{language}\"\nlineage = true\n{report}query = '''\n{query}'''\n"
+)
+_REPORT: Final = 'report = "{report}"\n'
 
 
 @final
@@ -109,7 +114,11 @@ class Player:
                 case ["toml", "streams"]:
                     self._streams = block.text
                 case ["cel"]:
-                    Path("subscriptions.toml").write_text(self._streams + _SUBSCRIPTION.format(query=block.text))
+                    self._subscribe("cayuga", "", block.text)
+                case ["ptopss"]:
+                    self._subscribe("ptopss", "", block.text)
+                case ["ptopss", "completions" as report]:
+                    self._subscribe("ptopss", _REPORT.format(report=report), block.text)
                 case ["json", "events"]:
                     Path("events.jsonl").write_text(block.text)
                 case ["json", "results"]:
@@ -133,15 +142,19 @@ class Player:
                     return False
         return True
 
+    def _subscribe(self, language: str, report: str, query: str) -> None:
+        text = _SUBSCRIPTION.format(language=language, report=report, query=query)
+        Path("subscriptions.toml").write_text(self._streams + text)
+
     def _compare_results(self, block: Block) -> None:
         status, output, errors = _run()
         assert (status, errors) == (0, ""), self._place(block)
         expected = [json.loads(line) for line in block.text.splitlines()]
         found = [json.loads(line) for line in output.splitlines()]
         for want, result in zip(expected, found):
-            for key in ("kind", "subscription", "id"):
+            for key in ("kind", "subscription", "id", "bindings"):
                 if key not in want:
-                    del result[key]
+                    result.pop(key, None)
         shown = "\n".join(map(json.dumps, found))
         assert found == expected, f"{self._place(block)}: found\n{shown}"
         assert [list(result["data"]) for result in found] == [list(want["data"]) for want in expected], shown

@@ -14,15 +14,22 @@ from typing import Final
 import pytest
 from integration.pages import ROOT, Player, blocks
 
-from broker.algebra import normal_form
+from broker.algebra import normal_form, semantics_ptopss
+from broker.algebra.composite import Composite
 from broker.algebra.lowering_cayuga import lower
+from broker.algebra.lowering_ptopss import lower as lower_ptopss
 from broker.algebra.semantics import Bag, Occurrence, evaluate
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
+from broker.automaton.machines import state_machine
+from broker.automaton.paths import compilation as paths_compilation
+from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms
-from broker.events import Event, StreamDefinition, lines, parse_line, row_from_mapping
+from broker.engine.tuples import cell_tables
+from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.kernel import Limits
 from broker.language import limits as language_limits
+from broker.language import ptopss
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import router
@@ -36,10 +43,16 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("README.md", "make demo    # a broker, two days of real flights, and what its subscribers are told"): "takes long",
     ("docs/getting-started.md", "make demo"): "takes long",
     ("docs/cayuga.md", 'query     = selection [ "PUBLISH" name ] ;'): "the grammar, for people",
+    ("docs/ptopss.md", 'query      = "FROM" stream [ "BY" attribute { "," attribute } ] definition { definition }'): (
+        "the grammar, for people"
+    ),
     ("ARCHITECTURE.md", "text ──parse──> syntax ──lower──> algebra ──construct──> automata ──share──> one program"): (
         "a figure"
     ),
     ("ARCHITECTURE.md", "command      the shell                                    client     the Python SDK"): (
+        "a figure"
+    ),
+    ("ARCHITECTURE.md", "text ──> composite ──> machines: drawn, and merged for explain      automaton/machines"): (
         "a figure"
     ),
     ("docs/indexes.md", "flowchart TD"): "a figure",
@@ -47,8 +60,23 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
 }
 """Blocks that are shown only, by page and first line, each with the reason."""
 
-LIMIT_MODULES: Final = (language_limits, normal_form, compilation, forms, lines, wire_limits, router)
-LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
+LIMIT_MODULES: Final = (
+    language_limits,
+    normal_form,
+    compilation,
+    state_machine,
+    paths_compilation,
+    exploration,
+    counting,
+    forms,
+    cell_tables,
+    lines,
+    wire_limits,
+    router,
+)
+LIMIT_NAME: Final = re.compile(
+    r"[A-Z_]+_(MAX|TARGET)|STATES_MAX_PATHS|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
+)
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
 
@@ -95,6 +123,48 @@ def test_the_examples_of_cel_mean_what_the_page_shows() -> None:
             case _:
                 text = ""
     assert compared > 20
+
+
+def test_the_examples_of_ptopss_mean_what_the_page_shows() -> None:
+    streams: dict[str, StreamDefinition] = {}
+    events: list[semantics_ptopss.Event] = []
+    text, compared = "", 0
+    for block in blocks(ROOT / "docs" / "ptopss.md"):
+        match block.info:
+            case "toml streams":
+                streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
+            case "json events":
+                (bag,) = occurrences(block.text, streams).values()
+                events = [(o.end, o.row) for o in bag]
+            case "ptopss" | "ptopss completions":
+                text = block.text
+            case "json results" if text:
+                schemas = {name: stream.schema for name, stream in streams.items()}
+                composite = lower_ptopss(ptopss.parse(text), text, schemas.get, list)
+                meant = semantics_ptopss.tuples(composite, events)
+                counts = Counter(completed(tuple_, composite, events) for tuple_ in meant)
+                told: Counter[object] = Counter()
+                seen: set[semantics_ptopss.Assignment] = set()
+                for result in map(json.loads, block.text.splitlines()):
+                    ids = [result["bindings"].get(operand.name, [0])[0] for operand in composite.operands]
+                    tuple_ = tuple(number - 1 if number else None for number in ids)
+                    assert tuple_ in meant - seen, f"line {block.line}"
+                    seen.add(tuple_)
+                    assert result["lineage"] == [number for number in ids if number]
+                    told[completed(tuple_, composite, events)] += result.get("tuples", 1)
+                assert told == counts, f"line {block.line}"
+                text, compared = "", compared + 1
+            case _:
+                text = ""
+    assert compared > 12
+
+
+def completed(
+    tuple_: semantics_ptopss.Assignment, composite: Composite, events: list[semantics_ptopss.Event]
+) -> tuple[int, Row]:
+    """The completing event and the values of the variables."""
+    last = max(index for index in tuple_ if index is not None)
+    return last, semantics_ptopss.binding(composite, tuple_, events)
 
 
 def occurrences(text: str, streams: dict[str, StreamDefinition]) -> dict[str, Bag]:
@@ -150,7 +220,7 @@ def test_every_file_that_the_architecture_names_exists() -> None:
             folder = path.parent
 
 
-@pytest.mark.parametrize("name", ["desk", "stocks"])
+@pytest.mark.parametrize("name", ["desk", "machines", "stocks"])
 def test_the_pictures_are_what_the_project_draws_today(name: str) -> None:
     pictures = ROOT / "docs" / "pictures"
     drawn = draw(Engine.load(pictures / f"{name}.toml").diagram(), "svg")
@@ -159,6 +229,7 @@ def test_the_pictures_are_what_the_project_draws_today(name: str) -> None:
     )
 
 
-def test_the_page_of_indexes_shows_the_file_of_its_picture() -> None:
-    shown = next(b.text for b in blocks(ROOT / "docs" / "indexes.md") if b.info == "toml file=desk.toml")
-    assert (ROOT / "docs" / "pictures" / "desk.toml").read_text(encoding="utf-8") == shown
+@pytest.mark.parametrize(("page", "name"), [("indexes", "desk"), ("ptopss", "machines")])
+def test_the_page_shows_the_file_of_its_picture(page: str, name: str) -> None:
+    shown = next(b.text for b in blocks(ROOT / "docs" / f"{page}.md") if b.info == f"toml file={name}.toml")
+    assert (ROOT / "docs" / "pictures" / f"{name}.toml").read_text(encoding="utf-8") == shown

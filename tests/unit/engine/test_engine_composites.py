@@ -128,8 +128,8 @@ def test_hitting_a_limit_is_told_even_where_nothing_is_left_to_report() -> None:
     results = list(engine.publish("S", range(1, 5), [*rows("AAA"), ("C", 0, 0.0)]))
     told = [m.line() for m in results if m.kind == "incomplete"]
     assert {line["subscription"] for line in told} == {"nodes", "keys"}
-    assert all(set(line) == {"kind", "subscription", "id", "time", "limit"} for line in told)
-    assert all(3 <= line["time"] <= 4 for line in told)
+    assert all(set(line) == {"kind", "subscription", "id", "limit", "since"} for line in told)
+    assert all(3 <= line["since"] <= 4 for line in told)
     assert not any(m.tuples or not m.incomplete for m in results if m.kind == "match")
 
 
