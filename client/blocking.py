@@ -203,9 +203,10 @@ class Client:
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
 
-        Without `query`: attach to whatever has this name. `window`: how many notifications may wait on this side; the
-        others wait in the broker. Raises QueryError with line and column, DefinitionError, UnknownSubscription,
-        Unsupported, LimitExceeded.
+        Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
+        tells every tuple of events, "completions" one for each completing event and binding, with their number.
+        `window`: how many notifications may wait on this side; the others wait in the broker. Raises QueryError with
+        line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded.
         """
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:

@@ -9,8 +9,9 @@ from typing import Any, final
 class Notification:
     """A match, or whatever else `kind` says. A field that does not apply is None, and `line()` lacks it.
 
-    `kind` "incomplete" is no result: it says that `missed` results are missing here, since the time `since`, because of
-    `limit`. It stands where they would have stood.
+    `kind` "incomplete" is no result, but says that `limit` was hit. The broker's stands for `missed` results from the
+    time `since` on, in their place; the engine's says that at `time` it forgot what could have become results. A match
+    that is `incomplete` is a result; see there.
     """
 
     __slots__ = ("_line",)
@@ -50,6 +51,11 @@ class Notification:
         return self._line.get("end")
 
     @property
+    def time(self) -> int | None:
+        """When that was which is no match, in microseconds."""
+        return self._line.get("time")
+
+    @property
     def data(self) -> dict[str, Any]:
         """The selected values by name."""
         data: dict[str, Any] = self._line.get("data", {})
@@ -62,8 +68,19 @@ class Notification:
 
     @property
     def bindings(self) -> dict[str, list[int]] | None:
-        """Ids by variable, where the language has variables."""
+        """Ids by variable or by the name of a primitive subscription, where the language has such."""
         return self._line.get("bindings")
+
+    @property
+    def tuples(self) -> int | None:
+        """How many tuples of events a completion stands for, of any size; `bindings` is one of them."""
+        return self._line.get("tuples")
+
+    @property
+    def incomplete(self) -> bool:
+        """Of a match: a limit of the engine was hit, so that there may be tuples which are neither told nor counted."""
+        incomplete: bool = self._line.get("incomplete", False)
+        return incomplete
 
     @property
     def limit(self) -> str | None:
@@ -72,12 +89,12 @@ class Notification:
 
     @property
     def since(self) -> int | None:
-        """Of an incomplete: the time of the first result that is missing, in microseconds."""
+        """Of an incomplete of the broker: the time of the first result that is missing, in microseconds."""
         return self._line.get("since")
 
     @property
     def missed(self) -> int | None:
-        """Of an incomplete: how many results are missing."""
+        """Of an incomplete of the broker: how many results are missing, of any size; None where nobody has counted."""
         return self._line.get("missed")
 
     def __eq__(self, other: object) -> bool:

@@ -33,6 +33,11 @@ def streams_of(language: str, query: str) -> tuple[list[str], str | None]:
 
             syntax = parse(query)
             return list(dict.fromkeys(_sources(syntax.source))), syntax.publish
+        case "ptopss":
+            from ..language import ptopss
+
+            composite = ptopss.parse(query)
+            return [composite.stream], composite.publish
         case _:
             raise AssertionError(f"a subscription in {language} was accepted but cannot be described")
 

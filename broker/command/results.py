@@ -1,4 +1,7 @@
-"""Law: how results are written: JSON lines in their order; what a result says is the engine's."""
+"""Law: how results are written: JSON lines in their order; what a result says is the engine's.
+
+Memory stays flat, however many results an event has: they are made as they are written, a portion at a time.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,9 @@ class Result(Protocol):
     def line(self) -> dict[str, Any]: ...
 
 
+PORTION_RESULTS: Final = 4_096
+"""Results of one time that are ordered among themselves. Where there are more, each portion has an order of its own."""
+
 _ENCODE: Final = json.JSONEncoder().encode
 
 
@@ -27,29 +33,35 @@ def json_line(value: object) -> str:
 
 @final
 class Results:
-    """Writes results by (end, id). Those of the newest time wait until time goes on, as more of them may follow."""
+    """Writes results, which come in the order of their ends, those of one end by their ids.
+
+    The newest ones wait until time goes on, as more of them may follow, or until they are a portion. What is written
+    depends on the results and their order only, not on the batches in which they come.
+    """
 
     __slots__ = ("_held", "_output")
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
-        self._held: list[Result] = []
+        self._held: list[Result] = []  # all of one end
 
     def add(self, results: Iterable[Result], now: int | None) -> None:
         """Takes results in, and writes those that end before `now`. O(n log n) in the results written."""
-        self._held.extend(results)
-        if self._held and now is not None:
-            self._write([result for result in self._held if result.end < now])
-            self._held = [result for result in self._held if result.end >= now]
+        for result in results:
+            if self._held and (result.end != self._held[0].end or len(self._held) == PORTION_RESULTS):
+                self._write()
+            self._held.append(result)
+        if self._held and now is not None and self._held[0].end < now:
+            self._write()
+        # Whoever reads a pipe wants to know now.
+        self._output.flush()
 
     def finish(self) -> None:
         """Writes the rest."""
-        self._write(self._held)
-        self._held = []
+        self._write()
+        self._output.flush()
 
-    def _write(self, results: list[Result]) -> None:
-        if results:
-            results.sort(key=lambda result: (result.end, result.id))
-            self._output.write("".join([json_line(result.line()) for result in results]))
-            # Whoever reads a pipe wants to know now.
-            self._output.flush()
+    def _write(self) -> None:
+        self._held.sort(key=lambda result: result.id)
+        self._output.write("".join([json_line(result.line()) for result in self._held]))
+        self._held = []

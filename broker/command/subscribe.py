@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
+from ..language.subscription import Report
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .results import json_line
@@ -30,6 +32,9 @@ def subscribe(
     lineage: Annotated[
         bool | None, typer.Option("--lineage/--no-lineage", help="Tell the ids of the events that contributed.")
     ] = None,
+    report: Annotated[
+        Report | None, typer.Option(help="P-ToPSS: every tuple of events, or one for each that completes some.")
+    ] = None,
     count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
@@ -37,7 +42,10 @@ def subscribe(
     """Subscribe to a pattern and print what it finds."""
     if query is not None and file is not None:
         raise DefinitionError("expected --query or --file, found both")
-    with connect(broker) as client, _subscription(client, name, language, query, lineage, file) as subscription:
+    with (
+        connect(broker) as client,
+        _subscription(client, name, language, query, lineage, report, file) as subscription,
+    ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -51,14 +59,23 @@ def subscribe(
 
 
 def _subscription(
-    client: Client, name: str, language: str, query: str | None, lineage: bool | None, path: Path | None
+    client: Client,
+    name: str,
+    language: str,
+    query: str | None,
+    lineage: bool | None,
+    report: Report | None,
+    path: Path | None,
 ) -> Subscription:
     if path is None:
-        return client.subscribe(name, language, query, lineage)
+        return client.subscribe(name, language, query, lineage, report)
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
         raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
     asked = known[name]
     with placed(str(path)):
-        wanted = asked.lineage if lineage is None else lineage
-        return client.subscribe(name, asked.language, asked.query, wanted, asked.report, asked.forecast)
+        if lineage is not None:
+            asked = replace(asked, lineage=lineage)
+        if report is not None:
+            asked = replace(asked, report=report)
+        return client.subscribe(name, asked.language, asked.query, asked.lineage, asked.report, asked.forecast)

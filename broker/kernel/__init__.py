@@ -8,7 +8,7 @@ are asked where a request is dispatched (Kernel._answer), by the identity that a
 
 from __future__ import annotations
 
-from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick
+from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
 from .kernel import Kernel
 from .limits import Limits
 from .matcher import Matcher, Result
@@ -25,4 +25,5 @@ __all__ = [
     "Send",
     "Stop",
     "Tick",
+    "Turn",
 ]

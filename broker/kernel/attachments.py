@@ -8,15 +8,20 @@ cannot go before them: it stays without clients until that is over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, final
+from dataclasses import replace
+from typing import Any, Final, final
 
-from ..events import DefinitionError, ForetellError, UnknownSubscription, suggestion
+from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Subscribe
 from .delivery import Delivery
+from .listing import countable
 from .matcher import Matcher
 
 _NOBODY: Final[Mapping[bytes, Delivery]] = {}
+
+_WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
+"""The languages whose results carry no lineage unless it is asked for."""
 
 
 @final
@@ -46,6 +51,7 @@ class Attachments:
         if request.query is None:
             if existing is None:
                 raise UnknownSubscription(f"subscription {name!r} is not known{suggestion(name, self._definitions)}")
+            _check_equal(existing, _as_given(request, existing))
         else:
             wanted = SubscriptionDefinition(
                 name, request.language, request.query, request.lineage, request.report, request.forecast
@@ -60,8 +66,8 @@ class Attachments:
                     forecast=wanted.forecast,
                 )
                 self._definitions[name] = wanted
-            elif existing != wanted:
-                raise DefinitionError(f"subscription {name!r} exists with another {_difference(existing, wanted)}")
+            else:
+                _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._lingering.pop(name, None)
         return existing is not None
@@ -88,7 +94,7 @@ class Attachments:
         return {
             "subscriptions": len(self._definitions),
             "attachments": len(deliveries),
-            "notifications_queued": sum(len(delivery.queue) for delivery in deliveries),
+            "notifications_queued": countable(sum(delivery.waiting for delivery in deliveries)),
             "notifications_queued_bytes": sum(delivery.queued_bytes for delivery in deliveries),
         }
 
@@ -120,8 +126,39 @@ class Attachments:
                 removed = True
 
 
-def _difference(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> str:
-    for field, word in (("language", "language"), ("query", "text"), ("lineage", "lineage"), ("report", "report")):
+def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> SubscriptionDefinition:
+    """What exists, with the options that a request without a query gives nevertheless. Raises DefinitionError."""
+    lineage = existing.lineage if request.lineage is None else request.lineage
+    report = existing.report if request.report is None else request.report
+    forecast = existing.forecast if request.forecast is None else request.forecast
+    return replace(existing, lineage=lineage, report=report, forecast=forecast)
+
+
+def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
+    """Raises DefinitionError where they mean different things; an option that is left out means its default."""
+    place = f"subscription {wanted.name!r} exists with another"
+    for field, word in (("language", "language"), ("query", "text")):
         if getattr(existing, field) != getattr(wanted, field):
-            return word
-    return "forecast"
+            raise DefinitionError(f"{place} {word}")
+    for word, known, asked in zip(("report", "lineage", "forecast"), _options(existing), _options(wanted)):
+        if known != asked:
+            raise DefinitionError(f"{place} {word}: expected {_shown(known)}, found {_shown(asked)}")
+
+
+def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None]:
+    """Report, lineage and forecast, with the language's defaults in place."""
+    report = "all" if definition.report is None and definition.language == "ptopss" else definition.report
+    lineage = definition.language not in _WITHOUT_LINEAGE if definition.lineage is None else definition.lineage
+    return report, lineage, definition.forecast
+
+
+def _shown(option: object) -> str:
+    match option:
+        case None:
+            return "none"
+        case bool():
+            return str(option).lower()
+        case str():
+            return option
+        case _:
+            return shown(option)

@@ -6,6 +6,7 @@ id, so that a new connection is a new session.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -46,13 +47,24 @@ class Tick:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """There is time for a piece of the work that waits; expected soon while `Kernel.has_work`.
+
+    For the sessions in `full`, messages wait to be taken by the transport: nothing more is made for them now.
+    """
+
+    full: Container[bytes] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The broker ends: the last input. `reason` is one line for the clients."""
 
     reason: str
 
 
-Input: TypeAlias = Received | Garbled | Gone | Tick | Stop
+Input: TypeAlias = Received | Garbled | Gone | Tick | Turn | Stop
 
 
 @final

@@ -4,114 +4,225 @@ Results go in encoded and come out in order, as many as there are credits. When 
 follow are missed, not those that wait: so what the client gets is complete up to the gap, the gap is one `incomplete`
 in its place, and then it is complete again. The gap ends when the queue has been emptied, so that a client which is a
 little too slow hears of few large gaps instead of many small ones.
+
+A share waits in the same queue as one entry. Its results are made when the client has credits for them, a bounded
+number at a time, and go out at once: they never wait themselves, and what stands behind them comes after them.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from ..wire import Notifications, decode_result, encode_result
+from ..wire import Notifications, WireError, decode_result, encode_result
 from ..wire.limits import CREDITS_MAX, NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
 from .limits import Limits
+from .matcher import Result
+from .shares import Share
 
 NOTIFICATION_BYTES_EXTRA: Final = 48
 """What a waiting notification takes beside its bytes: the bytes object's head and the queue's slot."""
+
+SHARE_BYTES: Final = 2_048
+"""What a waiting share takes, whatever its size, beside what the engine keeps for it."""
+
+
+@final
+@dataclass(slots=True)
+class _Unmade:
+    """A share on its way: `left` results are still to be made, None where nobody has counted them."""
+
+    results: Iterator[Result]
+    time: int
+    left: int | None
 
 
 @final
 @dataclass(slots=True)
 class Delivery:
-    """The queue of one (session, subscription). O(1) for each result in and out."""
+    """The queue of one (session, subscription). O(1) for each result in and out, and for each share in.
+
+    `waiting` counts the notifications of the queue, made or not; those of a share that nobody has counted are one.
+    """
 
     subscription: str
     limits: Limits
     credits: int
-    queue: deque[bytes] = field(default_factory=deque)
+    queue: deque[bytes | _Unmade] = field(default_factory=deque)
     queued_bytes: int = 0
+    queued_shares: int = 0
+    waiting: int = 0
     sent: int = 0
     missed: int = 0
     missed_since: int | None = None
     missed_limit: str = ""
+    missed_counted: bool = True
     missed_ever: int = 0
 
     def offer(self, result: bytes, time: int | None) -> None:
         """Queue one result; `time` is the result's own, and tells since when results are missed."""
-        if self.missed == 0:
-            # What the credits pay for is on its way with this batch, and does not wait.
-            waiting = len(self.queue) - self.credits
-            size = self.queued_bytes + len(result) + NOTIFICATION_BYTES_EXTRA
-            if waiting >= self.limits.queue_notifications:
-                self.missed_limit, self.missed_since = "queue_notifications", time
-            elif waiting >= 0 and size > self.limits.queue_bytes:
-                self.missed_limit, self.missed_since = "queue_bytes", time
-            else:
-                self.queue.append(result)
-                self.queued_bytes = size
-                return
-        self.missed += 1
-        self.missed_ever += 1
+        size = len(result) + NOTIFICATION_BYTES_EXTRA
+        if self._has_room(size, time):
+            self.queue.append(result)
+            self.queued_bytes += size
+            self.waiting += 1
+        else:
+            self._miss(1)
+
+    def defer(self, share: Share) -> None:
+        """Queue a share: one entry, however many results it stands for."""
+        if self._has_room(SHARE_BYTES, share.time):
+            self.queue.append(_Unmade(iter(share.results), share.time, share.count))
+            self.queued_bytes += SHARE_BYTES
+            self.queued_shares += 1
+            self.waiting += 1 if share.count is None else share.count
+        else:
+            self.missed_counted = self.missed_counted and share.count is not None
+            self._miss(1 if share.count is None else share.count)
+
+    def _has_room(self, size: int, time: int | None) -> bool:
+        if self.missed:
+            return False
+        # What the credits pay for is on its way with this batch, and does not wait; unless it waits behind a share.
+        entries = len(self.queue) - (0 if self.queued_shares else self.credits)
+        if entries >= self.limits.queue_notifications:
+            self.missed_limit, self.missed_since = "queue_notifications", time
+        elif entries >= 0 and self.queued_bytes + size > self.limits.queue_bytes:
+            self.missed_limit, self.missed_since = "queue_bytes", time
+        else:
+            return True
+        return False
+
+    def _miss(self, count: int) -> None:
+        self.missed += count
+        self.missed_ever += count
 
     def grant(self, credits: int) -> None:
         """The client asks for so many more."""
         self.credits = min(self.credits + credits, CREDITS_MAX)
 
     def due(self) -> list[Notifications]:
-        """What the credits allow to send now."""
+        """What the credits allow to send now, up to the first result that has to be made."""
         messages: list[Notifications] = []
-        while self.credits and (self.queue or self.missed):
-            results = self._taken() if self.queue else [self._gap()]
-            messages.append(Notifications(0, self.subscription, self.sent + 1, tuple(results)))
-            self.sent += len(results)
-            self.credits -= len(results)
+        while self.credits and (self.queue or self.missed) and self._unmade() is None:
+            messages.append(self._numbered(self._taken() if self.queue else [self._gap()]))
         return messages
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are credits for results that have to be made first."""
+        return self.credits > 0 and self._unmade() is not None
+
+    def make(self, at_most: int) -> list[Notifications]:
+        """Make so many results as far as the credits allow it; they, and what is due then. O(at_most)."""
+        made: list[bytes] = []
+        size = 0
+        most = min(at_most, self.credits, NOTIFICATIONS_COUNT_MAX)
+        while len(made) < most and size < NOTIFICATIONS_BYTES_TARGET:
+            share = self._unmade()
+            if share is None:
+                break
+            result = next(share.results, None)
+            if result is not None:
+                made.append(encoded(result)[0])
+                size += len(made[-1])
+                if share.left is not None:
+                    share.left -= 1
+                    self.waiting -= 1
+            if result is None or share.left == 0:
+                self.queue.popleft()
+                self.queued_bytes -= SHARE_BYTES
+                self.queued_shares -= 1
+                self.waiting -= 1 if share.left is None else share.left
+        return [*([self._numbered(made)] if made else []), *self.due()]
 
     def farewell(self) -> list[Notifications]:
         """One `incomplete` for all that will not be sent any more, without regard to credits; else nothing."""
         if self.queue:
-            line = decode_result(self.queue[0])
-            self.missed_since = line.get("end", line.get("time", line.get("since")))
+            first = self.queue[0]
+            if isinstance(first, bytes):
+                line = decode_result(first)
+                self.missed_since = line.get("end", line.get("time", line.get("since")))
+            else:
+                self.missed_since = first.time
             self.missed_limit = "closing"
-            self.missed += len(self.queue)
-            self.missed_ever += len(self.queue)
+            if any(isinstance(entry, _Unmade) and entry.left is None for entry in self.queue):
+                self.missed_counted = False
+            self._miss(self.waiting)
             self.queue.clear()
-            self.queued_bytes = 0
-        if not self.missed:
-            return []
-        return [Notifications(0, self.subscription, self.sent + 1, (self._gap(),))]
+            self.queued_bytes = self.queued_shares = self.waiting = 0
+        return [self._numbered([self._gap()])] if self.missed else []
+
+    def _unmade(self) -> _Unmade | None:
+        """The share that is next."""
+        if not self.queued_shares:
+            return None
+        first = self.queue[0]
+        return None if isinstance(first, bytes) else first
 
     def _taken(self) -> list[bytes]:
         queue = self.queue
         results: list[bytes] = []
         size = 0
         for _ in range(min(self.credits, len(queue), NOTIFICATIONS_COUNT_MAX)):
-            result = queue.popleft()
+            result = queue[0]
+            if not isinstance(result, bytes):
+                break
+            queue.popleft()
             results.append(result)
             size += len(result)
             if size >= NOTIFICATIONS_BYTES_TARGET:
                 break
         self.queued_bytes -= size + NOTIFICATION_BYTES_EXTRA * len(results)
+        self.waiting -= len(results)
         return results
 
+    def _numbered(self, results: list[bytes]) -> Notifications:
+        message = Notifications(0, self.subscription, self.sent + 1, tuple(results))
+        self.sent += len(results)
+        self.credits = max(0, self.credits - len(results))
+        return message
+
     def _gap(self) -> bytes:
-        result = incomplete(self.subscription, self.missed_limit, self.missed_since, self.missed)
-        self.missed, self.missed_since, self.missed_limit = 0, None, ""
+        missed = self.missed if self.missed_counted else None
+        result = incomplete(self.subscription, self.missed_limit, self.missed_since, missed)
+        self.missed, self.missed_since, self.missed_limit, self.missed_counted = 0, None, "", True
         return result
 
     def check_invariants(self) -> None:
         """For tests."""
-        assert self.queued_bytes == sum(map(len, self.queue)) + NOTIFICATION_BYTES_EXTRA * len(self.queue)
+        made = [entry for entry in self.queue if isinstance(entry, bytes)]
+        shares = [entry for entry in self.queue if not isinstance(entry, bytes)]
+        expected = sum(map(len, made)) + NOTIFICATION_BYTES_EXTRA * len(made) + SHARE_BYTES * len(shares)
+        assert self.queued_bytes == expected
+        assert self.queued_shares == len(shares)
+        assert self.waiting == len(made) + sum(1 if share.left is None else share.left for share in shares)
         assert 0 <= self.credits <= CREDITS_MAX
         assert (self.missed == 0) == (self.missed_limit == "")
         assert self.missed <= self.missed_ever
-        assert not (self.credits and (self.queue or self.missed)), "what may be sent has been sent"
+        assert not (self.credits and (self.queue or self.missed)) or self.ready, "what may be sent has been sent"
 
 
-def incomplete(subscription: str, limit: str, since: int | None, missed: int) -> bytes:
-    """The result that stands for results which are not there: which limit was hit, since when, how many are missing."""
+def encoded(result: Result) -> tuple[bytes, int | None]:
+    """A result as it travels, and its time; an `incomplete` for one that fits no message."""
+    line = result.line()
+    time = line.get("end", line.get("time"))
+    try:
+        return encode_result(line), time
+    except WireError as error:
+        return incomplete(result.subscription, str(error), time, 1), time
+
+
+def incomplete(subscription: str, limit: str, since: int | None, missed: int | None) -> bytes:
+    """The result that stands for results which are not there: which limit was hit, since when, how many are missing.
+
+    `missed` None: more than were counted.
+    """
     line: dict[str, Any] = {"kind": "incomplete", "subscription": subscription, "limit": limit}
     if since is not None:
         line["since"] = since
-    line["missed"] = missed
+    if missed is not None:
+        line["missed"] = missed
     return encode_result(line)

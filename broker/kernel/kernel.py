@@ -6,6 +6,10 @@ names, or Failure; CREDIT alone is not answered. A batch goes through the engine
 every attached session and sent as far as there are credits: first the publisher's answer, then notifications. So each
 session sees the results of one subscription in the order in which the engine found them.
 
+What is too many to be made at once waits as shares, which are made when there are credits for them. That is the only
+work left over from an input: as long as `has_work`, Turn does a bounded piece of it, for one delivery after the other,
+and whatever else comes is handled in between.
+
 Liveness. A client that is busy with something else says nothing, perhaps for hours, and must lose nothing. Silence is
 therefore no reason to drop a session: it is a reason to send a Probe, and the transport then knows whether there is
 still a connection. Only Gone releases a session's subscriptions.
@@ -13,7 +17,7 @@ still a connection. Only Gone releases a session's subscriptions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -44,14 +48,14 @@ from ..wire import (
     Unsubscribe,
     Welcome,
     WireError,
-    encode_result,
 )
 from .attachments import Attachments
-from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick
-from .delivery import Delivery, incomplete
+from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .delivery import Delivery, encoded
 from .limits import Limits
 from .listing import (
     contradiction,
+    countable,
     failure,
     numbers,
     stream_definition,
@@ -61,8 +65,12 @@ from .listing import (
 )
 from .matcher import Matcher, Result
 from .publishing import take
+from .shares import taken_out
 
 SOFTWARE: Final = f"foretell {__version__}"
+
+TURN_RESULTS_MAX: Final = 512
+"""Results made in one turn: some milliseconds, which everybody else waits."""
 
 
 @final
@@ -82,13 +90,14 @@ class Kernel:
     Subscriptions that the engine has already belong to the configuration and stay.
     """
 
-    __slots__ = ("_attachments", "_counts", "_events", "_limits", "_matcher", "_sessions")
+    __slots__ = ("_attachments", "_counts", "_events", "_limits", "_matcher", "_ready", "_sessions")
 
     def __init__(self, matcher: Matcher, limits: Limits | None = None) -> None:
         self._matcher = matcher
         self._limits = limits or Limits()
         self._attachments = Attachments(matcher)
         self._sessions: dict[bytes, _Session] = {}
+        self._ready: dict[tuple[bytes, str], Delivery] = {}  # those that are, in the order of their turns
         self._events = 0
         self._counts = dict.fromkeys(
             ("batches", "events_refused_late", "results", "notifications_sent", "notifications_missed", "garbled"), 0
@@ -111,8 +120,14 @@ class Kernel:
                 return []
             case Tick():
                 return self._probes(now)
+            case Turn(full):
+                return self._make(full)
             case Stop(reason):
                 return self._farewells(reason)
+
+    def has_work(self, full: Container[bytes] = ()) -> bool:
+        """Whether there is something to do in a Turn with these sessions."""
+        return any(session not in full for session, _ in self._ready)
 
     def statistics(self) -> dict[str, dict[str, Any]]:
         """Numbers by name, of the broker and of its engine."""
@@ -120,7 +135,7 @@ class Kernel:
             "sessions": len(self._sessions),
             "streams": len(self._matcher.streams),
             "events": self._events,
-            **self._counts,
+            **{name: countable(count) for name, count in self._counts.items()},
             **self._attachments.statistics(),
         }
         return {"broker": broker, "engine": numbers(self._matcher.statistics())}
@@ -131,6 +146,9 @@ class Kernel:
         for key, session in self._sessions.items():
             for name, delivery in session.deliveries.items():
                 assert self._attachments.of(name).get(key) is delivery
+                assert ((key, name) in self._ready) == delivery.ready
+        for key, name in self._ready:
+            assert name in self._sessions[key].deliveries
         attached = sum(len(session.deliveries) for session in self._sessions.values())
         assert attached == self._attachments.statistics()["attachments"]
 
@@ -237,24 +255,29 @@ class Kernel:
 
     # ---- results ----
 
-    def _distribute(self, results: Sequence[Result]) -> list[Send]:
-        """Encode each result once, queue it for everyone who is attached, and send what may be sent."""
-        self._counts["results"] += len(results)
+    def _distribute(self, results: Iterable[Result]) -> list[Send]:
+        """Encode each result once, queue it for everyone who is attached, and send what may be sent.
+
+        Shares are queued as they are. One that nobody has counted counts as one result.
+        """
+        count = 0
         touched: dict[str, None] = {}
+        for share in taken_out(results):
+            count += 1 if share.count is None else share.count
+            for delivery in self._attachments.of(share.subscription).values():
+                delivery.defer(share)
+            touched[share.subscription] = None
         for result in results:
+            count += 1
             name = result.subscription
             deliveries = self._attachments.of(name)
             if not deliveries:
                 continue
-            line = result.line()
-            time = line.get("end", line.get("time"))
-            try:
-                encoded = encode_result(line)
-            except WireError as error:
-                encoded = incomplete(name, str(error), time, 1)
+            line, time = encoded(result)
             for delivery in deliveries.values():
-                delivery.offer(encoded, time)
+                delivery.offer(line, time)
             touched[name] = None
+        self._counts["results"] += count
         return [
             send
             for name in touched
@@ -262,12 +285,22 @@ class Kernel:
             for send in self._due(key, delivery)
         ]
 
-    def _due(self, key: bytes, delivery: Delivery) -> list[Send]:
+    def _due(self, key: bytes, delivery: Delivery, making: int = 0) -> list[Send]:
         sent, missed = delivery.sent, delivery.missed
-        sends = [Send(key, message) for message in delivery.due()]
+        sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
         self._counts["notifications_sent"] += delivery.sent - sent
         self._counts["notifications_missed"] += missed - delivery.missed
+        if delivery.ready:
+            self._ready.setdefault((key, delivery.subscription), delivery)
         return sends
+
+    def _make(self, full: Container[bytes]) -> list[Send]:
+        """The turn of the delivery that has waited longest."""
+        for at, delivery in self._ready.items():
+            if at[0] not in full:
+                del self._ready[at]  # if there is more to make, it is the last one from now on
+                return self._due(at[0], delivery, TURN_RESULTS_MAX)
+        return []
 
     # ---- the lives of sessions ----
 
@@ -288,6 +321,7 @@ class Kernel:
 
     def _detach(self, key: bytes, session: _Session, name: str) -> None:
         del session.deliveries[name]
+        self._ready.pop((key, name), None)
         self._attachments.detach(key, name)
 
     def _farewells(self, reason: str) -> list[Send]:
@@ -297,6 +331,7 @@ class Kernel:
                 sends.extend(Send(key, message) for message in delivery.farewell())
             sends.append(Send(key, Closing(0, reason)))
         self._sessions.clear()
+        self._ready.clear()
         return sends
 
 

@@ -28,10 +28,11 @@ class Limits:
 
     queue_notifications: int = 1_000_000
     """Notifications of one subscription that wait for one client's credit. From the one beyond it on they are missed,
-    until the queue is empty; then an `incomplete` in their place says how many and since when."""
+    until the queue is empty; then an `incomplete` in their place says how many and since when. The tuples of one event
+    that are not made before there is credit for them (kernel.shares) count as one."""
 
     queue_bytes: int = 256 * 1024 * 1024
-    """The same in bytes, as estimated by delivery.NOTIFICATION_BYTES_EXTRA."""
+    """The same in bytes, as estimated by delivery.NOTIFICATION_BYTES_EXTRA and SHARE_BYTES."""
 
     silence_seconds: int = 30
     """A client that has said nothing for so long is probed; it stays as long as the transport can reach it."""

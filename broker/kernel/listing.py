@@ -26,6 +26,8 @@ _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 _ENTRY_BYTES_EXTRA = 64
 _CHARACTER_BYTES_MAX = 4
 
+_COUNT_MAX = 2**63 - 1
+
 
 def failure(correlation: int, error: ForetellError) -> Failure:
     """An error as it travels."""
@@ -80,7 +82,7 @@ def subscriptions_page(
                 definition.language,
                 definition.query,
                 len(deliveries),
-                sum(len(delivery.queue) for delivery in deliveries.values()),
+                countable(sum(delivery.waiting for delivery in deliveries.values())),
             )
             for definition, deliveries in known
             if definition.name > request.after
@@ -103,6 +105,11 @@ def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tup
 
 def _stream_size(entry: StreamEntry) -> int:
     return sum(len(name) + 8 for name in entry.attributes)
+
+
+def countable(count: int) -> int:
+    """A number for people that the wire can carry: tuples can be more than that, and then their count stands still."""
+    return min(count, _COUNT_MAX)
 
 
 def numbers(group: Mapping[str, Any]) -> dict[str, Any]:

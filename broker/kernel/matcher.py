@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..events import Disorder, StreamDefinition
@@ -19,7 +19,10 @@ class Result(Protocol):
 
 
 class Matcher(Protocol):
-    """An engine. What it refuses, it refuses with a ForetellError and unchanged."""
+    """An engine. What it refuses, it refuses with a ForetellError and unchanged.
+
+    Results may be made while they are iterated over, and their number is not asked for: it can exceed every integer.
+    """
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]: ...
@@ -54,6 +57,6 @@ class Matcher(Protocol):
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
-    ) -> Sequence[Result]: ...
+    ) -> Iterable[Result]: ...
 
     def statistics(self) -> Mapping[str, Any]: ...

@@ -6,7 +6,7 @@ that is wrong refuses the batch as a whole, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..events import LARGEST, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
@@ -14,7 +14,7 @@ from ..wire import Publish, Published, Refusal
 from .matcher import Matcher, Result
 
 
-def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Published, Sequence[Result]]:
+def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Published, Iterable[Result]]:
     """Feed a batch to the engine: the answer, and the results. Events without ids are numbered from `first_id` on.
 
     Events without times take `now`, but never a time before the newest processed. Raises ForetellErrors.

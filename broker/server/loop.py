@@ -15,7 +15,7 @@ from typing import Final, Self, final
 
 import zmq
 
-from ..kernel import Garbled, Gone, Input, Kernel, Limits, Matcher, Received, Send, Stop, Tick
+from ..kernel import Garbled, Gone, Input, Kernel, Limits, Matcher, Received, Send, Stop, Tick, Turn
 from ..wire import Failure, Message, Probe, Publish, WireError, decode, encode
 from .router import Router
 
@@ -81,13 +81,16 @@ class Broker:
             patience = next_tick - time.monotonic()
             if self._router.waiting:
                 patience = min(patience, RETRY_SECONDS)
-            ready = dict(poller.poll(max(0, int(patience * 1_000) + 1)))
+            milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
+            ready = dict(poller.poll(milliseconds))
             if self._wake.fileno() in ready:
                 break
             if self._router.socket in ready:
                 self._take_messages()
             for session in self._router.retry():
                 self._step(Gone(session))
+            if self._kernel.has_work(self._router.full):
+                self._turn()
             if time.monotonic() >= next_tick:
                 self._step(Tick())
                 next_tick = time.monotonic() + TICK_SECONDS
@@ -121,6 +124,14 @@ class Broker:
             self._perform([Send(session, Failure(message.correlation, "internal", reason, None, None, None))])
             if isinstance(message, Publish):
                 self._failed = error
+
+    def _turn(self) -> None:
+        try:
+            self._step(Turn(self._router.full))
+        except Exception as error:
+            # A mistake of ours again, and results are lost that nobody would be told of.
+            traceback.print_exc(file=sys.stderr)
+            self._failed = error
 
     def _step(self, happening: Input) -> None:
         self._perform(self._kernel.step(happening, wall_clock()))

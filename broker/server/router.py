@@ -9,6 +9,7 @@ message answers a request.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import KeysView
 from typing import Final, final
 
 import zmq
@@ -70,6 +71,11 @@ class Router:
     def waiting(self) -> bool:
         """Whether messages wait for peers that do not take them."""
         return bool(self._outboxes)
+
+    @property
+    def full(self) -> KeysView[bytes]:
+        """The peers for which messages wait."""
+        return self._outboxes.keys()
 
     def receive(self) -> tuple[bytes, list[bytes]] | None:
         """The next message, as its session and its frames; None if there is none."""

@@ -3,6 +3,9 @@
 msgpack is given every limit before it builds anything: length of the frame, of strings, arrays and maps; no extension
 types, no timestamps, string keys only, none twice. Then the type, the number of fields and the form of each field are
 compared with the table below, and only then is a message made.
+
+In a result, `tuples` and `missed` are counts without bound. Beyond 64 bits, signed, which is where msgpack and most of
+its readers end, they travel as a string of decimal digits; decoded, they are integers again.
 """
 
 from __future__ import annotations
@@ -73,6 +76,9 @@ _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
     m.Streams: (1, m.StreamEntry),
     m.Subscriptions: (1, m.SubscriptionEntry),
 }
+
+_COUNTS: Final = ("tuples", "missed")
+_COUNT_DIGITS_MAX: Final = 4_300  # as many as Python reads and writes unless it is told otherwise
 
 _NUMBERS: Final = {kind: number for number, (kind, _) in MESSAGES.items()}
 
@@ -148,6 +154,9 @@ def decode(frame: bytes) -> m.Message:
 def encode_result(line: Mapping[str, Any]) -> bytes:
     """One result, as a map. Raises WireError where it is no plain value or exceeds RESULT_BYTES_MAX."""
     try:
+        for name in _COUNTS:
+            if name in line and not s.INTEGER.fits(line[name]):
+                line = {**line, name: _digits(line[name])}
         result: bytes = msgpack.packb(line)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"a result cannot be written: {_one_line(error)}") from None
@@ -163,7 +172,24 @@ def decode_result(result: bytes) -> dict[str, Any]:
     line = _unpacked(result, RESULT_BYTES_MAX, use_list=True)
     if type(line) is not dict or type(line.get("kind")) is not str or type(line.get("subscription")) is not str:
         raise WireError("a result: expected a map with a kind and a subscription")
+    for name in _COUNTS:
+        if name in line and type(line[name]) is not int:
+            line[name] = _count(name, line[name])
     return line
+
+
+def _digits(count: object) -> str:
+    if type(count) is not int:
+        raise TypeError(f"expected an integer as a count, found {_kind(count)}")
+    return str(count)
+
+
+def _count(name: str, digits: object) -> int:
+    if type(digits) is str and len(digits) <= _COUNT_DIGITS_MAX and digits.isascii() and digits.isdigit():
+        return int(digits)
+    raise WireError(
+        f"a result's {name}: expected an integer or at most {_COUNT_DIGITS_MAX:,} decimal digits, found {_kind(digits)}"
+    )
 
 
 def _unpacked(frame: bytes, array_length_max: int, *, use_list: bool) -> Any:

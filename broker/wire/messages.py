@@ -72,7 +72,7 @@ class Publish:
 @final
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Answered by Subscribed. `query` None attaches to whatever bears the name, and the options are then not compared.
+    """Answered by Subscribed. `query` None attaches to whatever bears the name and has the options that are not None.
 
     `credits`: how many notifications may come before the next Credit.
     """

@@ -24,7 +24,18 @@ def test_attributes_are_those_of_the_line_and_none_where_they_do_not_apply() -> 
     assert "f00" in repr(match)
 
 
+def test_a_completion_has_a_witness_and_a_number() -> None:
+    line = {"kind": "match", "subscription": "s", "id": "f00", "start": 1, "end": 3, "data": {}}
+    completion = Notification({**line, "lineage": [1, 3], "bindings": {"a": [1], "b": [3]}, "tuples": 2**70})
+    assert (completion.bindings, completion.tuples, completion.incomplete) == ({"a": [1], "b": [3]}, 2**70, False)
+    limited = Notification({**line, "incomplete": True})
+    assert (limited.bindings, limited.tuples, limited.incomplete) == (None, None, True)
+
+
 def test_an_incomplete_says_what_is_missing() -> None:
     gap = Notification({"kind": "incomplete", "subscription": "s", "limit": "queue_bytes", "since": 7, "missed": 12})
     assert (gap.kind, gap.limit, gap.since, gap.missed) == ("incomplete", "queue_bytes", 7, 12)
+    assert gap.time is None
+    forgot = Notification({"kind": "incomplete", "subscription": "s", "id": "f00", "time": 5, "limit": "nodes_max"})
+    assert (forgot.limit, forgot.time, forgot.missed, forgot.since) == ("nodes_max", 5, None, None)
     assert (gap.id, gap.start, gap.end, gap.lineage, gap.data) == (None, None, None, None, {})

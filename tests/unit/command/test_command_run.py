@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,22 @@ def test_results_are_written_as_soon_as_time_goes_on() -> None:
     assert output.getvalue().endswith('{"end": 2, "id": "b"}\n')
     results.finish()
     assert output.getvalue().count("\n") == 2
+
+
+def test_a_time_with_more_results_than_a_portion_is_written_in_portions_whatever_the_batches() -> None:
+    found = [Echo(7, f"{n * 7_919 % 10_007:05}") for n in range(10_000)] + [Echo(8, "b"), Echo(8, "a")]
+    written = []
+    for size in (1, 999, 20_000):
+        output = io.StringIO()
+        results = Results(output)
+        for first in range(0, len(found), size):
+            batch = found[first : first + size]
+            results.add(iter(batch), batch[-1].end)
+            assert output.getvalue().count("\n") >= min(first + size, 10_000) - 4_096, "no more than a portion waits"
+        results.finish()
+        written.append([json.loads(line)["id"] for line in output.getvalue().splitlines()])
+    portions = [sorted(echo.id for echo in found[at : min(at + 4_096, 10_000)]) for at in range(0, 10_000, 4_096)]
+    assert written == [[*chain.from_iterable(portions), "a", "b"]] * 3
 
 
 def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:

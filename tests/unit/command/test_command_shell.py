@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -99,6 +100,66 @@ def test_run_changes_subscriptions_in_mid_stream(folder: Path, capsys: pytest.Ca
     assert perform(["run", "s.toml", "--events", "e.jsonl"]) == 0
     results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(r["subscription"], r["end"]) for r in results if r["subscription"] == "late"] == [("late", 2)]
+
+
+def test_tuples_are_all_told_or_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "FROM Stock a, b: price = 1 c: price = 2 MATCH a; b; c"
+    text = STREAM
+    for name, report in (("plain", ""), ("every", 'report = "all"'), ("counted", 'report = "completions"')):
+        text += f"[subscriptions.{name}]\nlanguage = 'ptopss'\nquery = '{query}'\n{report}\n"
+    Path("s.toml").write_text(text)
+    Path("e.jsonl").write_text("".join(stock(time, 1) for time in range(5)) + stock(5, 2))
+    assert perform(["check", "s.toml"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "ok plain: ptopss, reads Stock"
+    assert perform(["run", "s.toml", "--events", "e.jsonl"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for name in ("plain", "every"):
+        found = [line for line in lines if line["subscription"] == name]
+        expected = [[a, b, 6] for a in range(1, 6) for b in range(a + 1, 6)]
+        assert sorted(line["lineage"] for line in found) == expected
+        assert all(line["bindings"] == dict(zip("abc", ([n] for n in line["lineage"]))) for line in found)
+        assert not any("tuples" in line for line in found)
+    (counted,) = [line for line in lines if line["subscription"] == "counted"]
+    assert counted["tuples"] == 10
+    assert list(counted["bindings"]) == ["a", "b", "c"]
+
+
+def test_run_writes_the_tuples_of_one_event_in_flat_memory(folder: Path) -> None:
+    Path("s.toml").write_text(
+        f"{STREAM}[subscriptions.q]\nlanguage = 'ptopss'\n"
+        "query = 'FROM Stock a, b: price = 1 c: price = 2 MATCH a; b; c'\n"
+    )
+    Path("e.jsonl").write_text("".join(stock(time, 1) for time in range(460)) + stock(460, 2))
+    program = """
+import io, resource, sys
+from broker.command.shell import perform
+class Counting(io.StringIO):
+    lines = bytes = 0
+    def write(self, text):
+        Counting.lines += text.count(chr(10))
+        Counting.bytes += len(text)
+        return len(text)
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+output, sys.stdout = sys.stdout, Counting()
+from broker.engine import Engine
+from broker.language import ptopss
+Engine.load("s.toml")
+before = peak()
+assert perform(["run", "s.toml", "--events", "e.jsonl"]) == 0
+print(Counting.lines, Counting.bytes, peak() - before, file=output)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=folder, env=_beside_project()
+    )
+    lines, size, grown = map(int, done.stdout.split())
+    assert lines == 105_570
+    assert size > 19_000_000
+    assert grown < 16_000_000, "a portion of results and their lines, not all of them"
+
+
+def _beside_project() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def test_check_says_what_is_read_and_published(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

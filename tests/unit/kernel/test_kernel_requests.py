@@ -233,9 +233,41 @@ def test_the_same_text_attaches_and_another_is_refused(rig: Rig) -> None:
         "definition",
         "subscription 'all' exists with another text",
     )
-    assert rig.refusal(subscribe(lineage=True), BEN)[1].endswith("another lineage")
-    assert rig.refusal(subscribe(forecast={"within": 3}), BEN)[1].endswith("another forecast")
+    for query in ("every S", None):
+        assert rig.refusal(subscribe(query=query, lineage=True), BEN)[1].endswith(
+            "subscription 'all' exists with another lineage: expected false, found true"
+        )
+        assert "another forecast: expected none, found" in rig.refusal(
+            subscribe(query=query, forecast={"within": 3}), BEN
+        )[1]
     assert rig.ask(subscribe(query=None), BEN) == Subscribed(5, "all", True)
+
+
+@pytest.mark.parametrize(
+    ("language", "lineage", "report"),
+    [("cayuga", False, None), ("window", False, None), ("sase", True, None), ("ptopss", True, "all")],
+)
+def test_an_option_that_is_left_out_means_its_default(
+    rig: Rig, language: str, lineage: bool, report: str | None
+) -> None:
+    def ask(session: bytes, lineage: bool | None, report: str | None, query: str | None = "every S") -> Message:
+        return rig.ask(Subscribe(5, "all", language, query, lineage, report, None, 9), session)
+
+    for first, second in (((None, None), (lineage, report)), ((lineage, report), (None, None))):
+        assert ask(ANN, *first) == Subscribed(5, "all", False)
+        assert ask(BEN, *second) == Subscribed(5, "all", True)
+        rig.say(BEN, Unsubscribe(7, "all"))
+        other = ask(BEN, not lineage, report)
+        assert isinstance(other, Failure)
+        assert "another lineage: expected" in other.message
+        for query in ("every S", None):
+            other = ask(BEN, lineage, "completions", query)
+            assert isinstance(other, Failure)
+            assert other.message == (
+                "subscription 'all' exists with another report: expected "
+                f"{'none' if report is None else 'all'}, found completions"
+            )
+        rig.say(ANN, Unsubscribe(7, "all"))
 
 
 def test_attaching_by_name_needs_the_name(rig: Rig) -> None:

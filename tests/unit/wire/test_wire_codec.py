@@ -220,3 +220,33 @@ def test_the_worst_frame_is_read_in_bounded_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 100 * 1024 * 1024
     finally:
         tracemalloc.stop()
+
+
+@given(st.integers(0, 2**200), st.integers(0, 2**70))
+def test_counts_of_any_size_come_back_as_they_were(tuples: int, missed: int) -> None:
+    line = {"kind": "match", "subscription": "s", "tuples": tuples, "missed": missed}
+    before = dict(line)
+    frame = encode_result(line)
+    assert decode_result(frame) == line == before
+    raw = msgpack.unpackb(frame)
+    for name, count in (("tuples", tuples), ("missed", missed)):
+        assert raw[name] == (count if count < 2**63 else str(count))
+
+
+@pytest.mark.parametrize(
+    "digits", ["", "-1", "1e9", "1_000", " 1", "\u0661", "1" * 4_301, "x", 1.5, True, None, [1], {}]
+)
+def test_a_count_that_is_none_is_refused(digits: Any) -> None:
+    with pytest.raises(WireError, match=r"a result's tuples: expected an integer or at most 4,300 decimal digits"):
+        decode_result(msgpack.packb({"kind": "match", "subscription": "s", "tuples": digits}))
+
+
+@pytest.mark.parametrize("count", [10**4_300, -(10**4_300), 1.5, True, None, "7"], ids=type)
+def test_a_count_that_cannot_be_told_is_refused(count: Any) -> None:
+    with pytest.raises(WireError, match="a result cannot be written"):
+        encode_result({"kind": "match", "subscription": "s", "tuples": count})
+
+
+def test_other_integers_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(WireError, match="a result cannot be written"):
+        encode_result({"kind": "match", "subscription": "s", "data": {"tuples": 2**64}})

@@ -1,0 +1,72 @@
+"""Law: which results of a batch are too many to be made at once, and how the rest of them wait: not made.
+
+One event can complete more tuples than any memory holds. What it has for one subscription is then a share: it knows
+its size, and makes its results one by one, again for whoever asks again. Nothing is sent or queued here. This module
+alone knows how the engine keeps the results of a batch; of another matcher's results none is too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, final
+
+from ..engine.composed import Composed
+from ..engine.results import Results
+from ..engine.subscriber import Subscriber
+from ..engine.target import Outcome, Target
+from .matcher import Result
+
+MADE_AT_ONCE_MAX: Final = 1_024
+"""Tuples of a batch, over all subscriptions, that are made like other results."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Share:
+    """All results that an event at `time` has for a subscription; None where nobody has counted them."""
+
+    subscription: str
+    time: int
+    count: int | None
+    results: Iterable[Result]
+
+
+def taken_out(results: Iterable[Result]) -> list[Share]:
+    """The shares of a batch, in its order; whoever iterates over its results afterwards does not find them there.
+
+    A subscription has either shares in a batch or other results, so that it keeps their order. O(completions).
+    """
+    if not isinstance(results, Results):
+        return []
+    counts = [composed.count() for composed in results.composed.values() if composed.tuples]
+    if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
+        return []
+    blocks = [(block, results.block_upto[block] - 1, composed) for block, composed in results.composed.items()]
+    # With their tuples goes what else the same subscriptions are told, of limits, so that it keeps its place.
+    concerned = {results.targets[at] for _, at, composed in blocks if composed.tuples}
+    shares: list[Share] = []
+    for block, at, composed in blocks:
+        target = results.targets[at]
+        if target not in concerned:
+            continue
+        results.targets[at] = Target(target.outcome, None)  # it has nobody whom the others' results could come to
+        event = results.block_event[block]
+        shares.extend(_share(results, event, composed, target.outcome, each) for each in target.subscribers())
+    return shares
+
+
+def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Subscriber) -> Share:
+    """Results of their own with the one event, so that the rest of the batch is not kept for them."""
+    derived = event - len(results.times)
+    if derived < 0:
+        one = slice(event, event + 1)
+        own = Results(results.times[one], results.rows[one], results.ids[one], results.starts[one], {})
+        time = own.times[0]
+    else:
+        own = Results([], [], [], [], {})
+        own.derived.append(results.derived[derived])
+        time = own.derived[0].time
+    own.targets.append(Target(outcome, subscriber))
+    own.compose(0, composed)
+    return Share(subscriber.name, time, composed.count() if composed.tuples else 1, own)
