@@ -1,0 +1,181 @@
+"""Law: how good the probabilities were, by what became of them; nothing is corrected here.
+
+Every resolved prediction falls into one of BINS equal bins of probability. A bin holds how many, how many came true,
+and the sum of the probabilities; with the sums of the losses that is all that the measures need (forecasting 3):
+
+- Brier score: mean (p - outcome)**2; log loss: mean -log of the probability given to what happened. Each stands beside
+  that of the base rate, a forecaster who always says the share of trues in these very outcomes.
+- ECE: the mean distance between what was said and what happened, over bins weighted by their number.
+- precision, recall and lead of what was told: notices that came true; matches that were told of; how long before.
+
+Probabilities are taken in millionths and sums are integers, so that calibrations of parts add up exactly, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any, Final, final
+
+from .choice import MILLIONTHS, surprise
+from .notifying import Resolution
+
+BINS: Final = 100
+SHOWN_BINS: Final = 20
+_SUMS: Final = ("brier", "log", "true", "false", "censored", "censored_notices", "matches", "foretold", "lead")
+
+
+@final
+class Calibration:
+    """What became of one subscription's predictions. All fields are sums."""
+
+    def __init__(self) -> None:
+        self.counts: list[int] = [0] * BINS
+        self.hits: list[int] = [0] * BINS
+        self.said: list[int] = [0] * BINS  # millionths
+        self.brier: int = 0  # millionths squared
+        self.log: int = 0  # millionths of a nat
+        self.true: int = 0  # notices that came true
+        self.false: int = 0
+        self.censored: int = 0  # predictions of which nothing will be known
+        self.censored_notices: int = 0
+        self.matches: int = 0
+        self.foretold: int = 0  # matches with a notice before them
+        self.lead: int = 0  # of all notices that came true, in the unit of the clocks
+
+    def record(self, probability: float, outcome: bool, times: int = 1) -> None:
+        """A prediction was resolved, or `times` equal ones. O(1)."""
+        said = min(max(round(probability * MILLIONTHS), 0), MILLIONTHS)
+        place = bin_of(probability)
+        self.counts[place] += times
+        self.said[place] += times * said
+        if outcome:
+            self.hits[place] += times
+            self.brier += times * (MILLIONTHS - said) ** 2
+            self.log += times * surprise(probability)
+        else:
+            self.brier += times * said * said
+            self.log += times * surprise(1.0 - probability)
+
+    def resolved(self, resolution: Resolution) -> None:
+        """A notice was resolved. O(1)."""
+        if resolution.outcome == "censored":
+            self.censored_notices += 1
+        elif resolution.outcome:
+            self.true += 1
+            self.lead += resolution.lead or 0
+        else:
+            self.false += 1
+
+    def matched(self, foretold: bool) -> None:
+        """A match came, `foretold` if a notice was outstanding. O(1)."""
+        self.matches += 1
+        self.foretold += foretold
+
+    def merge(self, other: Calibration) -> None:
+        """Add what became of other predictions. Associative and commutative. O(BINS)."""
+        for mine, theirs in ((self.counts, other.counts), (self.hits, other.hits), (self.said, other.said)):
+            for place in range(BINS):
+                mine[place] += theirs[place]
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same became of the same."""
+        return self.dump() == other.dump() if isinstance(other, Calibration) else NotImplemented
+
+    def __hash__(self) -> int:
+        raise TypeError("calibrations grow and have no hash")
+
+    def summary(self) -> dict[str, Any]:
+        """The measures by name, for people and JSON; null where nothing is known yet. O(BINS)."""
+        total, hits = sum(self.counts), sum(self.hits)
+        base = hits / total if total else 0.0
+        brier = _ratio(self.brier, total * MILLIONTHS**2)
+        base_brier = base * (1.0 - base)
+        notices = self.true + self.false
+        return {
+            "predictions": total,
+            "censored": self.censored,
+            "base_rate": _ratio(hits, total),
+            "brier": brier,
+            "brier_base": base_brier if total else None,
+            "brier_skill": None if brier is None or base_brier == 0.0 else 1.0 - brier / base_brier,
+            "log_loss": _ratio(self.log, total * MILLIONTHS),
+            "log_loss_base": entropy(base) if total else None,
+            "ece": expected_calibration_error(self.counts, self.hits, self.said) if total else None,
+            "auc": area_under_curve(self.counts, self.hits),
+            "notices": notices + self.censored_notices,
+            "precision": _ratio(self.true, notices),
+            "recall": _ratio(self.foretold, self.matches),
+            "lead": _ratio(self.lead, self.true),
+        }
+
+    def reliability(self) -> list[tuple[float, float, int]]:
+        """(mean probability, share of trues, number) of each of SHOWN_BINS bins that is not empty."""
+        found = []
+        wide = BINS // SHOWN_BINS
+        for begin in range(0, BINS, wide):
+            count = sum(self.counts[begin : begin + wide])
+            if count:
+                said = sum(self.said[begin : begin + wide]) / (count * MILLIONTHS)
+                found.append((said, sum(self.hits[begin : begin + wide]) / count, count))
+        return found
+
+    def dump(self) -> dict[str, Any]:
+        """As plain data."""
+        columns: dict[str, Any] = {"counts": self.counts[:], "hits": self.hits[:], "said": self.said[:]}
+        return columns | {name: getattr(self, name) for name in _SUMS}
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless the sums can be those of predictions."""
+        for count, hits, said in zip(self.counts, self.hits, self.said):
+            assert 0 <= hits <= count
+            assert 0 <= said <= count * MILLIONTHS
+        assert 0 <= self.foretold <= self.matches
+
+
+def load_calibration(data: Mapping[str, Any]) -> Calibration:
+    """What was dumped."""
+    found = Calibration()
+    found.counts, found.hits, found.said = list(data["counts"]), list(data["hits"]), list(data["said"])
+    for name in _SUMS:
+        setattr(found, name, data[name])
+    return found
+
+
+def bin_of(probability: float) -> int:
+    """The bin of a probability; bins hold their lower ends."""
+    return min(max(int(probability * BINS), 0), BINS - 1)
+
+
+def expected_calibration_error(counts: Sequence[int], hits: Sequence[int], said: Sequence[int]) -> float:
+    """ECE over SHOWN_BINS bins: sum of |share of trues - mean probability|, weighted by number."""
+    wide = BINS // SHOWN_BINS
+    gaps = 0
+    for begin in range(0, BINS, wide):
+        end = begin + wide
+        gaps += abs(MILLIONTHS * sum(hits[begin:end]) - sum(said[begin:end]))
+    return gaps / (MILLIONTHS * max(sum(counts), 1))
+
+
+def area_under_curve(counts: Sequence[int], hits: Sequence[int]) -> float | None:
+    """The chance that a true has a higher bin than a false, ties counting half; None if either is missing."""
+    trues, falses = sum(hits), sum(counts) - sum(hits)
+    if not trues or not falses:
+        return None
+    below = 0
+    doubled = 0
+    for count, hit in zip(counts, hits):
+        doubled += hit * (2 * below + count - hit)
+        below += count - hit
+    return doubled / (2 * trues * falses)
+
+
+def entropy(rate: float) -> float:
+    """The log loss of always saying `rate` where it is the share of trues, in nats."""
+    return 0.0 if rate <= 0.0 or rate >= 1.0 else -rate * log(rate) - (1.0 - rate) * log(1.0 - rate)
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

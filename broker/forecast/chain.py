@@ -1,0 +1,160 @@
+"""Law: from counts to a Markov chain whose rows are probabilities; what follows from a chain is not found here.
+
+A row is what counts of departures say (semantics 3.7): p_ij = N_ij / sum_k N_ik. P-ToPSS 5.2.1 prints the arrivals at i
+as the denominator; these differ from the departures for the initial state and for whatever is still there, and rows
+would not sum to one (forecasting 2.1). Discarding, expiry and reset are transitions like any other.
+
+Smoothing adds a pseudo-count to every successor that is known (1/2: Krichevsky and Trofimov); a row of which nothing is
+known leads to the state's fallback: it stays if it can, else what was begun is discarded. Shrinkage draws a row towards
+that of a larger pool: p = (n + k * parent) / (sum n + k), the mean of a Dirichlet posterior (forecasting 3).
+
+A final state is absorbing: passages ask for the first arrival. What follows a match is kept beside as its continuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from .counts import Table
+
+KRICHEVSKY_TROFIMOV: Final = 0.5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where a state leads: `targets` ascending, their `chances`, which sum to one, and the effective count behind."""
+
+    targets: tuple[int, ...]
+    chances: tuple[float, ...]
+    weight: float = 0.0
+
+    def chance(self, target: int) -> float:
+        """The probability of a next state; 0 for one that is not in the row. O(edges)."""
+        return self.chances[self.targets.index(target)] if target in self.targets else 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of a chain before anything was counted. States are 0 .. states - 1, 0 is the initial one.
+
+    `fallback[i]`: where state i is thought to lead while nothing is known of it; for a final state, where the search
+    for the next match goes on. `successors[i]`: the states that can follow at all; None: those that were counted.
+    Raises ValueError where a state does not exist.
+    """
+
+    states: int
+    finals: frozenset[int]
+    fallback: tuple[int, ...]
+    successors: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        tables = [self.fallback] if self.successors is None else [self.fallback, self.successors]
+        if any(len(table) != self.states for table in tables):
+            raise ValueError(f"expected an entry for each of {self.states} states")
+        named = [*self.finals, *self.fallback, *(s for row in self.successors or () for s in row)]
+        if any(not 0 <= state < self.states for state in named):
+            raise ValueError(f"expected states from 0 to {self.states - 1}, found {sorted(set(named))}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A row for each state; those of final states lead to themselves. `continuations`: what follows a final state."""
+
+    rows: tuple[Row, ...]
+    finals: frozenset[int]
+    continuations: Mapping[int, Row]
+
+
+def shape(
+    states: int,
+    finals: Collection[int],
+    waiting: Collection[int] = (),
+    successors: Sequence[Sequence[int]] | None = None,
+) -> Shape:
+    """A shape whose `waiting` states fall back on themselves (they have a star edge), all others on state 0."""
+    fallback = tuple(state if state in waiting else 0 for state in range(states))
+    known = None if successors is None else tuple(tuple(sorted(set(row))) for row in successors)
+    return Shape(states, frozenset(finals), fallback, known)
+
+
+def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing: float) -> Row:
+    """The row of a state from its weighted counts alone. O(edges).
+
+    `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
+    """
+    weight = sum(counted[target] for target in sorted(counted))
+    if weight <= 0.0:
+        return Row((form.fallback[state],), (1.0,))
+    if smoothing <= 0.0:
+        return normalised(counted, weight)
+    masses = dict(counted)
+    known = (form.fallback[state],) if form.successors is None else form.successors[state]
+    for target in {*known, *counted}:
+        masses[target] = masses.get(target, 0.0) + smoothing
+    return normalised(masses, weight)
+
+
+def shrunk_row(counted: Mapping[int, float], parent: Row, strength: float) -> Row:
+    """The row of a state from its own weighted counts and the row of a larger pool, which weighs `strength` counts.
+
+    Its effective count is its own, and what the pool knows up to `strength`. O(edges).
+    """
+    weight = sum(counted[target] for target in sorted(counted))
+    effective = weight + min(strength, parent.weight)
+    if weight <= 0.0 or not counted:
+        return Row(parent.targets, parent.chances, effective)
+    masses = dict(counted)
+    for target, chance in zip(parent.targets, parent.chances):
+        masses[target] = masses.get(target, 0.0) + strength * chance
+    return normalised(masses, effective)
+
+
+def mean_row(rows: Sequence[Row]) -> Row:
+    """The mean of several rows; its effective count is the least of theirs. O(edges)."""
+    if len(rows) == 1:
+        return rows[0]
+    weight = min(row.weight for row in rows)
+    if len(rows) == 2 and rows[0].targets == rows[1].targets:
+        return Row(rows[0].targets, tuple([0.5 * (p + q) for p, q in zip(rows[0].chances, rows[1].chances)]), weight)
+    masses: dict[int, float] = {}
+    for row in rows:
+        for target, chance in zip(row.targets, row.chances):
+            masses[target] = masses.get(target, 0.0) + chance
+    return normalised(masses, weight)
+
+
+def normalised(masses: Mapping[int, float], weight: float) -> Row:
+    """Masses that are not all zero as a row that sums to one."""
+    targets = [target for target in sorted(masses) if masses[target] > 0.0]
+    total = 0.0
+    for target in targets:
+        total += masses[target]
+    return Row(tuple(targets), tuple([masses[target] / total for target in targets]), weight)
+
+
+def distance(one: Row, other: Row) -> float:
+    """Half the sum of absolute differences: the most by which any event's probability can differ. O(edges)."""
+    if one is other:
+        return 0.0
+    if one.targets == other.targets:
+        return 0.5 * sum(abs(p - q) for p, q in zip(one.chances, other.chances))
+    differences = dict(zip(one.targets, one.chances))
+    for target, chance in zip(other.targets, other.chances):
+        differences[target] = differences.get(target, 0.0) - chance
+    return 0.5 * sum(abs(differences[target]) for target in sorted(differences))
+
+
+def chain_of(form: Shape, rows: Sequence[Row]) -> Chain:
+    """A chain from the rows of all states, those of final states being their continuations."""
+    absorbing = [Row((state,), (1.0,), row.weight) if state in form.finals else row for state, row in enumerate(rows)]
+    return Chain(tuple(absorbing), form.finals, {state: rows[state] for state in sorted(form.finals)})
+
+
+def counted_chain(table: Table, form: Shape, smoothing: float = KRICHEVSKY_TROFIMOV) -> Chain:
+    """The chain of one table of counts. O(states + edges)."""
+    return chain_of(form, [pooled_row(table.weighted(state), form, state, smoothing) for state in range(form.states)])

@@ -1,0 +1,64 @@
+"""Law: which of several models has foretold best, judged on every step before it learnt from it.
+
+The prequential log loss (Dawid, JRSS A 147, 1984): each model names a probability for what then happens, and pays
+its negative logarithm. The sum is a code length, so a model with more parameters pays for having to learn them; nothing
+is held out and nothing else penalises. Sums are whole numbers of millionths of a nat, so that the parts of a stream add
+up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log
+from typing import Any, Final, final
+
+MILLIONTHS: Final = 1_000_000
+SURPRISE_MAX: Final = 20 * MILLIONTHS
+"""What a step costs at most that a model held impossible: e**-20."""
+
+
+def surprise(probability: float) -> int:
+    """-log(probability) in millionths of a nat, at most SURPRISE_MAX."""
+    return SURPRISE_MAX if probability <= 2.1e-9 else min(SURPRISE_MAX, round(-log(probability) * MILLIONTHS))
+
+
+@final
+class Choice:
+    """The losses of some models on the same steps."""
+
+    def __init__(self, models: int, margin: float = 2.0) -> None:
+        """`margin`: by how many nats a more elaborate model must be better than a simpler one (a smaller number)."""
+        self.losses: list[int] = [0] * models
+        self.steps: int = 0
+        self.margin: int = round(margin * MILLIONTHS)
+
+    def score(self, probabilities: list[float], times: int = 1) -> None:
+        """Each model's probability of a step that then happened `times` times. O(models)."""
+        self.steps += times
+        for model, probability in enumerate(probabilities):
+            self.losses[model] += times * surprise(probability)
+
+    def best(self) -> int:
+        """The simplest of the models that no other beats by more than the margin. O(models)."""
+        bound = min(self.losses) + self.margin
+        return next(model for model, loss in enumerate(self.losses) if loss <= bound)
+
+    def mean_losses(self) -> list[float]:
+        """Nats a step, by model."""
+        return [loss / (MILLIONTHS * max(self.steps, 1)) for loss in self.losses]
+
+    def merge(self, other: Choice) -> None:
+        """Add what another part of the stream has shown of the same models. Associative and commutative."""
+        self.losses = [a + b for a, b in zip(self.losses, other.losses, strict=True)]
+        self.steps += other.steps
+
+    def dump(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"losses": list(self.losses), "steps": self.steps, "margin": self.margin}
+
+
+def load_choice(data: Mapping[str, Any]) -> Choice:
+    """What was dumped."""
+    found = Choice(len(data["losses"]))
+    found.losses, found.steps, found.margin = list(data["losses"]), data["steps"], data["margin"]
+    return found

@@ -1,0 +1,184 @@
+"""Law: how often a chain went from one state to another, as whole numbers that add up; nothing is estimated here.
+
+A count is keyed (version of the subscription, context, generation, state, next state). Counts of the parts of a stream
+add up to those of the whole, in any order and however it was split: there are no fractions, so there is no rounding
+(design 5; semantics 3.7, "counts are additive").
+
+Forgetting by half-life keeps that property: a count is never scaled, it is filed under the generation in which it was
+made, a fixed share of a half-life of event time, and whoever reads weighs generations by their age (forecasting 3,
+"half-life as a config"). So a half-life can be shortened after the fact. What is GENERATIONS_KEPT generations older
+than the newest weighs less than 2**-24 and is not part of the value any more.
+
+Here: the numbers, their sum, equality and age. Not here: probabilities (chain), files (model_file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias, final
+
+from ..events.errors import DefinitionError
+from ..events.instant import format_duration
+
+Context: TypeAlias = tuple[str | int, ...]
+"""Discrete values under which transitions are counted apart; `()` is one pool for all."""
+
+Record: TypeAlias = tuple[str, Context, int, int, int, int]
+"""version, context, generation, state, next state, count"""
+
+GENERATIONS_A_HALF_LIFE: Final = 4
+GENERATIONS_KEPT: Final = 24 * GENERATIONS_A_HALF_LIFE
+BEGINNING: Final = -(2**61)
+"""The generation of what is counted before the clock has ever been moved."""
+
+
+@final
+class Clock:
+    """Which generation it is, by event time, and how fast what is older loses weight. Shared by all tables."""
+
+    def __init__(self, half_life: int | None = None) -> None:
+        """`half_life` in microseconds; None: nothing is ever forgotten, all is one generation."""
+        self.width: int = 0 if half_life is None else max(1, half_life // GENERATIONS_A_HALF_LIFE)
+        self.generation: int = BEGINNING if self.width else 0
+        self.rate: float = 1.0 / GENERATIONS_A_HALF_LIFE  # halvings a generation: greater is forgetting sooner
+
+    def move(self, time: int) -> None:
+        """It is `time` now, in microseconds; a clock never goes back. O(1)."""
+        if self.width:
+            self.generation = max(self.generation, time // self.width)
+
+    def weight(self, generation: int) -> float:
+        """What a count of that generation weighs now, in [0, 1]."""
+        age = self.generation - generation
+        return 1.0 if age <= 0 else float(2.0 ** (-self.rate * min(age, 100_000)))
+
+
+@final
+class Table:
+    """The counts of one version in one context."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.generation: int = clock.generation
+        self.rows: dict[int, dict[int, int]] = {}  # state -> next state -> count, of the current generation
+        self.generations: dict[int, dict[int, dict[int, int]]] = {self.generation: self.rows}
+
+    def add(self, state: int, following: int, times: int = 1) -> None:
+        """Count `times` transitions from `state` to `following` now. O(1)."""
+        if self.generation != self.clock.generation:
+            self.turn()
+        row = self.rows.get(state)
+        if row is None:
+            row = self.rows[state] = {}
+        row[following] = row.get(following, 0) + times
+
+    def turn(self) -> None:
+        """File what follows under the clock's generation, and drop what is too old to matter."""
+        oldest = self.clock.generation - GENERATIONS_KEPT
+        self.generations = {g: rows for g, rows in self.generations.items() if rows and g > oldest}
+        self.generation = self.clock.generation
+        self.rows = self.generations.setdefault(self.generation, {})
+
+    def put(self, generation: int, state: int, following: int, times: int) -> None:
+        """Add a count of any generation."""
+        row = self.generations.setdefault(generation, {}).setdefault(state, {})
+        row[following] = row.get(following, 0) + times
+
+    def weighted(self, state: int) -> dict[int, float]:
+        """What counts for the row of a state now: next state -> weight. O(generations x edges of the row).
+
+        Sums run in the order of generations, so that the result depends on the counts and on nothing else.
+        """
+        if len(self.generations) == 1 and self.generation == self.clock.generation:
+            return {following: float(count) for following, count in self.rows.get(state, {}).items()}
+        found: dict[int, float] = {}
+        oldest = self.clock.generation - GENERATIONS_KEPT
+        for generation in sorted(self.generations):
+            row = self.generations[generation].get(state)
+            if row is None or generation <= oldest:
+                continue
+            weight = self.clock.weight(generation)
+            for following, count in row.items():
+                found[following] = found.get(following, 0.0) + weight * count
+        return found
+
+
+@final
+class Counts:
+    """All counts of a model: a table for each version and context."""
+
+    def __init__(self, half_life: int | None = None) -> None:
+        self.clock = Clock(half_life)
+        self.tables: dict[tuple[str, Context], Table] = {}
+
+    def table(self, version: str, context: Context = ()) -> Table:
+        """Where a version's transitions in a context are counted; made when it is first asked for."""
+        table = self.tables.get((version, context))
+        if table is None:
+            table = self.tables[version, context] = Table(self.clock)
+        return table
+
+    def merge(self, other: Counts) -> None:
+        """Add all that another model has counted. Associative and commutative. O(size of the other).
+
+        Raises DefinitionError if the two forget by different half-lives.
+        """
+        if other.clock.width != self.clock.width:
+            widths = [format_half_life(clock) for clock in (self.clock, other.clock)]
+            raise DefinitionError(f"counts to be merged: expected a half-life of {widths[0]}, found {widths[1]}")
+        self.clock.generation = max(self.clock.generation, other.clock.generation)
+        for version, context, generation, state, following, count in list(other.records()):
+            self.table(version, context).put(generation, state, following, count)
+
+    def records(self) -> Iterator[Record]:
+        """The value: every count that still matters, sorted. O(n log n)."""
+        oldest = self.clock.generation - GENERATIONS_KEPT
+        for version, context in sorted(self.tables, key=_order):
+            generations = self.tables[version, context].generations
+            for generation in sorted(g for g in generations if g > oldest):
+                rows = generations[generation]
+                for state in sorted(rows):
+                    for following, count in sorted(rows[state].items()):
+                        yield version, context, generation, state, following, count
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was counted, in whatever order and pieces."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        same_clock = (self.clock.width, self.clock.generation) == (other.clock.width, other.clock.generation)
+        return same_clock and list(self.records()) == list(other.records())
+
+    def __hash__(self) -> int:
+        raise TypeError("counts grow and have no hash")
+
+    def contexts(self, version: str) -> list[Context]:
+        """The contexts in which a version was counted, sorted."""
+        return [context for known, context in sorted(self.tables, key=_order) if known == version]
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless every table is sound."""
+        for table in self.tables.values():
+            assert table.clock is self.clock
+            assert table.generations[table.generation] is table.rows
+        for record in self.records():
+            assert min(record[3:5]) >= 0
+            assert record[5] > 0
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes, for operators: tables, cells and all that was counted."""
+        counts = [record[5] for record in self.records()]
+        return {"tables": len(self.tables), "cells": len(counts), "transitions": sum(counts)}
+
+
+def format_half_life(clock: Clock) -> str:
+    """A clock's half-life for people."""
+    return format_duration(clock.width * GENERATIONS_A_HALF_LIFE) if clock.width else "none"
+
+
+def context_order(context: Context) -> tuple[tuple[bool, int, str], ...]:
+    """A key that sorts contexts: numbers before texts."""
+    return tuple((True, 0, part) if isinstance(part, str) else (False, part, "") for part in context)
+
+
+def _order(key: tuple[str, Context]) -> tuple[str, tuple[tuple[bool, int, str], ...]]:
+    return key[0], context_order(key[1])

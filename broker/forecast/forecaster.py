@@ -1,0 +1,188 @@
+"""Law: the forecasts of one subscription: what was counted where, and the probabilities for whoever asks.
+
+Transitions are recorded once, under their whole context. Pools over all, over the key, and over what else the context
+holds are sums of these, made when a model is loaded and kept up step by step. A context borrows from the mean of its
+key's pool and its circumstances' pool, and both borrow from the pool of all (forecasting 3). `choose` lets the
+prequential log loss pick the pool that forecasts are taken from.
+
+Here: the levels and their places. Not here: how a level estimates (level), when somebody is told (notifying).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from .chain import KRICHEVSKY_TROFIMOV, Shape
+from .choice import Choice
+from .counts import Context, Counts, Table
+from .level import Level
+from .passage import Passage
+from .uncertainty import interval, standard_error
+
+POOL_STRENGTH: Final = 20.0  # what the pool weighs for a key or a circumstance, in transitions
+PARENT_STRENGTH: Final = 10.0  # what these two weigh for a key in a circumstance
+TOLERANCE: Final = 0.05
+"""How far a probability may be from that of the counts to the last, at the very worst; in practice a fiftieth of it."""
+CONTEXTS_MAX: Final = 100_000
+DEPTH: Final = 3
+
+
+@final
+class Place:
+    """A context of a subscription: where its steps are counted, and what is forecast there. Kept by whoever runs it."""
+
+    def __init__(self, forecaster: Forecaster, levels: tuple[Level, ...]) -> None:
+        self.forecaster = forecaster
+        self.levels = levels  # the pool first, the whole context last
+
+    def step(self, state: int, following: int, times: int = 1) -> None:
+        """`times` events have each led from a state to the following one. O(levels)."""
+        choice = self.forecaster.choice
+        if choice is not None and len(self.levels) == len(choice.losses):
+            choice.score([self._chance(level, state, following) for level in self.levels], times)
+        for level in self.levels:
+            level.add(state, following, times)
+
+    def _chance(self, level: Level, state: int, following: int) -> float:
+        level.refresh()
+        return level.rows[state].chance(following)
+
+    def within(self, state: int) -> float:
+        """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
+        return self.passage().next(state, self.forecaster.horizon)
+
+    def passage(self) -> Passage:
+        """First passages from all states, over at least the horizon's steps."""
+        return self.level().passage(self.forecaster.horizon)
+
+    def level(self) -> Level:
+        """The level that forecasts are taken from."""
+        choice = self.forecaster.choice
+        if choice is None or len(self.levels) != len(choice.losses):
+            return self.levels[-1]
+        return self.levels[choice.best()]
+
+    def effective(self, state: int) -> float:
+        """How many transitions stand behind the row of a state; what larger pools know counts up to their strength."""
+        level = self.level()
+        level.refresh()
+        return level.rows[state].weight
+
+    def interval(self, state: int) -> tuple[float, float]:
+        """Where the true `within` is thought to lie with nine chances in ten. O(horizon x edges)."""
+        level = self.level()
+        chain, passage, steps = level.chain(), level.passage(self.forecaster.horizon), self.forecaster.horizon
+        return interval(passage.next(state, steps), standard_error(chain, passage, state, steps))
+
+
+@final
+class Forecaster:
+    """All places of one version of a subscription."""
+
+    def __init__(
+        self,
+        version: str,
+        form: Shape,
+        horizon: int,
+        counts: Counts,
+        parts: int = 0,
+        keyed: bool = False,
+        smoothing: float = KRICHEVSKY_TROFIMOV,
+        tolerance: float = TOLERANCE,
+        choose: bool = False,
+        contexts_max: int = CONTEXTS_MAX,
+    ) -> None:
+        """`parts` and `keyed`: how many values a context has, and whether the first is the key. `counts`: the model,
+        with what is already known; what is counted here goes into it. `tolerance`: see TOLERANCE; 0 computes anew after
+        every step.
+        """
+        self.version = version
+        self.form = form
+        self.horizon = horizon
+        self.counts = counts
+        self.parts = parts
+        self.keyed = keyed
+        self.contexts_max = contexts_max
+        self.refused: int = 0  # contexts beyond the limit, counted together under ()
+        self._smoothing = smoothing
+        self._tolerance = tolerance / (DEPTH * max(horizon, 1))
+        models = 1 if parts == 0 else 4 if keyed and parts > 1 else 2
+        self.choice: Choice | None = Choice(models) if choose and models > 1 else None
+        # Without parts what is counted under () is all there is.
+        pool = counts.table(version) if parts == 0 else Table(counts.clock)
+        self.pool = Level(pool, form, (), 0.0, smoothing, self._tolerance)
+        self._shared: dict[tuple[str, Context], Level] = {}
+        self._places: dict[Context, Place] = {}
+        if parts:
+            for known, context, generation, state, following, times in counts.records():
+                if known == version:
+                    for level in self._parents(context, with_pool=True):
+                        level.table.put(generation, state, following, times)
+
+    def place(self, context: Context = ()) -> Place:
+        """Where a context's steps go; made when it is first asked for. O(1).
+
+        Beyond `contexts_max` contexts, what is new is counted together: the model stays bounded.
+        """
+        found = self._places.get(context)
+        if found is not None:
+            return found
+        if len(self._places) >= self.contexts_max and context != ():
+            self.refused += 1
+            return self.place(())
+        if self.parts == 0:
+            found = Place(self, (self.pool,))
+        else:
+            parents = self._parents(context)
+            strength = PARENT_STRENGTH if len(parents) == 2 else POOL_STRENGTH
+            table = self.counts.table(self.version, context)
+            leaf = Level(table, self.form, parents or (self.pool,), strength, 0.0, self._tolerance)
+            found = Place(self, (self.pool, *parents, leaf))
+        self._places[context] = found
+        return found
+
+    def _parents(self, context: Context, with_pool: bool = False) -> tuple[Level, ...]:
+        found = [self.pool] if with_pool else []
+        if self.keyed and len(context) > 1:
+            for name, part in (("others", context[1:]), ("key", context[:1])):
+                level = self._shared.get((name, part))
+                if level is None:
+                    table = Table(self.counts.clock)
+                    level = Level(table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance)
+                    self._shared[name, part] = level
+                found.append(level)
+        return tuple(found)
+
+    def absorb(self, other: Counts) -> None:
+        """Add what was trained elsewhere, also of other versions. Places stay valid. Raises as `Counts.merge`."""
+        self.counts.merge(other)
+        for version, context, generation, state, following, times in other.records():
+            if version == self.version and self.parts:
+                for level in self._parents(context, with_pool=True):
+                    level.table.put(generation, state, following, times)
+        self.estimate_anew()
+
+    def estimate_anew(self) -> None:
+        """Have everything estimated again: after the counts or the clock's rate were changed from outside."""
+        for level in self._levels():
+            level.estimate_anew()
+
+    def reach(self, steps: int) -> None:
+        """Have passages reach so many steps at least, as horizons in time may ask for."""
+        self.horizon = max(self.horizon, steps)
+
+    def _levels(self) -> list[Level]:
+        leaves = [place.levels[-1] for place in self._places.values() if self.parts]
+        return [self.pool, *self._shared.values(), *leaves]
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless all levels are sound and the pool is the sum of its parts."""
+        for level in self._levels():
+            level.check_invariants()
+        own = [record for record in self.counts.records() if record[0] == self.version]
+        pooled = [rows for generation in self.pool.table.generations.values() for rows in generation.values()]
+        assert sum(sum(row.values()) for row in pooled) >= sum(record[5] for record in own)
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes, for operators."""
+        return {"contexts": len(self._places), "pools": 1 + len(self._shared), "contexts_refused": self.refused}

@@ -1,0 +1,148 @@
+"""Law: the rows of one pool of counts, drawn towards larger pools, and first passages from them; made again when due.
+
+A level is the pool of all, that of a key, that of other circumstances, or that of both. Its rows are means of Dirichlet
+posteriors around the mean of its parents' rows (forecasting 3): p = (n + k * parent) / (sum n + k).
+
+Estimates are published and stay until they may have moved by more than `tolerance`, in half the sum of absolute
+differences. `a` additions to a row of mass m move it by at most a / (m + a): that bound needs no estimate, so it is
+looked at with every count. What the bound cannot exclude is estimated again, and published if it has moved indeed. A
+passage over N steps then errs by at most N times what rows err, which is the tolerance of the level and of those above.
+
+Here: when to estimate and what. Not here: which levels there are (forecaster).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from .chain import Chain, Row, Shape, chain_of, distance, mean_row, pooled_row, shrunk_row
+from .counts import Table
+from .passage import Passage, first_passage
+
+
+@final
+class Level:
+    """One pool: its counts, its published rows, its passage."""
+
+    def __init__(
+        self,
+        table: Table,
+        form: Shape,
+        parents: tuple[Level, ...] = (),
+        strength: float = 0.0,
+        smoothing: float = 0.0,
+        tolerance: float = 0.0,
+    ) -> None:
+        """`strength`: what the parents weigh, in transitions; `smoothing`: see chain, for a level without parents."""
+        self.table = table
+        self.form = form
+        self.parents = parents
+        self.strength = strength
+        self.smoothing = smoothing
+        self.tolerance = tolerance
+        self.stamp: int = 0  # how often rows were published
+        self.rows: list[Row] = []
+        self.stamps: list[int] = [0] * form.states  # of each row, when it was published
+        self._limits: list[float] = [-1.0] * form.states  # additions that cannot have moved the row too far
+        self._moved: list[int] = [0] * form.states
+        self._due: list[int] = []
+        self._seen: int = 0  # the sum of the parents' stamps
+        self._seen_rows: list[int] = [0] * form.states
+        self._generation = table.clock.generation
+        self._passage: Passage | None = None
+        self._passage_stamp = -1
+        self.estimate_anew()
+
+    def add(self, state: int, following: int, times: int) -> None:
+        """Count transitions. O(1)."""
+        self.table.add(state, following, times)
+        moved = self._moved[state]
+        if moved >= 0:
+            moved += times
+            if moved > self._limits[state]:
+                self._due.append(state)
+                moved = -1
+            self._moved[state] = moved
+
+    def estimate_anew(self) -> None:
+        """Have all rows estimated again, whatever the bounds say: counts or weights were changed from outside."""
+        self._due = list(range(self.form.states))
+        self._moved = [-1] * self.form.states
+
+    def refresh(self) -> None:
+        """Bring the rows up to date within the tolerance. O(1) where nothing may have moved."""
+        if self.parents:
+            stamp = 0
+            for parent in self.parents:
+                parent.refresh()
+                stamp += parent.stamp
+            if stamp != self._seen:
+                self._seen = stamp
+                self._follow_parents()
+        if self._generation != self.table.clock.generation:
+            self._generation = self.table.clock.generation
+            self.estimate_anew()
+        if self._due:
+            due, self._due = self._due, []
+            for state in due:
+                self._estimate(state)
+
+    def _follow_parents(self) -> None:
+        for state in range(self.form.states):
+            stamp = 0
+            for parent in self.parents:
+                stamp += parent.stamps[state]
+            if stamp != self._seen_rows[state]:
+                self._seen_rows[state] = stamp
+                if self._moved[state] >= 0:
+                    self._moved[state] = -1
+                    self._due.append(state)
+
+    def _estimate(self, state: int) -> None:
+        counted = self.table.weighted(state)
+        if self.parents:
+            parent = mean_row([level.rows[state] for level in self.parents])
+            row, mass, growth = shrunk_row(counted, parent, self.strength), self.strength, 1.0
+        else:
+            row, mass, growth = pooled_row(counted, self.form, state, self.smoothing), 0.0, 1.0 + self.smoothing
+        slack = 0.0
+        if state == len(self.rows):
+            self.rows.append(row)
+            self._publish(state, row)
+        else:
+            slack = distance(row, self.rows[state])
+            if slack > 0.5 * self.tolerance:
+                slack = 0.0
+                self._publish(state, row)
+            else:
+                self.rows[state] = Row(self.rows[state].targets, self.rows[state].chances, row.weight)
+        mass += sum(counted[target] for target in sorted(counted))
+        room = self.tolerance - slack
+        self._limits[state] = mass * room / ((1.0 - room) * growth) if room < 1.0 else float("inf")
+        self._moved[state] = 0
+
+    def _publish(self, state: int, row: Row) -> None:
+        self.rows[state] = row
+        self.stamp += 1
+        self.stamps[state] = self.stamp
+
+    def chain(self) -> Chain:
+        """The chain of the published rows. O(states)."""
+        self.refresh()
+        return chain_of(self.form, self.rows)
+
+    def passage(self, horizon: int) -> Passage:
+        """First passages of the published rows. O(1) where no row was published since, else O(horizon x edges)."""
+        self.refresh()
+        found = self._passage
+        if found is None or self._passage_stamp != self.stamp or found.horizon < horizon:
+            found = self._passage = first_passage(chain_of(self.form, self.rows), horizon)
+            self._passage_stamp = self.stamp
+        return found
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless the bookkeeping is sound."""
+        waiting = [state for state, moved in enumerate(self._moved) if moved < 0]
+        assert sorted(self._due) == waiting
+        for row in self.rows:
+            assert abs(sum(row.chances) - 1.0) < 1e-9

@@ -1,0 +1,173 @@
+"""Law: when somebody is told and what became of it; how likely something is, is not known here.
+
+A forecast is made when the probability of a run crosses the threshold upwards, that is, exceeds it and did not before,
+and none is outstanding for the run. It is resolved once:
+
+    true        a match of the run within the horizon
+    false       the horizon has passed without
+    "censored"  the subscription, the stream or the broker ended before either was known
+
+A match starts the run anew: what exceeds the threshold after it is a crossing. Horizons are counted on a clock, which
+is the caller's: the events of the run's key, of the stream, or microseconds. A match at the deadline itself is in time.
+
+    update ──crossing──> outstanding ──matched──> true
+                              ├──advance, expire──> false
+                              └──close──> censored
+
+All of it is plain data (dump, load): what is outstanding outlives the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias, final
+
+Outcome: TypeAlias = Literal[True, False, "censored"]
+Run: TypeAlias = str | int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Somebody was told. `clock`, `deadline`: in the unit of the horizon; `time`: that of the event, microseconds."""
+
+    id: str
+    run: Run
+    clock: int
+    deadline: int
+    time: int
+    probability: float
+    state: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of a forecast. `lead`: how long before the match it was made; None: no match."""
+
+    forecast: Forecast
+    outcome: Outcome
+    lead: int | None = None
+
+
+@final
+class Watch:
+    """The notices of one subscription."""
+
+    def __init__(self, subscription: str, threshold: float, within: int) -> None:
+        """`within`: the horizon, in the unit of the clocks. Raises ValueError unless 0 <= threshold < 1 <= within."""
+        if not (0.0 <= threshold < 1.0 <= within):
+            raise ValueError(f"expected 0 <= threshold < 1 <= within, found {threshold} and {within}")
+        self.subscription = subscription
+        self.threshold = threshold
+        self.within = within
+        self._outstanding: dict[Run, Forecast] = {}  # in the order in which they were made
+        self._above: set[Run] = set()  # never iterated over but sorted
+
+    def update(self, run: Run, clock: int, time: int, probability: float, state: int) -> Forecast | None:
+        """The run's probability now; the forecast to be told, if it is one. O(1)."""
+        if not probability > self.threshold:
+            self._above.discard(run)
+            return None
+        if run in self._above:
+            return None
+        self._above.add(run)
+        if run in self._outstanding:
+            return None
+        found = Forecast(
+            forecast_id(self.subscription, run, clock), run, clock, clock + self.within, time, probability, state
+        )
+        self._outstanding[run] = found
+        return found
+
+    def matched(self, run: Run, clock: int) -> Resolution | None:
+        """The run has matched: what was outstanding is resolved, and the run begins anew. O(1)."""
+        self._above.discard(run)
+        found = self._outstanding.pop(run, None)
+        if found is None:
+            return None
+        if clock > found.deadline:
+            return Resolution(found, False)
+        return Resolution(found, True, clock - found.clock)
+
+    def advance(self, run: Run, clock: int, time_passes: bool = False) -> Resolution | None:
+        """The run's clock has reached `clock` without a match at it: false if the horizon is used up. O(1).
+
+        With `time_passes` more may still happen at this very clock, as with microseconds: the deadline must be past.
+        """
+        found = self._outstanding.get(run)
+        if found is None or clock < found.deadline or (time_passes and clock == found.deadline):
+            return None
+        del self._outstanding[run]
+        return Resolution(found, False)
+
+    def reset(self, run: Run) -> None:
+        """The run is over: the next of that name begins below the threshold. What is outstanding stays so: the key may
+        still match within the horizon. O(1).
+        """
+        self._above.discard(run)
+
+    def expire(self, clock: int) -> list[Resolution]:
+        """All runs share one clock, on which deadlines pass: false for those before `clock`. O(what is resolved)."""
+        passed = []
+        for found in self._outstanding.values():
+            if found.deadline >= clock:
+                break  # they stand in the order of their deadlines, as the horizon is one
+            passed.append(found)
+        for found in passed:
+            del self._outstanding[found.run]
+        return [Resolution(found, False) for found in passed]
+
+    def close(self) -> list[Resolution]:
+        """The end: everything outstanding is censored."""
+        passed = list(self._outstanding.values())
+        self._outstanding.clear()
+        self._above.clear()
+        return [Resolution(found, "censored") for found in passed]
+
+    def outstanding(self) -> list[Forecast]:
+        """What was told and is not resolved, in the order in which it was told."""
+        return list(self._outstanding.values())
+
+    def dump(self) -> dict[str, Any]:
+        """As plain data: texts, numbers, lists."""
+        fields = [
+            [f.id, f.run, f.clock, f.deadline, f.time, f.probability, f.state] for f in self._outstanding.values()
+        ]
+        above = sorted(self._above, key=lambda run: (isinstance(run, str), run))
+        return {
+            "subscription": self.subscription,
+            "threshold": self.threshold,
+            "within": self.within,
+            "outstanding": fields,
+            "above": above,
+        }
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless every forecast stands under its run."""
+        for run, found in self._outstanding.items():
+            assert found.run == run
+            assert found.deadline == found.clock + self.within
+            assert found.probability > self.threshold
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes, for operators."""
+        return {"outstanding": len(self._outstanding), "above": len(self._above)}
+
+
+def load_watch(data: Mapping[str, Any]) -> Watch:
+    """What was dumped. Raises KeyError, TypeError or ValueError if the data are no dump."""
+    found = Watch(data["subscription"], data["threshold"], data["within"])
+    for fields in data["outstanding"]:
+        forecast = Forecast(*fields)
+        found._outstanding[forecast.run] = forecast
+    found._above = set(data["above"])
+    return found
+
+
+def forecast_id(subscription: str, run: Run, clock: int) -> str:
+    """The id of a forecast: what it is about, so that a replay makes the same one. 16 hexadecimal digits."""
+    kind = "s" if isinstance(run, str) else "i"
+    return blake2b(f"{subscription}\0{kind}\0{run}\0{clock}".encode(), digest_size=8).hexdigest()
