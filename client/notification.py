@@ -10,7 +10,7 @@ class Notification:
     """A match, or whatever else `kind` says. A field that does not apply is None, and `line()` lacks it.
 
     `kind` "incomplete" is no result, but says that `limit` was hit. The broker's stands for `missed` results from the
-    time `since` on, in their place; the engine's says that at `time` it forgot what could have become results. A match
+    time `since` on, in their place; the engine's says that at `since` it forgot what could have become results. A match
     that is `incomplete` is a result; see there.
     """
 

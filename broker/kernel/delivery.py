@@ -208,7 +208,7 @@ class Delivery:
 def encoded(result: Result) -> tuple[bytes, int | None]:
     """A result as it travels, and its time; an `incomplete` for one that fits no message."""
     line = result.line()
-    time = line.get("end", line.get("time"))
+    time = line.get("end", line.get("time", line.get("since")))
     try:
         return encode_result(line), time
     except WireError as error:

@@ -27,7 +27,7 @@ from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
-from broker.kernel import Limits
+from broker.kernel import Limits, shares
 from broker.language import limits as language_limits
 from broker.language import ptopss
 from broker.language.cayuga import parse
@@ -70,6 +70,7 @@ LIMIT_MODULES: Final = (
     counting,
     forms,
     cell_tables,
+    shares,
     lines,
     wire_limits,
     router,

@@ -36,6 +36,6 @@ def test_an_incomplete_says_what_is_missing() -> None:
     gap = Notification({"kind": "incomplete", "subscription": "s", "limit": "queue_bytes", "since": 7, "missed": 12})
     assert (gap.kind, gap.limit, gap.since, gap.missed) == ("incomplete", "queue_bytes", 7, 12)
     assert gap.time is None
-    forgot = Notification({"kind": "incomplete", "subscription": "s", "id": "f00", "time": 5, "limit": "nodes_max"})
-    assert (forgot.limit, forgot.time, forgot.missed, forgot.since) == ("nodes_max", 5, None, None)
+    forgot = Notification({"kind": "incomplete", "subscription": "s", "id": "f00", "limit": "nodes_max", "since": 5})
+    assert (forgot.limit, forgot.time, forgot.missed, forgot.since) == ("nodes_max", None, None, 5)
     assert (gap.id, gap.start, gap.end, gap.lineage, gap.data) == (None, None, None, None, {})
