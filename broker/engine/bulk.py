@@ -13,13 +13,13 @@ from typing import final
 
 from ..algebra.normal_form import duration_bound
 from ..automaton.automaton import State
-from .axis import Axis
 from .boxes import Box
 from .directory import Directory
 from .family import Family
-from .intervals import Intervals
+from .index.axis import Axis
+from .index.intervals import Intervals
+from .index.spaces import Key, Space
 from .recipes import Kind, Recipe, Structure, Way
-from .spaces import Key, Space
 from .subscriber import Subscriber
 from .target import Outcome, Target
 from .templates import Literals

@@ -12,7 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 from ..algebra.computation import Slots
 from ..events.schema import Row
 from .directory import Static
-from .spaces import Key, Space
+from .index.spaces import Key, Space
 from .transition import Place
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch

@@ -10,10 +10,10 @@ from typing import TypeAlias, final
 
 from ..algebra.normal_form import Form
 from ..automaton.automaton import State
-from .arcs import ArcIndex
 from .boxes import Box
+from .index.arcs import ArcIndex
+from .index.spaces import Key, KeyPart, Space, equalities
 from .options import Options
-from .spaces import Key, KeyPart, Space, equalities
 from .transition import Place, Transition
 
 Cellmark: TypeAlias = tuple[Space, Key]

@@ -29,7 +29,7 @@ from ..events.validation import check_rows, check_starts, check_times
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .catalog import Catalog, Holding, InternalStream, Service, in_order
-from .composites import assembly_of
+from .composites.registry import assembly_of
 from .explanation import diagram, explain
 from .forms import Prepared
 from .options import Options

@@ -13,10 +13,10 @@ from ..automaton.diagram import Edge, Graph
 from ..automaton.diagram import Node as Picture
 from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
-from .columns import BLOCK
-from .composite_explanation import composite_diagram, composite_lines
+from .composites.explanation import composite_diagram, composite_lines
+from .index.columns import BLOCK
+from .index.spaces import Space
 from .program import Program
-from .spaces import Space
 
 NAMES_SHOWN: Final = 8
 

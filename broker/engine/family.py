@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import final
 
 from ..events.schema import Row
-from .axis import Axis
-from .intervals import Intervals
+from .index.axis import Axis
+from .index.intervals import Intervals
 from .target import Target
 
 

@@ -24,7 +24,7 @@ from ..language import cayuga, cayuga_syntax, ptopss, ptopss_printing, ptopss_sy
 from ..language.printing import print_query
 from ..language.shapes import Literal, Shape, check_literal, shape_of
 from ..language.subscription import SubscriptionDefinition
-from .composites import Assembly
+from .composites.registry import Assembly
 from .options import Options
 from .recipes import Recipe, recipe_of
 from .subscriber import Form

@@ -22,12 +22,12 @@ from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
-from .composed import ids, trace_item
+from .composites.composed import ids, trace_item
+from .composites.lanes import Lane
 from .directory import Static
-from .lanes import Lane
+from .index.spaces import Key, Space, waiting_key
 from .program import Program
 from .results import FINAL_DEPTH, Derived, Results, flattened, mixed
-from .spaces import Key, Space, waiting_key
 from .target import Target
 from .transition import Place, Transition, Update
 

@@ -13,10 +13,10 @@ from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
-from .composites import Composites
+from .composites.registry import Composites
 from .directory import Directory
+from .index.spaces import Key, Space
 from .options import Options
-from .spaces import Key, Space
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update

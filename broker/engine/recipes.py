@@ -16,10 +16,10 @@ from ..algebra.normal_form import ALWAYS, Clause, Form
 from ..algebra.terms import Attribute, Comparison, Constant, Side, Term, walk
 from ..automaton.automaton import Automaton
 from ..events.schema import Value
-from .columns import EXACT
-from .intervals import Bounds
+from .index.columns import EXACT
+from .index.intervals import Bounds
+from .index.spaces import Key, equalities
 from .options import Options
-from .spaces import Key, equalities
 from .templates import Literals, chosen, exchanged, exchanged_form, exchanger, number_of
 
 LOW: Final = 0

@@ -15,7 +15,7 @@ from mypy_extensions import i64
 
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
-from .composed import Assigned, Composed, ids, trace_item
+from .composites.composed import Assigned, Composed, ids, trace_item
 from .subscriber import Subscriber, digest
 from .target import Target
 

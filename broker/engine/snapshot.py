@@ -16,15 +16,15 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
-from . import composite_snapshot
 from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run
+from .composites import snapshot as composite_snapshot
 from .explanation import path
 from .forms import Parsed
+from .index.spaces import waiting_key
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results, flattened
-from .spaces import waiting_key
 from .transition import Place
 
 FORMAT: Final = 2

@@ -15,9 +15,9 @@ from ..algebra.normal_form import Form
 from ..algebra.predicate import All, computation, condition
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
-from .arcs import ArcIndex, Guarded
 from .family import Family
-from .spaces import KeyPart, Space
+from .index.arcs import ArcIndex, Guarded
+from .index.spaces import KeyPart, Space
 from .target import Target
 
 UNBOUNDED: Final = -1

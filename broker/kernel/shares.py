@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from ..engine.composed import Composed
+from ..engine.composites.composed import Composed
 from ..engine.results import Results
 from ..engine.subscriber import Subscriber
 from ..engine.target import Outcome, Target

@@ -9,7 +9,7 @@ from broker.algebra.normal_form import NEVER, Form, normalise
 from broker.algebra.predicate import Shared, holds
 from broker.algebra.resolution import BinaryScope, condition
 from broker.algebra.terms import Attribute, Register, Side, Term, replace
-from broker.engine.arcs import TAIL_MAX, ArcIndex
+from broker.engine.index.arcs import TAIL_MAX, ArcIndex
 from broker.engine.transition import Transition
 from broker.events.schema import Row, Schema
 from broker.language import cayuga, cayuga_syntax

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.engine.intervals import Bounds, Intervals
+from broker.engine.index.intervals import Bounds, Intervals
 
 NUMBERS = [-math.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, math.inf]
 numbers = st.sampled_from(NUMBERS)

@@ -16,8 +16,8 @@ from typing import Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .word_items import Item, Items, View
-from .word_terms import NEVER, NOWHERE, Link, Term, Word
+from .items import Item, Items, View
+from .terms import NEVER, NOWHERE, Link, Term, Word
 
 SPARED: Final = 8192  # so many items, and two for each term begun, are kept before they are asked for
 

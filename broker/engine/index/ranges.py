@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, final
 
-from ..algebra.normal_form import Clause
-from ..algebra.terms import Attribute, Comparison, Constant, Side
-from ..events.schema import Row
+from ...algebra.normal_form import Clause
+from ...algebra.terms import Attribute, Comparison, Constant, Side
+from ...events.schema import Row
 from .axis import Axis
 from .columns import EXACT
 from .intervals import Bounds, Intervals

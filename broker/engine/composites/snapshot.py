@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import word_dump
-from .composites import Composites, Seat, Seating
+from ..target import Target
+from ..words import dump as word_dump
 from .lanes import Lane, Matcher, Part
-from .target import Target
+from .registry import Composites, Seat, Seating
 
 NOWHERE = -1
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from ..events.schema import Row
+from ...events.schema import Row
 
 NOTHING: Final = float("nan")  # which no bounds hold
 

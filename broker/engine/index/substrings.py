@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, Generic, TypeVar, final
 
-from ..events.schema import Row
+from ...events.schema import Row
 
 PIECE: Final = 3
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import final
 
-from ..algebra.normal_form import Form
-from .directory import Directory
-from .spaces import Key, Space
-from .transition import Transition
+from ...algebra.normal_form import Form
+from ..directory import Directory
+from ..index.spaces import Key, Space
+from ..transition import Transition
 
 
 @final

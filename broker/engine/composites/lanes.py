@@ -15,13 +15,13 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ..events.schema import Row
+from ...events.schema import Row
+from ..index.spaces import Key
+from ..results import Results
+from ..target import Target
+from ..tuples import Machine, Partition
+from ..words.words import Fired, Words
 from .composed import Composed
-from .results import Results
-from .spaces import Key
-from .target import Target
-from .tuples import Machine, Partition
-from .words import Fired, Words
 
 SWEEP_MIN: Final = 1_024  # events between two looks for what is of no use any more
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from .word_terms import NOWHERE, Link, Term, Version, Word
+from .terms import NOWHERE, Link, Term, Version, Word
 from .words import Words
 
 NO_PARENT: Final = -1

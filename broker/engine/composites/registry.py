@@ -10,19 +10,19 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, TypeAlias, final
 
-from ..algebra.composite import Chain, Composite, Leaf, Structure
-from ..automaton.paths import PathAutomaton, compile_paths
-from ..events.errors import Unsupported
+from ...algebra.composite import Chain, Composite, Leaf, Structure
+from ...automaton.paths import PathAutomaton, compile_paths
+from ...events.errors import Unsupported
+from ..directory import Directory
+from ..options import Options
+from ..subscriber import Form, Subscriber
+from ..target import Feed, Outcome, Target
+from ..tuples import Bounds, Machine
+from ..words.dump import check_invariants as check_words
+from ..words.terms import Term
 from .composed import ids
-from .directory import Directory
 from .lanes import Lane, Matcher, Reader
-from .options import Options
-from .subscriber import Form, Subscriber
 from .symbols import Symbols
-from .target import Feed, Outcome, Target
-from .tuples import Bounds, Machine
-from .word_dump import check_invariants as check_words
-from .word_terms import Term
 
 Alike: TypeAlias = tuple[object, ...]
 

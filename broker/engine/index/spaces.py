@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias, final
 
-from ..algebra.computation import Slots
-from ..algebra.normal_form import ALWAYS, Form
-from ..algebra.terms import Attribute, Comparison, Constant, Register, Side
-from ..events.schema import Row, Value
+from ...algebra.computation import Slots
+from ...algebra.normal_form import ALWAYS, Form
+from ...algebra.terms import Attribute, Comparison, Constant, Register, Side
+from ...events.schema import Row, Value
 
 Key: TypeAlias = Any  # a value, a tuple of values, or () in the space without attributes
 

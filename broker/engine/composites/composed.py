@@ -10,9 +10,9 @@ from typing import Any, TypeAlias, final
 
 from mypy_extensions import mypyc_attr
 
-from ..events.schema import Row
-from .tuples import Completion
-from .words import Fired
+from ...events.schema import Row
+from ..tuples import Completion
+from ..words.words import Fired
 
 Item: TypeAlias = Any
 """An event in a tuple: its id, or for a derived one what it adds to a trace and the ids of its lineage."""

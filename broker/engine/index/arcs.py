@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Final, Generic, TypeVar, final
 
-from ..algebra.computation import Slots
-from ..algebra.normal_form import Clause, Form
-from ..algebra.predicate import All, Shared, condition, conjunction, holds
-from ..algebra.terms import Attribute, Comparison, Constant, Function, Side
-from ..events.schema import Row, Value
+from ...algebra.computation import Slots
+from ...algebra.normal_form import Clause, Form
+from ...algebra.predicate import All, Shared, condition, conjunction, holds
+from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
+from ...events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
 from .scaled import Scaled, ScaledKey, scaled_of
 from .substrings import Prefixes, Substrings

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..algebra.lowering_ptopss import remarks
-from ..automaton.diagram import Graph
-from ..automaton.machines import decompose, machine_lines, machines_diagram, merge, merged_diagram, merged_lines
-from .catalog import Catalog
-from .composites import Assembly, assembly_of
-from .tuples import Machine
+from ...algebra.lowering_ptopss import remarks
+from ...automaton.diagram import Graph
+from ...automaton.machines import decompose, machine_lines, machines_diagram, merge, merged_diagram, merged_lines
+from ..catalog import Catalog
+from ..tuples import Machine
+from .registry import Assembly, assembly_of
 
 SHOWN: Final = 8  # subscriptions whose machines are told one by one
 PREFIX: Final = "composite "
