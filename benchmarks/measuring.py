@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
 ROOT: Final = Path(__file__).parents[1]
-SECONDS_MAX: Final = 900  # a trial
+SECONDS_MAX: Final = 1_800  # a trial
 DIGITS: Final = 4  # significant ones in a result: more would be noise
 
 Say: TypeAlias = Callable[[str], None]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -21,6 +21,8 @@ LOGARITHMIC: Final = ("N",)
 MARKERS: Final = "osD^v"
 INCHES: Final = (6.4, 4.0)
 
+Lines: TypeAlias = dict[str, list[tuple[float, Mapping[str, float]]]]
+
 
 def draw(answer: Mapping[str, Any], folder: Path) -> list[Path]:
     """A file an axis: medians as lines, least and most as bars."""
@@ -30,25 +32,39 @@ def draw(answer: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _axis(answer: Mapping[str, Any], axis: str, path: Path) -> Path:
-    lines: dict[str, list[Mapping[str, Any]]] = {}
+    lines: Lines = {}
     for case in answer["cases"]:
         if case["axis"] == axis:
-            lines.setdefault(case["line"], []).append(case)
+            lines.setdefault(case["line"], []).append((case["at"], case["microseconds_per_event"]))
+    return curves(answer, path, lines, (LABELS[axis], "CPU time an event, microseconds"), axis in LOGARITHMIC)
+
+
+def curves(
+    answer: Mapping[str, Any],
+    path: Path,
+    lines: Lines,
+    labels: tuple[str, str],
+    logarithmic: bool = False,
+    logarithmic_up: bool = False,
+) -> Path:
+    """One picture: each line by its name as points (x, spread); `labels` are those of the axes."""
     with mpl.rc_context({"svg.hashsalt": "foretell", "svg.fonttype": "none"}):
         figure = Figure(figsize=INCHES, layout="constrained")
         shown = figure.add_subplot()
-        for marker, (line, cases) in zip(MARKERS, lines.items()):
-            times = [case["microseconds_per_event"] for case in cases]
-            middle = [time["median"] for time in times]
-            below = [time["median"] - time["least"] for time in times]
-            above = [time["most"] - time["median"] for time in times]
-            at = [case["at"] for case in cases]
+        for marker, (line, points) in zip(MARKERS, lines.items()):
+            middle = [spread["median"] for _, spread in points]
+            below = [spread["median"] - spread["least"] for _, spread in points]
+            above = [spread["most"] - spread["median"] for _, spread in points]
+            at = [x for x, _ in points]
             shown.errorbar(at, middle, yerr=[below, above], marker=marker, markersize=4, capsize=2, label=line)
-        if axis in LOGARITHMIC:
+        if logarithmic:
             shown.set_xscale("log")
-        shown.set_ylim(bottom=0)
-        shown.set_xlabel(LABELS[axis])
-        shown.set_ylabel("CPU time an event, microseconds")
+        if logarithmic_up:
+            shown.set_yscale("log")
+        else:
+            shown.set_ylim(bottom=0)
+        shown.set_xlabel(labels[0])
+        shown.set_ylabel(labels[1])
         shown.grid(alpha=0.3)
         shown.legend()
         shown.set_title(_place(answer), fontsize=8)

@@ -51,3 +51,5 @@ SUBSCRIPTION_BYTES: Final = Target(500, 60, "B")
 RUN_BYTES: Final = Target(150, 100, "B")
 REGISTERING_TEXT: Final = Target(60, 15, "s")
 REGISTERING_PARSED: Final = Target(2, 0.3, "s")
+COMPOSITES: Final[Mapping[int, Target]] = {10_000: Target(20, 8), 100_000: Target(250, 100)}
+COMPOSITE_GROWTH: Final = Target(1, 1, "exponent")

@@ -5,10 +5,10 @@ A question says what it asks and how it is biased, answers with cases (JSON) and
 
 from __future__ import annotations
 
-from . import ablations, rivals, scaling, subscriptions, table
+from . import ablations, composites, rivals, scaling, subscriptions, table
 from .question import Question
 
-MODULES = (table, subscriptions, ablations, scaling, rivals)
+MODULES = (table, subscriptions, ablations, scaling, composites, rivals)
 QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}
 
 __all__ = ["QUESTIONS", "Question"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
+from ..algebra.composite import Composite
 from ..algebra.lowering_cayuga import lower
 from ..algebra.lowering_ptopss import lower as lower_ptopss
 from ..algebra.operators import Query
@@ -31,6 +32,7 @@ from .subscriber import Form
 from .templates import Literals, Template, marked, template_of, written
 
 SHAPES_MAX: Final = 10_000  # query shapes whose parsing is kept
+COMPOSITES_MAX: Final = 256  # texts of composite subscriptions that are kept parsed and compiled, for equal ones
 
 Schemas: TypeAlias = tuple[tuple[str, Schema | None], ...]
 
@@ -108,6 +110,7 @@ class Forms:
         self._forms: dict[str, Form | None] = {}
         self._composite_syntaxes: dict[str, ptopss_syntax.Query] = {}  # by text
         self._composites: dict[str, Form] = {}  # by report and text
+        self._parts: dict[Any, Any] = {}  # equal guards and structures are one object
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
@@ -120,7 +123,7 @@ class Forms:
             text = definition.query
             try:
                 if text not in self._composite_syntaxes:
-                    if len(self._composite_syntaxes) >= SHAPES_MAX:
+                    if len(self._composite_syntaxes) >= COMPOSITES_MAX:
                         self._composite_syntaxes.clear()
                     self._composite_syntaxes[text] = ptopss.parse(text)
                 return Parsed(definition, self._composite_syntaxes[text])
@@ -176,14 +179,14 @@ class Forms:
         mark = f"{definition.report}\0{definition.query}"
         known = self._composites.get(mark)
         if known is None or known.sources != self._schemas(parsed):
-            if len(self._composites) >= SHAPES_MAX:
+            if len(self._composites) >= COMPOSITES_MAX:
                 self._composites.clear()
             known = self._composites[mark] = self._ptopss(parsed, syntax)
         return known
 
     def _ptopss(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
         definition, text = parsed.definition, parsed.definition.query
-        composite = lower_ptopss(syntax, text, self._schema_of, self._known)
+        composite = self._shared_parts(lower_ptopss(syntax, text, self._schema_of, self._known))
         assembly = Assembly(composite, definition.report != "completions")
         schema, publish, sources = composite.result_schema, composite.publish, self._schemas(parsed)
         canonical = (ptopss_printing.print_query(syntax),)
@@ -191,6 +194,16 @@ class Forms:
         return Form(
             "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, definition.report
         )
+
+    def _shared_parts(self, composite: Composite) -> Composite:
+        """The same with guards and structure that other composites have too: most of what many of them would occupy."""
+        if len(self._parts) >= SHAPES_MAX:
+            self._parts.clear()
+        parts = self._parts
+        guarded = (replace(o, guard=parts.setdefault(o.guard, o.guard)) for o in composite.operands)
+        operands = tuple(parts.setdefault(operand, operand) for operand in guarded)
+        structure = parts.setdefault(composite.structure, composite.structure)
+        return replace(composite, operands=operands, structure=structure)
 
     def prepare(self, language: str, query: str) -> Prepared:
         """Parse, type and compile a query for many subscriptions to come. Raises as `parse` and `form` do."""

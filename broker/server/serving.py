@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None]) -
     """
     engine = _engine(configuration)
     with Broker(engine, configuration.address, configuration.limits) as broker, _stopped_by_signals(broker):
+        gc.collect()
+        gc.freeze()  # what was loaded stays: a full collection need not visit it again
         announce(f"listening on {broker.endpoint}")
         broker.run()
     announce("stopped")

@@ -37,10 +37,13 @@ class Assembly:
         self.tuples = tuples
         self.words = None if tuples else words_of(composite)
         self.paths: PathAutomaton | None = compile_paths(composite) if self.words is None else None
-        operands = tuple((operand.guard, operand.joins) for operand in composite.operands)
-        names = (composite.variables, tuple(operand.name for operand in composite.operands))
+
+    def alike(self) -> Alike:
+        """Equal for subscriptions that may share a machine."""
+        composite = self.composite
+        operands = tuple((operand.name, operand.guard, operand.joins) for operand in composite.operands)
         shape = (composite.structure, composite.conditions, composite.within)
-        self.alike: Alike = (composite.stream, composite.partition, operands, shape, names, tuples)
+        return (composite.stream, composite.partition, operands, shape, composite.variables, self.tuples)
 
     def outcome(self) -> Outcome:
         composite = self.composite
@@ -155,14 +158,15 @@ class Composites:
 
     def _seated(self, lane: Lane, assembly: Assembly, numbers: list[int], name: str) -> Seat:
         seating = self.seating
+        alike = assembly.alike()
         before = -1 if seating is None else seating.places[name][0]
-        matcher = self._newest.get(assembly.alike) if seating is None else seating.matchers.get(before)
+        matcher = self._newest.get(alike) if seating is None else seating.matchers.get(before)
         if matcher is None or (matcher.taken and seating is None):
             bounds = Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
             assert assembly.paths is not None
             machine = Machine(assembly.paths, assembly.tuples, bounds)
             matcher = Matcher(machine, Target(assembly.outcome(), None), assembly.tuples)
-            self._newest[assembly.alike] = matcher
+            self._newest[alike] = matcher
             if seating is not None:
                 seating.matchers[before] = matcher
             for operand, number in enumerate(numbers):
@@ -208,8 +212,9 @@ class Composites:
             else:
                 del lane.readers[number]
         lane.drop(matcher)
-        if self._newest.get(assembly.alike) is matcher:
-            del self._newest[assembly.alike]
+        alike = assembly.alike()
+        if self._newest.get(alike) is matcher:
+            del self._newest[alike]
 
     def _lane(self, stream: str, positions: tuple[int, ...]) -> Lane:
         lanes = self.lanes.setdefault(self.directory.stream(stream), [])

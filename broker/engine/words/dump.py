@@ -139,16 +139,16 @@ def _written(version: Version) -> list[Any]:
     links: list[int] = []
     link = version.link
     while link is not None:
-        links.append(link.end)
-        link = link.before
+        links.append(link[0])
+        link = link[1]
     return [version.until, f"{version.total:x}", version.last, version.previous, links]
 
 
 def _version(written: Sequence[Any]) -> Version:
     until, total, last, previous, links = written
-    link: Link | None = None
+    link: Link = None
     for end in reversed(links):
-        link = Link(end, link)
+        link = (end, link)
     return Version(until, int(total, 16), last, previous, link)
 
 

@@ -9,7 +9,7 @@ Here: the two structures, and what a term knows of its past. Not here: who makes
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
@@ -18,15 +18,9 @@ FOREVER: Final = 1 << 62
 NOWHERE: Final = -1
 
 
-@final
-class Link:
-    """Where the words before ended, newest first."""
-
-    __slots__ = ("before", "end")
-
-    def __init__(self, end: i64, before: Link | None) -> None:
-        self.end = end
-        self.before = before
+Link: TypeAlias = "tuple[int, Any] | None"
+"""Where the words before ended, newest first: a number, and the link of those before. Tuples, which the garbage
+collector stops visiting when it has seen that they hold numbers only: there is one for nearly each term that fires."""
 
 
 @final
@@ -36,7 +30,7 @@ class Version:
 
     __slots__ = ("last", "link", "previous", "total", "until")
 
-    def __init__(self, until: i64, total: int, last: i64, previous: i64, link: Link | None) -> None:
+    def __init__(self, until: i64, total: int, last: i64, previous: i64, link: Link) -> None:
         self.until = until
         self.total = total
         self.last = last
@@ -50,8 +44,8 @@ class Version:
             found.append(self.previous)
         link = self.link
         while link is not None:
-            found.append(link.end)
-            link = link.before
+            found.append(link[0])
+            link = link[1]
         return found
 
 
@@ -177,8 +171,8 @@ class Term:
         self.earlier_last: i64 = NEVER
         self.earlier_previous: i64 = NEVER
         self.length: i64 = 0 if parent is None else parent.length + 1  # in words
-        self.link: Link | None = None
-        self.earlier_link: Link | None = None
+        self.link: Link = None
+        self.earlier_link: Link = None
         self.word = word
         self.target: object = None
         self.child: Term | None = None
@@ -228,11 +222,11 @@ class Term:
     def link_at(self, tick: i64) -> Link:
         """Where the words before its last one were in the newest tuple as of an event, at most `reach` ago."""
         if self.last <= tick:
-            return Link(self.previous, self.link)
+            return (self.previous, self.link)
         if self.past is None:
-            return Link(self.earlier_previous, self.earlier_link)
+            return (self.earlier_previous, self.earlier_link)
         version = self.at(tick)
-        return Link(version.previous, version.link)
+        return (version.previous, version.link)
 
     def keep(self, tick: i64) -> None:
         """Before it fires at an event: keep what it was before the last time, for those who may still ask."""

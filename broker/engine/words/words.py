@@ -29,7 +29,7 @@ class Fired:
 
     __slots__ = ("_link", "_previous", "_tick", "_view", "count", "term")
 
-    def __init__(self, term: Term, count: int, tick: i64, previous: i64, link: Link | None, view: View) -> None:
+    def __init__(self, term: Term, count: int, tick: i64, previous: i64, link: Link, view: View) -> None:
         self.term = term
         self.count = count
         self._tick = tick
@@ -47,8 +47,8 @@ class Fired:
             link = self._link
             while link is not None and parent.parent is not None:
                 parent = parent.parent
-                found = self._view.of_word(link.end, parent.word.depth) + found
-                link = link.before
+                found = self._view.of_word(link[0], parent.word.depth) + found
+                link = link[1]
         return found
 
 
@@ -178,7 +178,7 @@ class Words:
             term.total = total + count
             term.last = tick
             if term.ends > 0:
-                link: Link | None = None
+                link: Link = None
                 if term.length > 2:
                     link = term.link if term.reach > 0 else parent.link_at(before)
                 fired.append(Fired(term, count, tick, previous, link, self.items.view))
@@ -289,7 +289,7 @@ class Words:
         self._active -= 1
 
 
-def _need(term: Term, last: i64, previous: i64, link: Link | None, needed: set[int]) -> None:
+def _need(term: Term, last: i64, previous: i64, link: Link, needed: set[int]) -> None:
     """Add the events of a term's tuple."""
     _need_word(term.word, last, needed)
     parent = term.parent
@@ -297,8 +297,8 @@ def _need(term: Term, last: i64, previous: i64, link: Link | None, needed: set[i
         _need_word(parent.word, previous, needed)
         while link is not None and parent.parent is not None:
             parent = parent.parent
-            _need_word(parent.word, link.end, needed)
-            link = link.before
+            _need_word(parent.word, link[0], needed)
+            link = link[1]
 
 
 def _need_word(word: Word, end: i64, needed: set[int]) -> None:
