@@ -44,6 +44,7 @@ HOT: Final = (
     "broker/engine/results.py",
     "broker/engine/subscriber.py",
     "broker/engine/target.py",
+    "broker/engine/trace.py",
     "broker/engine/transition.py",
     "broker/engine/tuples/archive.py",
     "broker/engine/tuples/cell_tables.py",

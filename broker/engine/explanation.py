@@ -114,7 +114,7 @@ def _space_line(catalog: Catalog, program: Program, space: Space, places: int) -
 def _cost_line(program: Program, spaces: list[Space]) -> str:
     """What an event of the stream costs where every key that has anything is as frequent as any other.
 
-    A model, from the profiles in docs/performance.md: nanoseconds of the compiled form, without what comes of runs.
+    A rough model with rounded constants, near what W4 and W5 take compiled; without what comes of runs.
     """
     cost = EVENT_COST
     for space in spaces:

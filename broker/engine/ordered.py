@@ -22,13 +22,14 @@ from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
-from .composites.composed import ids, trace_item
+from .composites.composed import ids, start_of, trace_of
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
 from .program import Program
-from .results import FINAL_DEPTH, Derived, Results, flattened, mixed
+from .results import Derived, Results, flattened
 from .target import Target
+from .trace import FINAL_DEPTH, mixed
 from .transition import Place, Transition, Update
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -328,13 +329,11 @@ class OrderedRuntime:
             composed = results.composed[block]
         values = target.outcome.bound(composed.binding())
         for assigned in composed.each():
-            trace: i64 = 0
             links: Lineage = None
-            for operand, item, _ in assigned:
-                trace = mixed(trace, trace_item(item), operand)
+            for _, item, _ in assigned:
                 for number in ids(item):
                     links = (links, number)
-            start = min([time for _, _, time in assigned])
+            start, trace = start_of(assigned), trace_of(assigned)
             for feed in target.feeds or ():
                 results.derived.append(Derived(feed.stream, values, start, int(self.time), trace, links))
         return block + 1

@@ -11,28 +11,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
-from mypy_extensions import i64
-
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
-from .composites.composed import Assigned, Composed, ids, trace_item
+from .composites.composed import Assigned, Composed, ids, start_of, trace_of
 from .subscriber import Subscriber, digest
 from .target import Target
-
-MASK: Final = (1 << 63) - 1
-_FACTOR: Final = 0x1E3779B97F4A7C15
-_STEP: Final = 0x3F58476D1CE4E5B9
-FINAL_DEPTH: Final = -1  # where a match binds its last event
+from .trace import FINAL_DEPTH, mixed
 
 PARTIAL_LIMITS: Final = "bindings_max, cells_max or nodes_max"
 
 Tally = dict[tuple[str, int, int], int]
-
-
-def mixed(trace: i64, item: i64, depth: i64) -> i64:
-    """The rolling digest with one more contribution, bound at that depth of the automaton; 63 bits."""
-    trace = ((trace ^ (item & MASK)) * _FACTOR + depth * _STEP) & MASK
-    return trace ^ (trace >> 29)
 
 
 @final
@@ -258,14 +246,11 @@ class Results(Sequence[Match]):
             return Match(subscriber.name, identity, end, end, None, {}, limit=PARTIAL_LIMITS)
         binding = outcome.bound(composed.binding())
         if composed.tuples:
-            trace: i64 = 0
-            for operand, item, _ in assigned:
-                trace = mixed(trace, trace_item(item), operand)
-            identity, tuples = digest(said, trace, 0), None
+            identity, tuples = digest(said, trace_of(assigned), 0), None
         else:
             # Whichever the witness is, there is one such result for an event and a binding.
             identity, tuples = digest(f"{said}{binding!r}\0", event_item, 0), composed.count()
-        start = min([time for _, _, time in assigned])
+        start = start_of(assigned)
         data = dict(zip(outcome.names, binding, strict=True))
         if subscriber.lineage is False:
             return Match(subscriber.name, identity, start, end, None, data, None, tuples, composed.incomplete())

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
+from ..engine.shares import Share
 from ..wire import Notifications, WireError, decode_result, encode_result
 from ..wire.limits import CREDITS_MAX, NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
 from .limits import Limits
 from .matcher import Result
-from .shares import Share
 
 NOTIFICATION_BYTES_EXTRA: Final = 48
 """What a waiting notification takes beside its bytes: the bytes object's head and the queue's slot."""

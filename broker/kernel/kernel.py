@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 from .. import __version__
+from ..engine.shares import taken_out
 from ..events import ForetellError, LimitExceeded, UnknownStream, UnknownSubscription, suggestion
 from ..wire import (
     VERSION,
@@ -65,7 +66,6 @@ from .listing import (
 )
 from .matcher import Matcher, Result
 from .publishing import take
-from .shares import taken_out
 
 SOFTWARE: Final = f"foretell {__version__}"
 

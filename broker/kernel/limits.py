@@ -29,7 +29,7 @@ class Limits:
     queue_notifications: int = 1_000_000
     """Notifications of one subscription that wait for one client's credit. From the one beyond it on they are missed,
     until the queue is empty; then an `incomplete` in their place says how many and since when. The tuples of one event
-    that are not made before there is credit for them (kernel.shares) count as one."""
+    that are not made before there is credit for them (engine.shares) count as one."""
 
     queue_bytes: int = 256 * 1024 * 1024
     """The same in bytes, as estimated by delivery.NOTIFICATION_BYTES_EXTRA and SHARE_BYTES."""

@@ -24,10 +24,10 @@ from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
-from broker.engine import Engine, Options, forms
+from broker.engine import Engine, Options, forms, shares
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
-from broker.kernel import Limits, shares
+from broker.kernel import Limits
 from broker.language import limits as language_limits
 from broker.language import ptopss
 from broker.language.cayuga import parse

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias, final
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
+from ..trace import mixed
 from ..tuples import Completion
 from ..words.words import Fired
 
@@ -72,10 +73,18 @@ class Composed:
             yield []
 
 
-def trace_item(item: Item) -> int:
-    """What the event adds to a trace."""
-    number: int = item if isinstance(item, int) else item[0]
-    return number
+def trace_of(assigned: Assigned) -> i64:
+    """The digest of a tuple."""
+    trace: i64 = 0
+    for operand, item, _ in assigned:
+        number: i64 = item if isinstance(item, int) else item[0]
+        trace = mixed(trace, number, operand)
+    return trace
+
+
+def start_of(assigned: Assigned) -> int:
+    """The time of a tuple's first event."""
+    return min([time for _, _, time in assigned])
 
 
 def ids(item: Item) -> list[int]:

@@ -31,10 +31,9 @@ class Matcher:
     """A machine, and whom it serves: equal subscriptions that came before it had taken an event. `hits` are the
     operands that the current event satisfies."""
 
-    def __init__(self, machine: Machine, target: Target, tuples: bool) -> None:
+    def __init__(self, machine: Machine, target: Target) -> None:
         self.machine = machine
         self.target = target
-        self.tuples = tuples
         self.hits: list[int] = []
         self.taken = False
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
@@ -138,7 +137,7 @@ class Lane:
             hits.sort()
         for completion in partition.take(hits, row, time, part.position, item):
             results.targets.append(matcher.target)
-            results.compose(index, Composed(completion, None, matcher.tuples))
+            results.compose(index, Composed(completion, None, matcher.machine.tuples))
             if matcher.target.feeds is not None:
                 fed.append(matcher.target)
         if partition.lost > 0:

@@ -107,9 +107,8 @@ class Seating:
         self.places = places
         self.matchers: dict[int, Matcher] = {}
         self.symbols: dict[Lane, dict[int, int]] = {}
-        self.waiting: list[
-            tuple[Lane, int, Subscriber, Outcome, Feed | None, list[int]]
-        ] = []  # until the words are there
+        # Lane, term, subscriber, outcome, feed and symbols of those for whom the words are not there yet.
+        self.waiting: list[tuple[Lane, int, Subscriber, Outcome, Feed | None, list[int]]] = []
 
 
 @final
@@ -165,7 +164,7 @@ class Composites:
             bounds = Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
             assert assembly.paths is not None
             machine = Machine(assembly.paths, assembly.tuples, bounds)
-            matcher = Matcher(machine, Target(assembly.outcome(), None), assembly.tuples)
+            matcher = Matcher(machine, Target(assembly.outcome(), None))
             self._newest[alike] = matcher
             if seating is not None:
                 seating.matchers[before] = matcher

@@ -27,7 +27,8 @@ def save(composites: Composites) -> list[Any]:
         [name, _matcher_number(seat, matchers), NOWHERE if seat.term is None else int(seat.term.number), seat.symbols]
         for name, seat in composites.seats.items()
     ]
-    return [places, lanes]
+    losses = [[number, int(m.lost), int(m.told)] for m, number in matchers.items() if m.lost]
+    return [places, lanes, losses]
 
 
 def _matcher_number(seat: Seat, matchers: dict[Matcher, int]) -> int:
@@ -66,6 +67,8 @@ def restore(data: Sequence[Any], composites: Composites) -> None:
                 matcher.taken = True
         if words is not None:
             _restore_words(lane, words, seats, composites)
+    for number, lost, told in data[2]:
+        seats.matchers[number].lost, seats.matchers[number].told = lost, told
     composites.seating = None
 
 

@@ -133,6 +133,16 @@ def test_hitting_a_limit_is_told_even_where_nothing_is_left_to_report() -> None:
     assert not any(m.tuples or not m.incomplete for m in results if m.kind == "match")
 
 
+def test_a_restored_engine_tells_of_limits_as_the_first_one_does() -> None:
+    engine = Engine(Options(nodes_max=2))
+    engine.add_stream("S", {"ty": "string", "n": "int?", "w": "float?"})
+    engine.subscribe("q", language="ptopss", query="FROM S a: ty = 'A' c: ty = 'C' MATCH a; c", report="all")
+    engine.publish("S", range(12), rows("AAAAAAAAAAAA"))
+    again = Engine.restore(engine.snapshot(), engine.options)
+    more = [list(e.publish("S", range(12, 60), rows("A" * 47 + "C"))) for e in (engine, again)]
+    assert more[0] == more[1] != []
+
+
 def test_a_prepared_composite_keeps_its_language() -> None:
     engine = engine_of()
     prepared = engine.prepare("FROM S a: ty = 'A' b: ty = 'B' MATCH a; b", language="ptopss")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.engine import Engine, Options
+from broker.engine import shares as shares_module
 from broker.kernel import Gone, Kernel, Limits, Received, Send, Stop, Turn
-from broker.kernel import shares as shares_module
 from broker.kernel.kernel import TURN_RESULTS_MAX
 from broker.wire import (
     VERSION,

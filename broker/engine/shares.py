@@ -1,8 +1,9 @@
-"""Law: which results of a batch are too many to be made at once, and how the rest of them wait: not made.
+"""Results that are too many to be made at once, taken out of a batch: they wait unmade.
 
 One event can complete more tuples than any memory holds. What it has for one subscription is then a share: it knows
-its size, and makes its results one by one, again for whoever asks again. Nothing is sent or queued here. This module
-alone knows how the engine keeps the results of a batch; of another matcher's results none is too many.
+its size, and makes its results one by one, again for whoever asks again.
+
+Here: which results these are, and shares of them. Not here: who waits for them, and how long (kernel).
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from ..engine.composites.composed import Composed
-from ..engine.results import Results
-from ..engine.subscriber import Subscriber
-from ..engine.target import Outcome, Target
-from .matcher import Result
+from .composites.composed import Composed
+from .results import Match, Results
+from .subscriber import Subscriber
+from .target import Outcome, Target
 
 MADE_AT_ONCE_MAX: Final = 1_024
 """Tuples of a batch, over all subscriptions, that are made like other results."""
@@ -29,13 +29,14 @@ class Share:
     subscription: str
     time: int
     count: int | None
-    results: Iterable[Result]
+    results: Iterable[Match]
 
 
-def taken_out(results: Iterable[Result]) -> list[Share]:
+def taken_out(results: object) -> list[Share]:
     """The shares of a batch, in its order; whoever iterates over its results afterwards does not find them there.
 
-    A subscription has either shares in a batch or other results, so that it keeps their order. O(completions).
+    A subscription has either shares in a batch or other results, so that it keeps their order. Of what is no engine's
+    results, none is too many. O(completions).
     """
     if not isinstance(results, Results):
         return []

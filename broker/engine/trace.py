@@ -1,0 +1,21 @@
+"""The rolling digest of what contributes to a match: what a run carries so that its results can be identified.
+
+Here: one step of it. Not here: ids, which are made from it when a result is read (subscriber).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+
+MASK: Final = (1 << 63) - 1
+_FACTOR: Final = 0x1E3779B97F4A7C15
+_STEP: Final = 0x3F58476D1CE4E5B9
+FINAL_DEPTH: Final = -1  # where a match binds its last event
+
+
+def mixed(trace: i64, item: i64, depth: i64) -> i64:
+    """The digest with one more contribution, bound at that depth of the automaton; 63 bits."""
+    trace = ((trace ^ (item & MASK)) * _FACTOR + depth * _STEP) & MASK
+    return trace ^ (trace >> 29)

@@ -1,0 +1,61 @@
+"""A kernel with two clients, for stepping through conversations without a socket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from doubles.small_engine import SmallEngine
+
+from broker.kernel import Kernel, Limits, Received, Send
+from broker.wire import (
+    VERSION,
+    AddStream,
+    Failure,
+    Hello,
+    Message,
+    Publish,
+    Subscribe,
+)
+
+ANN, BEN = b"ann", b"ben"
+SECOND = 1_000_000
+
+
+class Rig:
+    """A kernel over a small engine, two clients that have said HELLO, and the stream S(x int)."""
+
+    def __init__(self, limits: Limits | None = None, engine: SmallEngine | None = None) -> None:
+        self.engine = engine or SmallEngine()
+        self.kernel = Kernel(self.engine, limits)
+        self.now = 1_000 * SECOND
+        for session in (ANN, BEN):
+            self.say(session, Hello(1, VERSION, "test"))
+        if "S" not in self.engine.streams:
+            self.say(ANN, AddStream(2, "S", {"x": "int"}, None, "arrival", None, None))
+
+    def say(self, session: bytes, message: Message) -> list[Send]:
+        sends = self.kernel.step(Received(session, message), self.now)
+        self.kernel.check_invariants()
+        return sends
+
+    def ask(self, message: Message, session: bytes = ANN) -> Message:
+        """The one answer to a request that has no other effect."""
+        (send,) = self.say(session, message)
+        assert send.session == session
+        assert send.message.correlation == message.correlation
+        return send.message
+
+    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+        answer = self.ask(message, session)
+        assert isinstance(answer, Failure)
+        return answer.code, answer.message
+
+
+def subscribe(name: str = "all", query: str | None = "every S", credits: int = 100, **options: Any) -> Subscribe:
+    fields = {"lineage": None, "report": None, "forecast": None} | options
+    return Subscribe(5, name, "cayuga", query, credits=credits, **fields)
+
+
+def publish(times: list[int] | None, xs: list[Any], ids: list[int] | None = None) -> Publish:
+    rows = tuple((x,) for x in xs)
+    return Publish(6, "S", None if times is None else tuple(times), rows, None if ids is None else tuple(ids), None)
