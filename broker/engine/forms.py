@@ -190,9 +190,10 @@ class Forms:
         assembly = Assembly(composite, definition.report != "completions")
         schema, publish, sources = composite.result_schema, composite.publish, self._schemas(parsed)
         canonical = (ptopss_printing.print_query(syntax),)
-        states = len(composite.operands) + 1
+        report, names = definition.report, tuple(operand.name for operand in composite.operands)
+        states = len(names) + 1
         return Form(
-            "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, definition.report
+            "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, names, report
         )
 
     def _shared_parts(self, composite: Composite) -> Composite:

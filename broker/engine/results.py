@@ -254,7 +254,7 @@ class Results(Sequence[Match]):
         data = dict(zip(outcome.names, binding, strict=True))
         if subscriber.lineage is False:
             return Match(subscriber.name, identity, start, end, None, data, None, tuples, composed.incomplete())
-        bindings = {outcome.operands[operand]: ids(item) for operand, item, _ in assigned}
+        bindings = {subscriber.form.operands[operand]: ids(item) for operand, item, _ in assigned}
         lineage = [number for bound in bindings.values() for number in bound]
         return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, composed.incomplete())
 

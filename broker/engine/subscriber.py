@@ -27,7 +27,7 @@ class Form:
 
     `written` is the text around the literals as the user wrote it, `pieces` the canonical one. `recipes`, one a branch,
     say how a branch is entered without states of its own, None where it needs them. `template` has the automata;
-    a composite subscription has an `assembly` (composites) instead, and neither literals nor recipes.
+    a composite subscription has an `assembly` (composites) and names of `operands` instead, no literals or recipes.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Form:
         template: Template | None,
         recipes: list[Recipe | None],
         assembly: object = None,
+        operands: tuple[str, ...] = (),
         report: str | None = None,
     ) -> None:
         self.language = language
@@ -54,6 +55,7 @@ class Form:
         self.template = template
         self.recipes = recipes
         self.assembly = assembly
+        self.operands = operands
         self.report = report
 
     def compiled(self, literals: Literals) -> Compiled:

@@ -21,19 +21,11 @@ ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that 
 
 @final
 class Outcome:
-    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats, and
-    the operands' names."""
+    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats."""
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        output: tuple[Term, ...],
-        operands: tuple[str, ...] = (),
-        floats: Sequence[bool] = (),
-    ) -> None:
+    def __init__(self, names: tuple[str, ...], output: tuple[Term, ...], floats: Sequence[bool] = ()) -> None:
         self.names = names
         self.outputs: list[Computation] = [computation(t) for t in output]
-        self.operands = operands
         self.floats = floats
 
     def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:

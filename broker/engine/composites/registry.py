@@ -48,7 +48,7 @@ class Assembly:
     def outcome(self) -> Outcome:
         composite = self.composite
         floats = [attribute.type == "float" for attribute in composite.result_schema.attributes]
-        return Outcome(composite.variables, (), tuple(operand.name for operand in composite.operands), floats)
+        return Outcome(composite.variables, (), floats)
 
 
 def words_of(composite: Composite) -> list[list[int]] | None:
@@ -230,7 +230,8 @@ class Composites:
         if seat is None or seat.matcher is None:
             raise Unsupported(f"subscription {name!r}: only a composite one with a machine of its own keeps tuples")
         matcher = seat.matcher
-        operands = matcher.target.outcome.operands
+        assert matcher.target.first is not None
+        operands = matcher.target.first.form.operands
         begun = (
             tuple_
             for part in seat.lane.parts.values()

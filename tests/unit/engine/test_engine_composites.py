@@ -56,6 +56,18 @@ def operands_of(definitions: str, pattern: str) -> str:
     return " ".join(text for name, text in parts.items() if name in pattern)
 
 
+def test_what_subscriptions_share_says_the_operands_of_each() -> None:
+    engine = engine_of()
+    for name, first, last in (("q1", "a", "b"), ("q2", "x", "y")):
+        query = f"FROM S {first}: ty = 'A' {last}: ty = 'B' MATCH {first}; {last}"
+        engine.subscribe(name, language="ptopss", query=query, report="completions")
+    found = engine.publish("S", [1, 2, 3], rows("AAB"))
+    assert {m.subscription: m.bindings for m in found} == {"q1": {"a": [2], "b": [3]}, "q2": {"x": [2], "y": [3]}}
+    engine.unsubscribe("q1")
+    [match] = engine.publish("S", [4], rows("B"))
+    assert match.bindings == {"x": [2], "y": [4]}
+
+
 def test_a_thousand_equal_subscriptions_are_one_machine_and_one_count() -> None:
     for report in ("all", "completions"):
         engine = engine_of()
