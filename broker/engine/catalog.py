@@ -74,7 +74,7 @@ class Catalog:
         self.subscriptions: dict[str, Subscriber] = {}
         self.holdings: dict[str, Holding] = {}
         self.internal: dict[str, InternalStream] = {}
-        self.forms = Forms(options, self.schema_of, self._known)
+        self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
         """Raises DefinitionError where another stream has the name, Unsupported for disorder."""
@@ -102,6 +102,11 @@ class Catalog:
             return declared.schema
         published = self.published.get(name)
         return None if published is None else published.schema
+
+    def _key_of(self, name: str) -> str | None:
+        """The key that a stream declares."""
+        declared = self.streams.get(name)
+        return None if declared is None else declared.key
 
     def _known(self) -> list[str]:
         return [*self.streams, *self.published]

@@ -26,19 +26,24 @@ from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..events.validation import check_rows, check_starts, check_times
+from ..forecast.model_file import Model
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .catalog import Catalog, Holding, InternalStream, Service, in_order
 from .composites.registry import assembly_of
 from .explanation import diagram, explain
+from .forecasts.outlook import Outlook
+from .forecasts.plan import Plan
+from .foretelling import foretell, foretell_no_more
 from .forms import Prepared
+from .notices import Notice
 from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results
 from .snapshot import restore, save
 from .subscriber import Subscriber
-from .target import ALWAYS_SINCE, Feed
+from .target import ALWAYS_SINCE, Feed, Target
 
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
 
@@ -159,6 +164,9 @@ class Engine:
             )
         form = subscriber.form
         holding: Holding | None = None
+        plan = form.plan if isinstance(form.plan, Plan) else None
+        if plan is not None:
+            self.program.forecasts.check(plan, subscriber)
         assembly = assembly_of(form)
         if assembly is not None:
             feed = self._publishes(subscriber)
@@ -177,6 +185,20 @@ class Engine:
             holding.services.append(Service(end, own, feed))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
+        if plan is not None and holding is not None:
+            foretell(self.program, plan, subscriber, holding)
+
+    def _notices(self, told: list[tuple[Target, Notice]]) -> Results:
+        """Notices that no event has caused."""
+        now = 0 if self.now is None else self.now
+        results = Results([now], [()], [0], [now], {})
+        for target, notice in told:
+            results.tell(0, target, notice)
+        return results
+
+    def finish(self) -> Results:
+        """No more events come: every open forecast is censored. The engine may still be asked, and even go on."""
+        return self._notices(self.program.forecasts.close())
 
     def _publishes(self, subscriber: Subscriber) -> Feed | None:
         publish = subscriber.form.publish
@@ -193,8 +215,8 @@ class Engine:
             services = [Service(self.program.add(automaton, None, feed), None, feed) for automaton in automata]
             self.catalog.internal[name] = InternalStream(1, services)
 
-    def unsubscribe(self, name: str) -> None:
-        """Remove a subscription and what only it needed, at once.
+    def unsubscribe(self, name: str) -> Results:
+        """Remove a subscription and what only it needed, at once. Forecasts that are open are censored: the results.
 
         Raises UnknownSubscription, and DefinitionError while others read a stream that nobody else would publish.
         """
@@ -204,6 +226,7 @@ class Engine:
             if recipe is not None:
                 self.program.bulk.leave(recipe, subscriber, branch)
         holding = self.catalog.holdings.get(name)
+        told = self._notices(foretell_no_more(self.program, subscriber, holding))
         assembly = assembly_of(subscriber.form)
         if assembly is not None:
             self.program.composites.leave(assembly, name, None if holding is None else holding.feed)
@@ -213,6 +236,7 @@ class Engine:
         for stream in [*left, *filter(None, [subscriber.form.publish])]:
             if stream not in self.catalog.internal and stream not in self.catalog.published:
                 self.runtime.clear(self.program.directory.forget(stream))
+        return told
 
     def _known(self, name: str) -> Subscriber:
         subscriber = self.catalog.subscriptions.get(name)
@@ -266,8 +290,23 @@ class Engine:
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n
-        self.matches += len(results.targets)
+        self.matches += len(results.targets) - results.notices
         return results
+
+    # --- forecasts ----------------------------------------------------------------------------------------------
+
+    def forecasts(self, name: str) -> Outlook:
+        """The forecasts of a subscription, to be read. Raises UnknownSubscription where it has none."""
+        return self.program.forecasts.outlook(name)
+
+    def model(self) -> Model:
+        """What was counted of all predictive subscriptions, and what was loaded. O(counts); changes nothing."""
+        return self.program.forecasts.model()
+
+    def load_model(self, model: Model) -> None:
+        """Forecast with what was counted elsewhere, and go on counting. Raises DefinitionError where it is of another
+        version of a subscription; then nothing has changed."""
+        self.program.forecasts.load_model(model)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

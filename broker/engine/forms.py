@@ -26,6 +26,7 @@ from ..language.printing import print_query
 from ..language.shapes import Literal, Shape, check_literal, shape_of
 from ..language.subscription import SubscriptionDefinition
 from .composites.registry import Assembly
+from .forecasts.plan import plan_of_automata, plan_of_paths
 from .options import Options
 from .recipes import Recipe, recipe_of
 from .subscriber import Form
@@ -101,9 +102,14 @@ class Forms:
     """What is known of shapes: their syntax, and their forms as long as the schemas stay as they were."""
 
     def __init__(
-        self, options: Options, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+        self,
+        options: Options,
+        schema_of: Callable[[str], Schema | None],
+        known: Callable[[], list[str]],
+        key_of: Callable[[str], str | None],
     ) -> None:
         self.options = options
+        self._key_of = key_of
         self._schema_of = schema_of
         self._known = known
         self._syntaxes: dict[str, cayuga_syntax.Query] = {}  # by shape
@@ -117,8 +123,6 @@ class Forms:
         name = checked_subscription_name(definition.name)
         if definition.language not in ("cayuga", "ptopss"):
             raise Unsupported(f"subscription {name!r}: language {definition.language!r} is not supported yet")
-        if definition.forecast is not None:
-            raise Unsupported(f"subscription {name!r}: forecasts are not supported yet")
         if definition.language == "ptopss":
             text = definition.query
             try:
@@ -151,8 +155,10 @@ class Forms:
         name, text = parsed.definition.name, parsed.definition.query
         try:
             if isinstance(parsed.syntax, ptopss_syntax.Query):
+                if parsed.definition.forecast is not None:
+                    return self._ptopss(parsed, parsed.syntax), ()
                 return self._known_composite(parsed, parsed.syntax), ()
-            form = self._shared(parsed)
+            form = self._shared(parsed) if parsed.definition.forecast is None else None
             if form is not None and parsed.shape is not None:
                 return form, parsed.shape.literals
             syntax = cayuga.parse(text)
@@ -163,15 +169,33 @@ class Forms:
             raise type(error)(f"subscription {name!r}: {error}") from None
         template = Template(query, _moment(compiled, since), (print_query(syntax),))
         recipes: list[Recipe | None] = [None for _ in compiled.automata]
-        return self._cayuga(parsed, (text,), template, recipes), ()
+        try:
+            return self._cayuga(parsed, (text,), template, recipes), ()
+        except (LimitExceeded, DefinitionError) as error:
+            raise type(error)(f"subscription {name!r}: {error}") from None
 
     def _cayuga(
         self, parsed: Parsed, pieces: tuple[str, ...], template: Template, recipes: list[Recipe | None]
     ) -> Form:
-        query = template.query
+        query, forecast = template.query, parsed.definition.forecast
         states = sum(len(a.states) for a in template.compiled.automata)
         sources = self._schemas(parsed)
-        return Form("cayuga", pieces, template.pieces, sources, query.publish, query.schema, states, template, recipes)
+        plan = None
+        if forecast is not None:
+            plan = plan_of_automata(forecast, template.compiled.automata, sources, self._key_of)
+        return Form(
+            "cayuga",
+            pieces,
+            template.pieces,
+            sources,
+            query.publish,
+            query.schema,
+            states,
+            template,
+            recipes,
+            forecast=forecast,
+            plan=plan,
+        )
 
     def _known_composite(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
         """The form of a composite subscription, made once for equal texts."""
@@ -187,13 +211,29 @@ class Forms:
     def _ptopss(self, parsed: Parsed, syntax: ptopss_syntax.Query) -> Form:
         definition, text = parsed.definition, parsed.definition.query
         composite = self._shared_parts(lower_ptopss(syntax, text, self._schema_of, self._known))
-        assembly = Assembly(composite, definition.report != "completions")
+        forecast = definition.forecast
+        assembly = Assembly(composite, definition.report != "completions", forecast is not None)
         schema, publish, sources = composite.result_schema, composite.publish, self._schemas(parsed)
         canonical = (ptopss_printing.print_query(syntax),)
         report, names = definition.report, tuple(operand.name for operand in composite.operands)
-        states = len(names) + 1
+        states, plan, own = len(names) + 1, None, sources[0][1]
+        if forecast is not None and assembly.paths is not None and own is not None:
+            plan = plan_of_paths(forecast, composite, assembly.paths, own)
         return Form(
-            "ptopss", (text,), canonical, sources, publish, schema, states, None, [], assembly, names, report
+            "ptopss",
+            (text,),
+            canonical,
+            sources,
+            publish,
+            schema,
+            states,
+            None,
+            [],
+            assembly,
+            names,
+            report,
+            forecast,
+            plan,
         )
 
     def _shared_parts(self, composite: Composite) -> Composite:

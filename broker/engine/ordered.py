@@ -22,7 +22,7 @@ from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
-from .composites.composed import ids, start_of, trace_of
+from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
@@ -98,6 +98,9 @@ class OrderedRuntime:
         spaces = directory.spaces[directory.stream(stream)]
         all_lanes = self.program.composites.lanes
         lanes = all_lanes.get(directory.stream(stream))
+        forecasts = self.program.forecasts
+        foretold = len(forecasts.scopes) > 0
+        scopes = forecasts.scopes.get(directory.stream(stream))
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         done = 0
@@ -119,6 +122,8 @@ class OrderedRuntime:
             self.item = ids[i]
             self.link = ids[i]
             self.index = i
+            if scopes is not None:
+                forecasts.begin(scopes, directory.stream(stream), self.row, time)
             self._visit(spaces)
             if lanes is not None:
                 self._compose(lanes)
@@ -127,10 +132,17 @@ class OrderedRuntime:
                 self.index = n + done
                 done += 1
                 number = results.derived[done - 1].stream
+                if foretold:
+                    derived_scopes = forecasts.scopes.get(number)
+                    if derived_scopes is not None:
+                        forecasts.begin(derived_scopes, number, self.row, time)
                 self._visit(directory.spaces[number])
                 derived_lanes = all_lanes.get(number)
                 if derived_lanes is not None:
                     self._compose(derived_lanes)
+            if foretold:
+                for target, notice in forecasts.finish(time):
+                    results.tell(i, target, notice)
         return results
 
     def _take(self, event: Derived) -> None:
@@ -199,6 +211,9 @@ class OrderedRuntime:
                 theta = place.theta
                 if theta is None or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
                     self._step(run, place)
+                    if place.watches is not None and run.touched == UNTOUCHED:
+                        for watch in place.watches:
+                            watch.watcher.left(watch.state, run.born, run.t0, run)
                     if alone:
                         continue
                     run.touched = time
@@ -270,8 +285,12 @@ class OrderedRuntime:
         if key is None:
             return
         lineage: Lineage = (links, self.link) if place.lineage else None
-        self.insert(Run(place, row, filled, t0, time, born, limit, mixed(trace, self.item, place.depth), lineage), key)
+        run = Run(place, row, filled, t0, time, born, limit, mixed(trace, self.item, place.depth), lineage)
+        self.insert(run, key)
         self.begun += 1
+        if place.watches is not None:
+            for watch in place.watches:
+                watch.watcher.entered(watch.state, born, t0, run)
 
     def insert(self, run: Run, key: Key) -> None:
         """Put a run where the events that concern it will look."""
@@ -291,6 +310,9 @@ class OrderedRuntime:
         if target.first is not None:
             results.targets.append(target)
             results.close(self.index, run)
+        if target.watchers is not None:
+            for watcher in target.watchers:
+                watcher.matched(self.time if run is None else run.born)
         feeds = target.feeds
         if feeds is None:
             return
@@ -318,25 +340,7 @@ class OrderedRuntime:
         for lane in lanes:
             block = len(self.results.block_event)
             for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
-                block = self._feed(target, block)
-
-    def _feed(self, target: Target, block: int) -> int:
-        """Events derived from the target's next block, from that number on; the number after it."""
-        results = self.results
-        composed = results.composed[block]
-        while results.targets[results.block_upto[block] - 1] is not target:
-            block += 1
-            composed = results.composed[block]
-        values = target.outcome.bound(composed.binding())
-        for assigned in composed.each():
-            links: Lineage = None
-            for _, item, _ in assigned:
-                for number in ids(item):
-                    links = (links, number)
-            start, trace = start_of(assigned), trace_of(assigned)
-            for feed in target.feeds or ():
-                results.derived.append(Derived(feed.stream, values, start, int(self.time), trace, links))
-        return block + 1
+                block = feed_streams(self.results, target, block, self.time)
 
     # --- expiry -------------------------------------------------------------------------------------------------
 

@@ -15,11 +15,13 @@ from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
 from .composites.registry import Composites
 from .directory import Directory
+from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update
+from .watcher import Watch, Watcher
 
 
 @final
@@ -43,6 +45,7 @@ class Program:
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
         self.composites = Composites(self.directory, options)
+        self.forecasts = Forecasts(self.directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}
         self._ends: dict[int, Transition] = {}
@@ -89,6 +92,29 @@ class Program:
         while node is not None and node.parent is not None:
             self.places[node.number].lineage += difference
             node = node.parent
+
+    def watch(self, end: End, watcher: Watcher, states: list[int]) -> None:
+        """Have somebody told of the runs below an end. `states`: what it calls the places, by depth. O(states)."""
+        for place, state in self._above(end, states):
+            watch = Watch(watcher, state)
+            place.watches = [watch] if place.watches is None else [*place.watches, watch]
+        target = self.target(end)
+        target.watchers = [watcher] if target.watchers is None else [*target.watchers, watcher]
+
+    def unwatch(self, end: End, watcher: Watcher, states: list[int]) -> None:
+        """Undo one `watch`. O(states, and watchers there)."""
+        for place, _ in self._above(end, states):
+            place.watches = [watch for watch in place.watches or () if watch.watcher is not watcher] or None
+        target = self.target(end)
+        target.watchers = [other for other in target.watchers or () if other is not watcher] or None
+
+    def _above(self, end: End, states: list[int]) -> list[tuple[Place, int]]:
+        found: list[tuple[Place, int]] = []
+        node: Node | None = end.node
+        while node is not None and node.parent is not None:
+            found.append((self.places[node.number], states[node.depth]))
+            node = node.parent
+        return found
 
     # --- coming -------------------------------------------------------------------------------------------------
 
@@ -207,6 +233,7 @@ class Program:
         self.directory.check_invariants()
         self.bulk.check_invariants()
         self.composites.check_invariants()
+        self.forecasts.check_invariants()
         for place in self.all_places():
             place.arcs.check_invariants()
         assert not any(place.dead for place in self.all_places())

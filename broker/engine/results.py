@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
 from .composites.composed import Assigned, Composed, ids, start_of, trace_of
+from .notices import Forecast, Notice
 from .subscriber import Subscriber, digest
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
@@ -41,7 +42,7 @@ class Derived:
 class Match(NamedTuple):
     """One result (design 2.3). `lineage` is None where the subscription does not want it; so are `bindings`, ids by
     operand, which not every language has. `tuples`: how many a witness stands for, of any size. `incomplete`: a limit
-    was hit, and tuples may be missing."""
+    was hit, and tuples may be missing. `notice`: it is no match, but a forecast or what became of one."""
 
     subscription: str
     id: str
@@ -53,14 +54,19 @@ class Match(NamedTuple):
     tuples: int | None = None
     incomplete: bool = False
     limit: str | None = None
+    notice: Notice | None = None
 
     @property
     def kind(self) -> str:
-        """`incomplete`: no match, but word of a limit that was hit at `end`."""
+        """`incomplete`: no match, but word of a limit that was hit at `end`. `forecast`, `resolution`: see `notice`."""
+        if self.notice is not None:
+            return "forecast" if isinstance(self.notice, Forecast) else "resolution"
         return "match" if self.limit is None else "incomplete"
 
     def line(self) -> dict[str, Any]:
         """The result as one JSON object; what does not apply is absent."""
+        if self.notice is not None:
+            return self.notice.line(self.subscription)
         if self.limit is not None:
             said = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
             return said | {"limit": self.limit, "since": self.end}
@@ -113,6 +119,7 @@ class Results(Sequence[Match]):
         self.block_run: list[Run | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self.composed: dict[int, Composed] = {}  # by block: of composite subscriptions
+        self.notices = 0
         self._closed = 0
         self._sealed = True  # the newest block is not to grow
         self._said = ""  # by the subscriber that was asked last
@@ -143,6 +150,12 @@ class Results(Sequence[Match]):
         self.block_event.append(event)
         self.block_run.append(None)
         self.block_upto.append(self._closed)
+
+    def tell(self, event: int, target: Target, notice: Notice) -> None:
+        """A forecast of the target's subscriber, or what became of one, at this event."""
+        self.targets.append(target)
+        self.compose(event, Composed(None, None, False, notice))
+        self.notices += 1
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -241,6 +254,9 @@ class Results(Sequence[Match]):
         _, _, end, event_item, _ = self._event(self.block_event[block])
         outcome = self.targets[match].outcome
         said = self._words(subscriber)
+        if composed.notice is not None:
+            notice: Any = composed.notice
+            return Match(subscriber.name, notice.id, notice.time, notice.time, None, {}, notice=notice)
         if composed.limited():
             identity = digest(f"{said}incomplete\0", event_item, 0)
             return Match(subscriber.name, identity, end, end, None, {}, limit=PARTIAL_LIMITS)

@@ -20,6 +20,7 @@ from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run
 from .composites import snapshot as composite_snapshot
 from .explanation import path
+from .forecasts import snapshot as forecast_snapshot
 from .forms import Parsed
 from .index.spaces import waiting_key
 from .ordered import OrderedRuntime
@@ -27,7 +28,7 @@ from .program import Program
 from .results import Results, flattened
 from .transition import Place
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 MAGIC: Final = "foretell engine"
 
 
@@ -44,6 +45,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         return number
 
     addresses = {id(place): number for number, place in enumerate(_addressed(catalog, runtime.program))}
+    live = runtime.live()
     runs = [
         [
             addresses[id(run.place)],
@@ -57,7 +59,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
             run.trace,
             None if run.lineage is None else flattened(run.lineage),
         ]
-        for run in runtime.live()
+        for run in live
     ]
     tally = runtime.results.tally_after(runtime.now)
     content = {
@@ -69,7 +71,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
         "subscriptions": [
-            [d.name, d.language, d.query, d.lineage, d.report, s.since]
+            [d.name, d.language, d.query, d.lineage, d.report, d.forecast, s.since]
             for s in catalog.subscriptions.values()
             for d in [s.definition()]
         ],
@@ -80,6 +82,9 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "rows": table,
         "runs": runs,
         "composites": composite_snapshot.save(runtime.program.composites),
+        "forecasts": forecast_snapshot.save(
+            runtime.program.forecasts, {id(run): number for number, run in enumerate(live)}
+        ),
         "tally": [[*entry, count] for entry, count in tally.items()],
     }
     import msgpack  # here and below: an engine that only matches does without it
@@ -104,8 +109,8 @@ def restore(
             catalog.published[name] = PublishedStream(Schema.declare(attributes))
         composites = runtime.program.composites
         composites.seating = composite_snapshot.seating(content["composites"])
-        for name, language, query, lineage, report, since in content["subscriptions"]:
-            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report)), since)
+        for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
+            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, forecast)), since)
         composite_snapshot.restore(content["composites"], composites)
         runtime.now = content["now"]
         runtime.begun = content["begun"]
@@ -113,9 +118,10 @@ def restore(
             tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
             runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)
         places = _addressed(catalog, runtime.program)
-        for record in content["runs"]:
-            run = _run(record, places, content["rows"])
+        runs = [_run(record, places, content["rows"]) for record in content["runs"]]
+        for run in runs:
             runtime.insert(run, waiting_key(run.place.key, run.row, run.slots))
+        forecast_snapshot.restore(content["forecasts"], runtime.program.forecasts, runs)
         return content["events"], content["matches"]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None

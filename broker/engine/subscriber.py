@@ -9,7 +9,7 @@ Here: forms and subscribers. Not here: how a form comes about (catalog, template
 from __future__ import annotations
 
 import hashlib
-from typing import final
+from typing import Any, final
 
 from mypy_extensions import i64
 
@@ -28,6 +28,7 @@ class Form:
     `written` is the text around the literals as the user wrote it, `pieces` the canonical one. `recipes`, one a branch,
     say how a branch is entered without states of its own, None where it needs them. `template` has the automata;
     a composite subscription has an `assembly` (composites) and names of `operands` instead, no literals or recipes.
+    `plan`: what it foretells (forecasts), where it has a `forecast`; then neither has it recipes.
     """
 
     def __init__(
@@ -44,6 +45,8 @@ class Form:
         assembly: object = None,
         operands: tuple[str, ...] = (),
         report: str | None = None,
+        forecast: dict[str, Any] | None = None,
+        plan: object = None,
     ) -> None:
         self.language = language
         self.written = written
@@ -57,6 +60,8 @@ class Form:
         self.assembly = assembly
         self.operands = operands
         self.report = report
+        self.forecast = forecast
+        self.plan = plan
 
     def compiled(self, literals: Literals) -> Compiled:
         """The automata with these literals; none for a composite subscription."""
@@ -93,7 +98,7 @@ class Subscriber:
         """What the user asked for."""
         form = self.form
         query = written(form.written, self.literals) if self.own is None else self.own
-        return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report)
+        return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report, form.forecast)
 
     def said(self) -> str:
         """What an id says beside the match; with that, it is the same wherever and whenever the match is found."""

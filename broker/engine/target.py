@@ -15,6 +15,7 @@ from ..algebra.predicate import computation
 from ..algebra.terms import Term
 from ..events.schema import Row
 from .subscriber import Subscriber
+from .watcher import Watcher
 
 ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that was there from the beginning
 
@@ -51,13 +52,14 @@ class Target:
     """Who is served by an end. It only grows: who leaves does so by another target in its place, so that results may
     keep it. Who comes later was not there when an earlier run was born, and is not served with it."""
 
-    __slots__ = ("feeds", "first", "others", "outcome")
+    __slots__ = ("feeds", "first", "others", "outcome", "watchers")
 
     def __init__(self, outcome: Outcome, first: Subscriber | None) -> None:
         self.outcome = outcome
         self.first = first
         self.others: list[Subscriber] | None = None  # nearly all targets have one subscriber
         self.feeds: list[Feed] | None = None
+        self.watchers: list[Watcher] | None = None
 
     def join(self, subscriber: Subscriber) -> None:
         if self.first is None:
@@ -79,6 +81,7 @@ class Target:
         left = Target(self.outcome, rest[0] if rest else None)
         left.others = rest[1:] if len(rest) > 1 else None
         left.feeds = self.feeds
+        left.watchers = self.watchers
         return left
 
     def subscribers(self) -> list[Subscriber]:

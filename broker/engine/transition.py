@@ -19,6 +19,7 @@ from .family import Family
 from .index.arcs import ArcIndex, Guarded
 from .index.spaces import KeyPart, Space
 from .target import Target
+from .watcher import Watch
 
 UNBOUNDED: Final = -1
 
@@ -110,3 +111,4 @@ class Place:
         self.family: Family | None = None
         self.lineage = 0  # subscribers below that want it
         self.dead = False
+        self.watches: list[Watch] | None = None

@@ -105,35 +105,52 @@ class Table:
 
 @final
 class Counts:
-    """All counts of a model: a table for each version and context."""
+    """All counts of a model: a table for each version and context. A version forgets by the common clock or its own."""
 
     def __init__(self, half_life: int | None = None) -> None:
         self.clock = Clock(half_life)
+        self.clocks: dict[str, Clock] = {}  # of versions that have their own
         self.tables: dict[tuple[str, Context], Table] = {}
+
+    def clock_of(self, version: str) -> Clock:
+        """The clock by which a version forgets."""
+        return self.clocks.get(version, self.clock)
 
     def table(self, version: str, context: Context = ()) -> Table:
         """Where a version's transitions in a context are counted; made when it is first asked for."""
         table = self.tables.get((version, context))
         if table is None:
-            table = self.tables[version, context] = Table(self.clock)
+            table = self.tables[version, context] = Table(self.clock_of(version))
         return table
 
     def merge(self, other: Counts) -> None:
         """Add all that another model has counted. Associative and commutative. O(size of the other).
 
-        Raises DefinitionError if the two forget by different half-lives.
+        Raises DefinitionError if the two forget a version by different half-lives; then nothing has changed.
         """
-        if other.clock.width != self.clock.width:
-            widths = [format_half_life(clock) for clock in (self.clock, other.clock)]
-            raise DefinitionError(f"counts to be merged: expected a half-life of {widths[0]}, found {widths[1]}")
-        self.clock.generation = max(self.clock.generation, other.clock.generation)
+        known = {version for version, _ in self.tables}
+        theirs = {version for version, _ in other.tables} | set(other.clocks)
+        for version in sorted(theirs & (known | set(self.clocks))):
+            mine, found = self.clock_of(version), other.clock_of(version)
+            if mine.width != found.width:
+                raise DefinitionError(
+                    f"counts of {version!r}: expected a half-life of {format_half_life(mine)},"
+                    f" found {format_half_life(found)}"
+                )
+        for version in sorted(theirs):
+            found = other.clock_of(version)
+            mine = self.clock_of(version)
+            if mine.width != found.width:
+                mine = self.clocks[version] = Clock(None)
+                mine.width, mine.generation, mine.rate = found.width, found.generation, found.rate
+            mine.generation = max(mine.generation, found.generation)
         for version, context, generation, state, following, count in list(other.records()):
             self.table(version, context).put(generation, state, following, count)
 
     def records(self) -> Iterator[Record]:
         """The value: every count that still matters, sorted. O(n log n)."""
-        oldest = self.clock.generation - GENERATIONS_KEPT
         for version, context in sorted(self.tables, key=_order):
+            oldest = self.clock_of(version).generation - GENERATIONS_KEPT
             generations = self.tables[version, context].generations
             for generation in sorted(g for g in generations if g > oldest):
                 rows = generations[generation]
@@ -145,8 +162,14 @@ class Counts:
         """Whether the same was counted, in whatever order and pieces."""
         if not isinstance(other, Counts):
             return NotImplemented
-        same_clock = (self.clock.width, self.clock.generation) == (other.clock.width, other.clock.generation)
-        return same_clock and list(self.records()) == list(other.records())
+        return self._clocks() == other._clocks() and list(self.records()) == list(other.records())
+
+    def _clocks(self) -> list[tuple[str, int, int]]:
+        return [(version, c.width, c.generation) for version in self.versions() for c in [self.clock_of(version)]]
+
+    def versions(self) -> list[str]:
+        """What was counted, sorted. O(n)."""
+        return sorted({record[0] for record in self.records()})
 
     def __hash__(self) -> int:
         raise TypeError("counts grow and have no hash")
@@ -157,8 +180,8 @@ class Counts:
 
     def check_invariants(self) -> None:
         """Raise AssertionError unless every table is sound."""
-        for table in self.tables.values():
-            assert table.clock is self.clock
+        for (version, _), table in self.tables.items():
+            assert table.clock is self.clock_of(version)
             assert table.generations[table.generation] is table.rows
         for record in self.records():
             assert min(record[3:5]) >= 0

@@ -10,10 +10,11 @@ Here: the levels and their places. Not here: how a level estimates (level), when
 
 from __future__ import annotations
 
-from typing import Final, final
+from collections.abc import Mapping
+from typing import Any, Final, final
 
 from .chain import KRICHEVSKY_TROFIMOV, Shape
-from .choice import Choice
+from .choice import Choice, load_choice
 from .counts import Context, Counts, Table
 from .level import Level
 from .passage import Passage
@@ -31,8 +32,9 @@ DEPTH: Final = 3
 class Place:
     """A context of a subscription: where its steps are counted, and what is forecast there. Kept by whoever runs it."""
 
-    def __init__(self, forecaster: Forecaster, levels: tuple[Level, ...]) -> None:
+    def __init__(self, forecaster: Forecaster, context: Context, levels: tuple[Level, ...]) -> None:
         self.forecaster = forecaster
+        self.context = context
         self.levels = levels  # the pool first, the whole context last
 
     def step(self, state: int, following: int, times: int = 1) -> None:
@@ -109,7 +111,7 @@ class Forecaster:
         models = 1 if parts == 0 else 4 if keyed and parts > 1 else 2
         self.choice: Choice | None = Choice(models) if choose and models > 1 else None
         # Without parts what is counted under () is all there is.
-        pool = counts.table(version) if parts == 0 else Table(counts.clock)
+        pool = counts.table(version) if parts == 0 else Table(counts.clock_of(version))
         self.pool = Level(pool, form, (), 0.0, smoothing, self._tolerance)
         self._shared: dict[tuple[str, Context], Level] = {}
         self._places: dict[Context, Place] = {}
@@ -131,13 +133,13 @@ class Forecaster:
             self.refused += 1
             return self.place(())
         if self.parts == 0:
-            found = Place(self, (self.pool,))
+            found = Place(self, context, (self.pool,))
         else:
             parents = self._parents(context)
             strength = PARENT_STRENGTH if len(parents) == 2 else POOL_STRENGTH
             table = self.counts.table(self.version, context)
             leaf = Level(table, self.form, parents or (self.pool,), strength, 0.0, self._tolerance)
-            found = Place(self, (self.pool, *parents, leaf))
+            found = Place(self, context, (self.pool, *parents, leaf))
         self._places[context] = found
         return found
 
@@ -147,7 +149,7 @@ class Forecaster:
             for name, part in (("others", context[1:]), ("key", context[:1])):
                 level = self._shared.get((name, part))
                 if level is None:
-                    table = Table(self.counts.clock)
+                    table = Table(self.counts.clock_of(self.version))
                     level = Level(table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance)
                     self._shared[name, part] = level
                 found.append(level)
@@ -174,6 +176,29 @@ class Forecaster:
     def _levels(self) -> list[Level]:
         leaves = [place.levels[-1] for place in self._places.values() if self.parts]
         return [self.pool, *self._shared.values(), *leaves]
+
+    def dump(self) -> dict[str, Any]:
+        """The state of its estimates as plain data; the counts are the model's."""
+        return {
+            "contexts": [list(context) for context in self._places],
+            "levels": [level.dump() for level in self._levels()],
+            "shared": [[name, list(part)] for name, part in self._shared],
+            "choice": None if self.choice is None else self.choice.dump(),
+            "refused": self.refused,
+        }
+
+    def load(self, data: Mapping[str, Any]) -> None:
+        """What was dumped, into a new forecaster of the same counts: it forecasts to the last digit as the old one."""
+        for context in data["contexts"]:
+            self.place(tuple(context))
+        order = {(name, tuple(part)): number for number, (name, part) in enumerate(data["shared"])}
+        shared = sorted(self._shared.items(), key=lambda item: order[item[0]])
+        self._shared = dict(shared)
+        for level, saved in zip(self._levels(), data["levels"], strict=True):
+            level.load(saved)
+        if data["choice"] is not None:
+            self.choice = load_choice(data["choice"])
+        self.refused = data["refused"]
 
     def check_invariants(self) -> None:
         """Raise AssertionError unless all levels are sound and the pool is the sum of its parts."""

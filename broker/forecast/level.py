@@ -13,7 +13,8 @@ Here: when to estimate and what. Not here: which levels there are (forecaster).
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Sequence
+from typing import Any, final
 
 from .chain import Chain, Row, Shape, chain_of, distance, mean_row, pooled_row, shrunk_row
 from .counts import Table
@@ -139,6 +140,18 @@ class Level:
             found = self._passage = first_passage(chain_of(self.form, self.rows), horizon)
             self._passage_stamp = self.stamp
         return found
+
+    def dump(self) -> list[Any]:
+        """What was published and when it is looked at again, as plain data: all that the counts do not say."""
+        rows = [[list(row.targets), list(row.chances), row.weight] for row in self.rows]
+        books = [self.stamps[:], self._limits[:], self._moved[:], self._due[:], self._seen_rows[:]]
+        return [rows, books, self.stamp, self._seen, self._generation]
+
+    def load(self, data: Sequence[Any]) -> None:
+        """What was dumped, into a level with the same counts."""
+        rows, books, self.stamp, self._seen, self._generation = data
+        self.rows = [Row(tuple(targets), tuple(chances), weight) for targets, chances, weight in rows]
+        self.stamps, self._limits, self._moved, self._due, self._seen_rows = [list(book) for book in books]
 
     def check_invariants(self) -> None:
         """Raise AssertionError unless the bookkeeping is sound."""

@@ -1,17 +1,20 @@
 """Law: how a trained model is written and read: transition counts and gaps, as JSON; nothing is estimated here.
 
-    {"format": "foretell-model", "version": 1, "digest": "93a1…", "generation": 0, "newest": 0,
+    {"format": "foretell-model", "version": 1, "digest": "93a1…",
+     "clocks": [
+      {"subscription": "late@5f0c…", "width": 0, "newest": 0}
+     ],
      "counts": [
-      {"subscription": "5f0c…", "context": ["N14228", 7], "generation": 0, "rows": [[0, 0, 12], [0, 1, 3]]}
+      {"subscription": "late@5f0c…", "context": ["N14228", 7], "generation": 0, "rows": [[0, 0, 12], [0, 1, 3]]}
      ],
      "gaps": [
-      {"subscription": "5f0c…", "context": ["N14228"], "buckets": [[161, 2, 7200000000]]}
+      {"subscription": "late@5f0c…", "context": ["N14228"], "buckets": [[161, 2, 7200000000]]}
      ]}
 
-`generation`: microseconds in a generation of counts, 0 where nothing is forgotten; `newest`: the newest of them, null
-before the first. `rows`: state, next state, count; `buckets`: bucket, how many gaps, their sum in microseconds.
+`width`: microseconds in a generation of counts, 0 where nothing is forgotten; `newest`: the newest of them, null before
+the first. `rows`: state, next state, count; `buckets`: bucket, how many gaps, their sum in microseconds.
 `digest`: BLAKE2b of what the file says, by which one that was damaged is recognised, whatever its blanks.
-`subscription` is the digest of what the subscription's states mean. Records are sorted: equal models are equal files.
+`subscription` is its name and the digest of what its states mean. Records are sorted: equal models are equal files.
 
 A damaged file is refused in one line with its place: DefinitionError.
 """
@@ -26,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from ..events.errors import DefinitionError, shown
-from .counts import BEGINNING, GENERATIONS_A_HALF_LIFE, Context, Counts, context_order
+from .counts import BEGINNING, Clock, Context, Counts, context_order
 from .horizon import Gaps, bucket_of
 
 FORMAT: Final = "foretell-model"
@@ -35,7 +38,7 @@ FILE_BYTES_MAX: Final = 2**30
 STATES_MAX: Final = 2**20
 INTEGER_MAX: Final = 2**63 - 1
 SUM_MAX: Final = 2**126  # sums of many durations need more than 64 bits
-FIELDS: Final = frozenset(("format", "version", "digest", "generation", "newest", "counts", "gaps"))
+FIELDS: Final = frozenset(("format", "version", "digest", "clocks", "counts", "gaps"))
 
 
 @final
@@ -93,15 +96,20 @@ def _text(model: Model) -> str:
 
 
 def _body(model: Model) -> str:
-    clock = model.counts.clock
-    head = {"generation": clock.width, "newest": None if clock.generation == BEGINNING else clock.generation}
-    lists = (("counts", _tables(model)), ("gaps", _gaps(model)))
+    lists = (("clocks", _clocks(model)), ("counts", _tables(model)), ("gaps", _gaps(model)))
     blocks = [f'"{name}": [{",".join(lines)}\n ]' for name, lines in lists]
-    return f"{json.dumps(head)[1:-1]},\n " + ",\n ".join(blocks) + "}\n"
+    return "\n " + ",\n ".join(blocks) + "}\n"
 
 
 def _digest(body: str) -> str:
     return blake2b(body.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _clocks(model: Model) -> Iterator[str]:
+    for version in model.counts.versions():
+        clock = model.counts.clock_of(version)
+        newest = None if clock.generation == BEGINNING else clock.generation
+        yield "\n  " + json.dumps({"subscription": version, "width": clock.width, "newest": newest})
 
 
 def _tables(model: Model) -> Iterator[str]:
@@ -139,11 +147,7 @@ def read_model(text: str, place: str) -> Model:
         odd = ", ".join(sorted(frozenset(data) ^ FIELDS))[:80]
         raise DefinitionError(f"{place}: expected the fields {', '.join(sorted(FIELDS))}, missing or unknown: {odd}")
     model = Model()
-    clock = model.counts.clock
-    clock.width = _integer(data["generation"], f"{place}: generation", 0)
-    clock.rate = 1.0 / GENERATIONS_A_HALF_LIFE
-    newest = data["newest"]
-    clock.generation = BEGINNING if newest is None else _integer(newest, f"{place}: newest", -INTEGER_MAX)
+    _read_clocks(model, data["clocks"], place)
     _read_counts(model, data["counts"], place)
     _read_gaps(model, data["gaps"], place)
     digest = _digest(_body(model))
@@ -164,13 +168,26 @@ def _parsed(text: str, place: str) -> dict[str, Any]:
     return data
 
 
+def _read_clocks(model: Model, records: object, place: str) -> None:
+    for where, record in _list(records, f"{place}: clocks"):
+        if not isinstance(record, dict) or set(record) != {"subscription", "width", "newest"}:
+            raise _wrong(where, "an object with subscription, width, newest", record)
+        version, newest = record["subscription"], record["newest"]
+        if not isinstance(version, str) or version in model.counts.clocks:
+            raise _wrong(f"{where}.subscription", "a text that no other clock has", version)
+        clock = model.counts.clocks[version] = Clock()
+        clock.width = _integer(record["width"], f"{where}.width", 0)
+        clock.generation = BEGINNING if newest is None else _integer(newest, f"{where}.newest", -INTEGER_MAX)
+
+
 def _read_counts(model: Model, records: object, place: str) -> None:
     seen: set[tuple[str, Context, int, int, int]] = set()
     for where, record in _list(records, f"{place}: counts"):
         version, context = _names(record, {"generation", "rows"}, where)
         generation = _integer(record["generation"], f"{where}.generation", -INTEGER_MAX)
-        if generation > model.counts.clock.generation:
-            raise _wrong(f"{where}.generation", f"at most {model.counts.clock.generation}", generation)
+        newest = model.counts.clock_of(version).generation
+        if version not in model.counts.clocks or generation > newest:
+            raise _wrong(f"{where}.generation", f"at most {newest}, the newest of the clock of {version!r}", generation)
         table = model.counts.table(version, context)
         for spot, row in _list(record["rows"], f"{where}.rows"):
             state, following, count = _triple(row, spot, "[state, next state, count]")

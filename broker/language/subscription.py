@@ -19,7 +19,18 @@ Report: TypeAlias = Literal["all", "completions"]
 
 LANGUAGES: Final[tuple[str, ...]] = get_args(Language)
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
-FORECAST_KEYS: Final = ("within", "threshold", "context")
+FORECAST_KEYS: Final = (
+    "within",
+    "threshold",
+    "context",
+    "per",
+    "states",
+    "half_life",
+    "effective",
+    "cautious",
+    "recalibrate",
+    "choose",
+)
 
 
 @final

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
+from ..notices import Notice
 from ..trace import mixed
 from ..tuples import Completion
 from ..words.words import Fired
@@ -24,14 +25,18 @@ Assigned: TypeAlias = list[tuple[int, Item, int]]
 @final
 @mypyc_attr(acyclic=True)
 class Composed:
-    """One of both, or, with neither, that a limit was hit. `tuples`: each tuple is a result, not only one for all."""
+    """One of both, or, with neither, a notice, or that a limit was hit. `tuples`: each tuple is a result, not only one
+    for all."""
 
-    __slots__ = ("completion", "fired", "tuples")
+    __slots__ = ("completion", "fired", "notice", "tuples")
 
-    def __init__(self, completion: Completion | None, fired: Fired | None, tuples: bool) -> None:
+    def __init__(
+        self, completion: Completion | None, fired: Fired | None, tuples: bool, notice: Notice | None = None
+    ) -> None:
         self.completion = completion
         self.fired = fired
         self.tuples = tuples
+        self.notice = notice
 
     def count(self) -> int | None:
         """How many tuples, of any size; None where a limit was hit."""

@@ -20,6 +20,7 @@ from ..index.spaces import Key
 from ..results import Results
 from ..target import Target
 from ..tuples import Machine, Partition
+from ..watcher import Watcher
 from ..words.words import Fired, Words
 from .composed import Composed
 
@@ -35,6 +36,7 @@ class Matcher:
         self.machine = machine
         self.target = target
         self.hits: list[int] = []
+        self.watchers: list[Watcher] | None = None
         self.taken = False
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
         self.told: i64 = 0
@@ -140,6 +142,12 @@ class Lane:
             results.compose(index, Composed(completion, None, matcher.machine.tuples))
             if matcher.target.feeds is not None:
                 fed.append(matcher.target)
+            if matcher.watchers is not None:
+                for watcher in matcher.watchers:
+                    watcher.completed()
+        if matcher.watchers is not None:
+            for watcher in matcher.watchers:
+                watcher.touched()
         if partition.lost > 0:
             matcher.lost += partition.lost
             partition.lost = 0

@@ -32,10 +32,11 @@ class Assembly:
     """A composite subscription and report, ready to run: what its form keeps. `words` where it is a chain of these, of
     which completions are reported, else `paths`. Raises LimitExceeded or DefinitionError (compile_paths)."""
 
-    def __init__(self, composite: Composite, tuples: bool) -> None:
+    def __init__(self, composite: Composite, tuples: bool, foretold: bool = False) -> None:
+        """`foretold`: a machine is wanted, since words do not say where they are."""
         self.composite = composite
         self.tuples = tuples
-        self.words = None if tuples else words_of(composite)
+        self.words = None if tuples or foretold else words_of(composite)
         self.paths: PathAutomaton | None = compile_paths(composite) if self.words is None else None
 
     def alike(self) -> Alike:

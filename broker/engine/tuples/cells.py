@@ -17,7 +17,7 @@ from ...events.schema import Row, Value
 from .cell_tables import ALL, EXACT, CellTables
 from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
 from .runner import Arc, Binding, Recents, Runner, within
-from .slots import DECIDED
+from .slots import DECIDED, UNCHANGING
 from .stores import Group, Step, Store, Stores
 
 
@@ -136,6 +136,31 @@ class Cells(Runner):
 
     def empty(self, time: i64, position: i64) -> bool:
         return time > self.doubtful and self.kept.empty(time, position)
+
+    def live(self, time: i64, position: i64) -> list[int]:
+        found: list[int] = []
+        for state in range(1, len(self.kept.stores)):
+            store = self.kept.stores[state]
+            if store.groups and (self.tables.skips[state] or store.stamp == position):
+                for group in list(store.groups.values()):
+                    if time >= group.change:
+                        self.kept.settle(state, group, time)
+                if store.groups:
+                    found.append(state)
+        return found
+
+    def sure(self) -> i64:
+        soonest: i64 = UNCHANGING
+        for store in self.kept.stores:
+            for group in store.groups.values():
+                soonest = min(soonest, group.change)
+        return soonest - 1
+
+    def way(self, state: i64) -> Tuple:
+        for group in self.kept.stores[state].groups.values():
+            for cell in group.cells.values():
+                return next(walk(cell.nodes)) if self.tables.tuples else witness_of(cell.link)
+        return ()
 
     def partial(self, position: i64) -> Iterator[Tuple]:
         for state, store in enumerate(self.kept.stores):

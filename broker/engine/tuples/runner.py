@@ -132,6 +132,19 @@ class Runner:
         """Whether nothing would be lost without it, before an event at that time and position or later."""
         raise AssertionError
 
+    def live(self, time: i64, position: i64) -> list[int]:
+        """The states, ascending and without the start, that hold something for an event from that time on which is
+        the next after this position. O(what is kept in them that time has settled + states)."""
+        raise AssertionError
+
+    def sure(self) -> i64:
+        """The last moment up to which time alone cannot change what is live."""
+        raise AssertionError
+
+    def way(self, state: i64) -> Tuple:
+        """One way to a state that is live."""
+        raise AssertionError
+
     def partial(self, position: i64) -> Iterator[Tuple]:
         """The tuples begun that an event after this position can go on with, as far as they are kept: one way to each
         state where no tuples are. For people: those that time rules out may still be among them."""

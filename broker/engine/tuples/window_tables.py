@@ -139,6 +139,11 @@ class WindowTables:
         self.states = len(automaton.states)
         self.skips = [state.skips for state in automaton.states]
         self.spans = [SpanTables(automaton, span) for span in automaton.spans]
+        self.span_of: list[int] = [-1] * self.states
+        self.at: list[int] = [-1] * self.states  # within its span
+        for number, span in enumerate(automaton.spans):
+            for at, state in enumerate(span.states):
+                self.span_of[state], self.at[state] = number, at
         arcs = [Arc(automaton, number) for number in range(len(automaton.arcs))]
         self.depth: i64 = max([n for arc in arcs for n in arc.recents], default=0)
         self.unbound: tuple[Value, ...] = (None,) * automaton.variables

@@ -250,6 +250,26 @@ class Windows(Runner):
                 return False
         return not any(window.live for windows in self.windows for window in windows)
 
+    def live(self, time: i64, position: i64) -> list[int]:
+        if time >= self.due:
+            self._expire(time)
+        tables = self.tables
+        found: list[int] = []
+        for state in range(1, tables.states):
+            span = tables.span_of[state]
+            if span >= 0:
+                if self.windows[span][tables.spans[span].widest].value(tables.at[state], position + 1):
+                    found.append(state)
+            elif self.totals[state] and (tables.skips[state] or self.stamps[state] == position):
+                found.append(state)
+        return found
+
+    def sure(self) -> i64:
+        return self.due - 1
+
+    def way(self, state: i64) -> Tuple:
+        return next(walk(self.nodes[state])) if self.tables.tuples else witness_of(self.links[state])
+
     def partial(self, position: i64) -> Iterator[Tuple]:
         for state in range(1, self.tables.states):
             if self.stamps[state] != position and not self.tables.skips[state]:

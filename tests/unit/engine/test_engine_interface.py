@@ -140,7 +140,7 @@ def test_refused_definitions_change_nothing(engine: Engine) -> None:
     ]:
         with pytest.raises(error):
             engine.subscribe(name, query=query)
-    for settings in ({"language": "sase"}, {"forecast": {"within": 10}}):
+    for settings in ({"language": "sase"}, {"language": "afa"}):
         with pytest.raises(Unsupported, match="not supported yet"):
             engine.subscribe("b", query="S", **settings)
     engine.check_invariants()

@@ -73,9 +73,13 @@ def test_a_model_merged_with_itself_is_twice_that_model() -> None:
     assert [record[5] for record in counts.records()] == [6]
 
 
-def test_models_that_forget_differently_are_not_merged() -> None:
-    with pytest.raises(DefinitionError, match="expected a half-life of 4 days, found none"):
-        Counts(4 * DAY).merge(Counts())
+def test_a_version_that_is_forgotten_differently_is_not_merged_others_are() -> None:
+    one, other = counted([("v1", (), 0, 0, 1, 3)]), counted([("v1", (), 0, 0, 1, 3)], None)
+    with pytest.raises(DefinitionError, match="counts of 'v1': expected a half-life of 4 days, found none"):
+        one.merge(other)
+    one.merge(counted([("v2", (), 0, 0, 1, 3)], None))
+    assert [one.clock_of(version).width for version in one.versions()] == [DAY, 0]
+    assert write_model(read_model(write_model(Model(one)), "m.json")) == write_model(Model(one))
 
 
 def test_a_half_life_halves() -> None:
@@ -171,9 +175,10 @@ CHANGES = [
     ("[0, 1, 5]", "[0, 1, 6]", 'm.json: expected "digest": "'),
     ('["k", 0]', '["k", 1]', 'm.json: expected "digest": "'),
     ('"digest": "', '"digest": "x', "for what it holds, found string 'x"),
-    ('"newest": 1', '"newest": 0', "m.json: counts[0].generation: expected at most 0, found int 1"),
-    ('"newest": 1', '"latest": 1', "missing or unknown: latest, newest"),
-    ('"generation": 86400000000', '"generation": -1', "m.json: generation: expected an int from 0 to"),
+    ('"newest": 1', '"newest": 0', "m.json: counts[0].generation: expected at most 0, the newest of"),
+    ('"newest": 1', '"latest": 1', "m.json: clocks[0]: expected an object with subscription, width, newest"),
+    ('"clocks"', '"watches"', "missing or unknown: clocks, watches"),
+    ('"width": 86400000000', '"width": -1', "m.json: clocks[0].width: expected an int from 0 to"),
     ("[0, 1, 5]", "[0, 1, 0]", "m.json: counts[0].rows[0]: expected states from 0 to 1048575 and a count"),
     ("[0, 1, 5]", "[0, 1.0, 5]", "m.json: counts[0].rows[0]: expected [state, next state, count], found a list"),
     ("[0, 1, 5]", "[0, true, 5]", "m.json: counts[0].rows[0]: expected [state, next state, count], found a list"),
@@ -181,7 +186,7 @@ CHANGES = [
     ('"rows"', '"lines"', "m.json: counts[0]: expected the fields subscription, context, generation, rows"),
     ('["N14228", 7]', '"N14228"', "m.json: counts[0].context: expected a list of texts and ints, found string"),
     ('["N14228", 7]', "[null]", "m.json: counts[0].context: expected a list of texts and ints, found a list"),
-    ('"v1"', "1", "m.json: counts[0].subscription: expected a text, found int 1"),
+    ('"v1"', "1", "m.json: clocks[0].subscription: expected a text that no other clock has, found int 1"),
     ('"buckets": [[', '"buckets": [[9', "m.json: gaps[0].buckets[0]: expected a sum whose mean is in bucket"),
     ('"gaps": [', '"gaps": [3,', "m.json: gaps[0]: expected an object, found int 3"),
 ]

@@ -1,0 +1,13 @@
+"""Forecasts at work: where predictive subscriptions are for each key, what is counted of it, and who is told.
+
+The mathematics is broker.forecast's, what matches is decided elsewhere in the engine; here the two meet.
+
+    settings    what a subscription asks for
+    states      the chain's states and their order, for automata and for paths
+    keys        whose events a forecast counts
+    scope       the events of these keys, and which tracks they concern
+    outlook     one subscription's forecasts; track: one key's place in its chain
+    progress    where machines of composite subscriptions have got to
+    pace        horizons in time
+    registry    all of them; snapshot, explanation
+"""

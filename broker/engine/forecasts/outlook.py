@@ -1,0 +1,332 @@
+"""The forecasts of one subscription: where it is for each key, what it has counted, whom it tells.
+
+A track takes a step when an event has touched it: the events that have passed it by are steps from its state to itself,
+the event at hand leads to the most advanced live state, or to the final one if it has completed a match. Then, in this
+order: what was foretold is resolved, the probability is looked at, and told if it has crossed the threshold.
+
+Here: that step. Not here: which tracks an event touches (scope), what the numbers mean (broker.forecast).
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...forecast.calibration import Calibration
+from ...forecast.counts import Counts
+from ...forecast.drift import Drift
+from ...forecast.forecaster import Forecaster, Place
+from ...forecast.horizon import usable, within_time
+from ...forecast.isotonic import OUTCOMES_MIN, Correction, fitted
+from ...forecast.notifying import Forecast as Told
+from ...forecast.notifying import Resolution as Resolved
+from ...forecast.notifying import Watch
+from ...forecast.pending import Pending
+from ..notices import Forecast, Notice, Resolution
+from ..subscriber import Subscriber, digest
+from ..target import Outcome, Target
+from .pace import Pace
+from .progress import Progress
+from .scope import Pulse, Scope, alarm
+from .settings import Settings
+from .states import NONE, States
+from .track import FOREVER, Observer, Track
+
+REFIT: Final = 1.1
+"""A correction is fitted again when that many times the outcomes are known."""
+CHANCE_MIN: Final = 1e-9
+"""The least chance that a log loss is taken of."""
+
+
+@final
+class Outlook(Observer):
+    """`progress` asks the machine of a composite subscription; without it, runs tell where they are, and `windows` says
+    how long a run can be of use in each elementary state, in microseconds from its beginning, or FOREVER."""
+
+    def __init__(
+        self,
+        number: int,
+        subscriber: Subscriber,
+        version: str,
+        settings: Settings,
+        states: States,
+        scope: Scope,
+        windows: list[int],
+        progress: Progress | None,
+        counts: Counts,
+    ) -> None:
+        super().__init__(number)
+        self.subscriber = subscriber
+        self.version = version
+        self.settings = settings
+        self.states = states
+        self.scope = scope
+        self.windows = windows
+        self.progress = progress
+        self.counts = counts
+        self.since: i64 = subscriber.since
+        self.target = Target(Outcome((), ()), subscriber)
+        definition = settings.context
+        parts = len(definition.parts) + definition.symbols - sum(1 for part in definition.parts if part.kind == "last")
+        self.forecaster = Forecaster(
+            version, states.shape, max(settings.steps, 1), counts, parts, definition.keyed, choose=settings.choose
+        )
+        self.watch = Watch(subscriber.said(), settings.threshold, settings.within)
+        self.pending = Pending(settings.within)
+        self.calibration = Calibration()
+        # Where probabilities are corrected, what was computed is judged beside what was said.
+        self.computed: Calibration | None = Calibration() if settings.recalibrate else None
+        self.computed_pending = Pending(settings.within)
+        self.correction: Correction | None = None
+        self.outcomes = 0  # of what was computed
+        self.fit_at: int = OUTCOMES_MIN
+        self.drift: Drift | None = Drift() if settings.half_life is not None else None
+        self.pace: Pace | None = None if settings.steps else Pace(settings.duration)
+        self.notices: list[Notice] = []
+        self.deadlines: list[tuple[int, int]] = []  # of the registry: alarms of horizons in time
+        self.symbols: i64 = definition.symbols
+        self.parts = parts
+
+    # --- what the engine tells ----------------------------------------------------------------------------------
+
+    def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        if born > self.since:
+            track = self.scope.track(self)
+            if track is not None:
+                track.enter(state, self._until(state, t0), run)
+
+    def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        if born > self.since:
+            track = self.scope.track(self)
+            if track is not None:
+                track.leave(state, self._until(state, t0), run)
+
+    def matched(self, born: i64) -> None:
+        if born > self.since:
+            self.completed()
+
+    def completed(self) -> None:
+        """The event at hand has completed a match."""
+        track = self.scope.track(self)
+        if track is not None:
+            track.matched = True
+
+    def touched(self) -> None:
+        """The event at hand may have changed where the machine is."""
+        self.scope.track(self)
+
+    def _until(self, state: i64, t0: i64) -> i64:
+        window: i64 = self.windows[state]
+        return FOREVER if window == FOREVER else t0 + window - 1
+
+    # --- steps --------------------------------------------------------------------------------------------------
+
+    def begin(self, pulse: Pulse) -> Track:
+        states = len(self.states.left) if self.progress is None else 0
+        if self.parts:  # under which circumstances the key's first step was made nobody knows: it is not counted
+            return Track(self, pulse, None, pulse.events, states)
+        return Track(self, pulse, self.forecaster.place(), self.bases.get(pulse.key, 0), states)
+
+    def settle(self, track: Track, scope: Scope) -> bool:
+        pulse, time = track.pulse, scope.time
+        if self.drift is not None:
+            self.counts.clock_of(self.version).move(time)
+        matched = track.matched
+        track.matched = False
+        until: i64 = FOREVER
+        fleeting = False
+        following: i64 = self.states.final
+        if matched:
+            fleeting = True
+        elif self.progress is None:
+            following, until = self._furthest(track, time)
+        else:
+            following, fleeting = self.progress.look(scope.row, time)
+            until = self.progress.until
+        self._step(track, following)
+        if until < FOREVER and until != track.alarm:
+            track.alarm = until
+            alarm(pulse.times, until, self.number)
+        clock: i64 = pulse.events if self.pace is None else time
+        self._resolve(track, clock, time, matched)
+        if following == NONE and not matched:
+            self.watch.reset(pulse.run)
+        elif track.place is not None and track.place.effective(following) >= self.settings.effective:
+            self._look(track, track.place, clock, time, until)
+        return fleeting or self.symbols > 0
+
+    def _furthest(self, track: Track, time: i64) -> tuple[i64, i64]:
+        """The chain's state by the runs that wait, and the last moment at which it is sure."""
+        states = self.states
+        if not states.sets:
+            for state in states.order:
+                until = track.until(state, time)
+                if until >= time:
+                    return state, until
+            return NONE, FOREVER
+        live: list[int] = []
+        soonest: i64 = FOREVER
+        for state in states.order:
+            until = track.until(state, time)
+            if until >= time:
+                live.append(state)
+                soonest = min(soonest, until)
+        return states.of(live), soonest
+
+    def _step(self, track: Track, following: i64) -> None:
+        """Count the step, and those of the events that have passed the track by; go to where the next one counts."""
+        pulse, place = track.pulse, track.place
+        state = track.state
+        if place is not None and track.seen < pulse.events:
+            stays: int = pulse.events - 1 - track.seen
+            if stays > 0:
+                place.step(state, state, stays)
+            place.step(state, following, 1)
+        track.seen = pulse.events
+        track.state = following
+        if self.parts:
+            track.place = self._place(track, following)
+
+    def _place(self, track: Track, following: i64) -> Place:
+        group = self.group
+        assert group is not None
+        if self.symbols == 0:
+            return self.forecaster.place(track.pulse.contexts[group.number])
+        history = track.history
+        history.append(following)
+        if len(history) > self.symbols:
+            del history[0]
+        rest = group.rest.of(self.scope.row, self.scope.time, history)
+        return self.forecaster.place((track.pulse.run, *rest) if group.keyed else rest)
+
+    # --- what was foretold --------------------------------------------------------------------------------------
+
+    def _resolve(self, track: Track, clock: i64, time: i64, matched: bool) -> None:
+        run = track.pulse.run
+        timed = self.pace is not None
+        if matched:
+            resolved = self.watch.matched(run, clock)
+            true, late = self.pending.matched(run, clock)
+            for chance in true:
+                self._record(self.calibration, chance, True)
+            for chance in late:
+                self._record(self.calibration, chance, False)
+            self.calibration.matched(resolved is not None and resolved.outcome is True)
+        else:
+            resolved = self.watch.advance(run, clock, timed)
+            for chance in self.pending.advance(run, clock - 1 if timed else clock):
+                self._record(self.calibration, chance, False)
+        if self.computed is not None:
+            if matched:
+                true, late = self.computed_pending.matched(run, clock)
+                for chance in true:
+                    self.computed.record(chance, True)
+                self.outcomes += len(true)
+            else:
+                late = self.computed_pending.advance(run, clock - 1 if timed else clock)
+            for chance in late:
+                self.computed.record(chance, False)
+            self.outcomes += len(late)
+            if self.outcomes >= self.fit_at:
+                self.fit_at = int(self.outcomes * REFIT) + 1
+                self.correction = fitted(self.computed.counts, self.computed.hits)
+        if resolved is not None:
+            self.tell(resolved, time)
+
+    def _record(self, calibration: Calibration, chance: float, came: bool) -> None:
+        calibration.record(chance, came)
+        drift = self.drift
+        if drift is not None and drift.observe(-log(max(chance if came else 1.0 - chance, CHANCE_MIN))):
+            drift.apply(self.counts.clock_of(self.version))
+            self.forecaster.estimate_anew()
+
+    def tell(self, resolved: Resolved, time: int) -> None:
+        """What became of a forecast, for the subscriber and for the calibration."""
+        self.calibration.resolved(resolved)
+        forecast = resolved.forecast
+        identity = digest(f"{self.subscriber.said()}resolution\0{forecast.id}", 0, 0)
+        self.notices.append(Resolution(identity, time, forecast.id, resolved.outcome, forecast.run, resolved.lead))
+
+    # --- what is foretold ---------------------------------------------------------------------------------------
+
+    def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64) -> None:
+        pulse, state = track.pulse, track.state
+        computed = self.probability(track, place, time, until)
+        said = computed if self.correction is None else self.correction.corrected(computed)
+        self.pending.predict(pulse.run, clock, said)
+        if self.computed is not None:
+            self.computed_pending.predict(pulse.run, clock, computed)
+        judged = said
+        if self.settings.cautious and said > self.settings.threshold:
+            judged = min(said, self.interval(place, state, computed)[0])
+        told = self.watch.update(pulse.run, clock, time, judged, state)
+        if told is not None:
+            if self.pace is None:
+                alarm(pulse.counts, told.deadline, self.number)
+            else:
+                alarm(self.deadlines, told.deadline, self.number)
+            self.notices.append(self._notice(track, told, said, self.interval(place, state, computed)))
+
+    def probability(self, track: Track, place: Place, time: i64, until: i64) -> float:
+        """P(a match within the horizon), where the track is."""
+        pace = self.pace
+        if pace is None:
+            return place.within(track.state)
+        remaining = usable(self.settings.duration, None if until == FOREVER else int(until), int(time))
+        fits = pace.fits(track.pulse, self.scope, remaining or 0)
+        if len(fits) > self.forecaster.horizon:
+            self.forecaster.reach(len(fits))
+        return within_time(place.passage().curve(track.state), fits)
+
+    def interval(self, place: Place, state: int, computed: float) -> tuple[float, float]:
+        """Where the probability is thought to lie; with a horizon in time, around it as far as over its steps."""
+        low, high = place.interval(state)
+        if self.pace is not None:
+            middle = place.within(state)
+            low, high = max(0.0, computed - (middle - low)), min(1.0, computed + (high - middle))
+        if self.correction is not None:
+            low, high = self.correction.corrected(low), self.correction.corrected(high)
+        return low, high
+
+    def _notice(self, track: Track, told: Told, said: float, interval: tuple[float, float]) -> Forecast:
+        state = told.state
+        within: Any = self.settings.written["within"]
+        lineage = self._lineage(track) if self.subscriber.lineage is not False else None
+        label = self.states.label(state)
+        return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage)
+
+    def _lineage(self, track: Track) -> list[int] | None:
+        """What contributed to the furthest partial match."""
+        if self.progress is not None:
+            return self.progress.lineage(self.scope.row, self.scope.time)
+        if not self.subscriber.lineage or track.state in (NONE, self.states.final):
+            return None
+        for state in self.states.order:
+            run = track.newest[state]
+            if run is not None:
+                return lineage_of(run)
+        return None
+
+    def has_told(self) -> bool:
+        return len(self.notices) > 0
+
+    def close(self) -> None:
+        """The end: what was foretold is censored."""
+        for resolved in self.watch.close():
+            self.tell(resolved, self.scope.time)
+        self.calibration.censored += self.pending.close()
+        self.computed_pending.close()
+
+    def expire(self, time: int) -> None:
+        """It is `time`: what was foretold for before that has not come true. For horizons in time."""
+        for resolved in self.watch.expire(time):
+            self.tell(resolved, time)
+
+
+def lineage_of(run: Any) -> list[int]:
+    """The ids of the events that a run has bound."""
+    from ..results import flattened  # results know notices, not who makes them
+
+    return flattened(run.lineage)

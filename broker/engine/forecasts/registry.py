@@ -1,0 +1,281 @@
+"""All forecasts of an engine: which subscriptions have them, whose events they count, what was learnt so far.
+
+Here: coming and going, the model. Not here: what an event does (scope, outlook).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...events.errors import DefinitionError, UnknownSubscription
+from ...events.schema import Row
+from ...forecast.counts import Context, Counts
+from ...forecast.model_file import Model
+from ..composites.lanes import Lane, Matcher
+from ..directory import Directory
+from ..notices import Notice
+from ..subscriber import Subscriber
+from ..target import Target
+from .keys import Positions
+from .outlook import Outlook
+from .plan import Plan
+from .progress import Progress
+from .scope import Scope
+
+POOL: Final[Context] = ()
+
+
+@final
+class Forecasts:
+    """`scopes` by stream number is what the runtime reads; `open` are those whose event is not done yet."""
+
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
+        self.outlooks: dict[str, Outlook] = {}  # by subscription
+        self.numbered: dict[int, Outlook] = {}
+        self.scopes: dict[int, list[Scope]] = {}
+        self.keyed: dict[Positions, Scope] = {}
+        self.open: list[Scope] = []
+        self.deadlines: list[tuple[int, int]] = []  # of horizons in time: (time, number of the outlook)
+        self.trained = Model()
+        self.next = 0
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def begin(self, scopes: list[Scope], stream: int, row: Row, time: i64) -> None:
+        """An event of the stream, before anything matches it."""
+        for scope in scopes:
+            if not scope.open:
+                self.open.append(scope)
+            scope.begin(stream, row, time)
+
+    def finish(self, time: i64) -> list[tuple[Target, Notice]]:
+        """The event, and what was derived from it, is done: who is to be told what."""
+        telling: dict[int, Outlook] = {}
+        for scope in self.open:
+            scope.finish()
+            for observer in scope.told():
+                assert isinstance(observer, Outlook)
+                telling[observer.number] = observer
+        self.open.clear()
+        while len(self.deadlines) > 0 and self.deadlines[0][0] < time:
+            outlook = self.numbered.get(heappop(self.deadlines)[1])
+            if outlook is not None:
+                outlook.expire(time)
+                telling[outlook.number] = outlook
+        told: list[tuple[Target, Notice]] = []
+        if len(telling) > 0:
+            for number in sorted(telling):
+                self._collect(telling[number], told)
+        return told
+
+    def _collect(self, outlook: Outlook, told: list[tuple[Target, Notice]]) -> None:
+        for notice in outlook.notices:
+            told.append((outlook.target, notice))
+        outlook.notices.clear()
+
+    def close(self) -> list[tuple[Target, Notice]]:
+        """The end of all streams: what is outstanding is censored."""
+        told: list[tuple[Target, Notice]] = []
+        for outlook in self.outlooks.values():
+            outlook.close()
+            self._collect(outlook, told)
+        self.deadlines.clear()
+        return told
+
+    # --- coming and going ---------------------------------------------------------------------------------------
+
+    def check(self, plan: Plan, subscriber: Subscriber) -> None:
+        """Raises DefinitionError where the model that was loaded is of another version of the subscription."""
+        version = plan.version(subscriber.name, subscriber.text())
+        known = [found for found in self._versions() if found.rpartition("@")[0] == subscriber.name]
+        if known and version not in known:
+            raise DefinitionError(
+                f"subscription {subscriber.name!r}: the model was trained with another query or other states:"
+                f" expected version {version}, found {known[0]}"
+            )
+        counts = Counts(plan.settings.half_life)
+        counts.table(version)
+        counts.merge(_only(self.trained.counts, version))
+
+    def _versions(self) -> list[str]:
+        return self.trained.counts.versions()
+
+    def join(self, plan: Plan, subscriber: Subscriber, lane: Lane | None, matcher: Matcher | None) -> Outlook:
+        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. O(keys)."""
+        self.next += 1
+        version = plan.version(subscriber.name, subscriber.text())
+        scope = self._scope(plan.positions)
+        progress: Progress | None = None
+        if lane is not None and matcher is not None:
+            progress = Progress(lane, matcher, plan.states, plan.numbers[0])
+        counts = Counts(plan.settings.half_life)
+        counts.table(version)
+        counts.merge(_only(self.trained.counts, version))
+        outlook = Outlook(
+            self.next,
+            subscriber,
+            version,
+            plan.settings,
+            plan.states,
+            scope,
+            plan.windows,
+            progress,
+            counts,
+        )
+        outlook.deadlines = self.deadlines
+        self.outlooks[subscriber.name] = outlook
+        self.numbered[outlook.number] = outlook
+        scope.join(outlook, plan.settings.context, outlook.pace is not None)
+        if outlook.pace is not None:
+            self._load_gaps(self.trained, outlook)
+        return outlook
+
+    def _scope(self, positions: Positions) -> Scope:
+        scope = self.keyed.get(positions)
+        if scope is None:
+            numbers = {self.directory.stream(stream): attributes for stream, attributes in positions}
+            scope = self.keyed[positions] = Scope(numbers)
+            for number in numbers:
+                self.scopes.setdefault(number, []).append(scope)
+        return scope
+
+    def leave(self, name: str) -> list[tuple[Target, Notice]]:
+        """Undo one `join`: what was outstanding is censored. O(keys)."""
+        outlook = self.outlooks.pop(name)
+        del self.numbered[outlook.number]
+        outlook.close()
+        told: list[tuple[Target, Notice]] = []
+        self._collect(outlook, told)
+        scope = outlook.scope
+        scope.leave(outlook, outlook.pace is not None)
+        if not scope.observers:
+            self.keyed = {positions: other for positions, other in self.keyed.items() if other is not scope}
+            for number in scope.positions:
+                self.scopes[number].remove(scope)
+                if not self.scopes[number]:
+                    del self.scopes[number]
+        return told
+
+    # --- what was learnt ----------------------------------------------------------------------------------------
+
+    def outlook(self, name: str) -> Outlook:
+        """The forecasts of a subscription. Raises UnknownSubscription."""
+        found = self.outlooks.get(name)
+        if found is None:
+            raise UnknownSubscription(f"subscription {name!r} has no forecasts")
+        return found
+
+    def model(self) -> Model:
+        """All that was counted and loaded, with the events that have passed tracks by until now. O(counts + tracks).
+
+        Nothing changes by it: an engine that was asked goes on as one that was not.
+        """
+        found = Model()
+        found.merge(_others(self.trained, {outlook.version for outlook in self.outlooks.values()}))
+        for outlook in self.outlooks.values():
+            found.counts.merge(outlook.counts)
+            clock = found.counts.clock_of(outlook.version)
+            for key, pulse in outlook.scope.pulses.items():
+                if pulse.gaps is not None and outlook.pace is not None:
+                    found.gaps_of(outlook.version, (pulse.run,)).merge(pulse.gaps)
+                track = pulse.tracks.get(outlook.number)
+                if track is None:
+                    if outlook.parts:
+                        continue
+                    passed, state, context = pulse.events - outlook.bases.get(key, 0), 0, POOL
+                else:
+                    passed, state = pulse.events - track.seen, track.state
+                    context = POOL if track.place is None else track.place.context
+                if passed > 0 and (track is None or track.place is not None):
+                    generation = pulse.time // clock.width if clock.width else 0
+                    found.counts.table(outlook.version, context).put(generation, int(state), int(state), int(passed))
+                    clock.generation = max(clock.generation, generation)
+        return found
+
+    def load_model(self, model: Model) -> None:
+        """Add what was trained elsewhere, for subscriptions that are here and others that may come.
+
+        Raises DefinitionError where it is of another version of a subscription that is here; then nothing has changed.
+        """
+        for outlook in self.outlooks.values():
+            name = outlook.subscriber.name
+            known = [found for found in model.counts.versions() if found.rpartition("@")[0] == name]
+            if known and outlook.version not in known:
+                raise DefinitionError(
+                    f"subscription {name!r}: the model was trained with another query or other states:"
+                    f" expected version {outlook.version}, found {known[0]}"
+                )
+            trial = Counts(outlook.settings.half_life)
+            trial.table(outlook.version)
+            trial.merge(_only(model.counts, outlook.version))
+        self.trained.merge(model)
+        for outlook in self.outlooks.values():
+            outlook.forecaster.absorb(_only(model.counts, outlook.version))
+            if outlook.pace is not None:
+                self._load_gaps(model, outlook)
+
+    def _load_gaps(self, model: Model, outlook: Outlook) -> None:
+        """Gaps that were measured elsewhere count for all keys."""
+        for (version, _), gaps in model.gaps.items():
+            if version == outlook.version:
+                outlook.scope.gaps.merge(gaps)
+
+    def statistics(self) -> dict[str, Any]:
+        """How good the forecasts of each subscription were, and their sizes."""
+        return {
+            name: {
+                **outlook.calibration.summary(),
+                "reliability": outlook.calibration.reliability(),
+                "within": outlook.settings.written["within"],
+                "threshold": outlook.settings.threshold,
+                "outstanding": outlook.watch.statistics()["outstanding"],
+                "corrected": outlook.correction is not None,
+                "drift_alarms": 0 if outlook.drift is None else outlook.drift.alarms,
+                **outlook.forecaster.statistics(),
+            }
+            for name, outlook in self.outlooks.items()
+        }
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError where the parts contradict each other."""
+        assert not self.open
+        for scope in self.keyed.values():
+            assert scope.observers
+            scope.check_invariants()
+        for outlook in self.outlooks.values():
+            assert self.numbered[outlook.number] is outlook
+            assert not outlook.notices
+            outlook.forecaster.check_invariants()
+            outlook.watch.check_invariants()
+            outlook.calibration.check_invariants()
+
+
+def _only(counts: Counts, version: str) -> Counts:
+    """The counts of one version."""
+    found = Counts()
+    known = counts.clock_of(version)
+    for (name, context), table in counts.tables.items():
+        if name == version:
+            own = found.clocks.setdefault(version, known)
+            assert own is known
+            for generation, rows in table.generations.items():
+                for state, row in rows.items():
+                    for following, count in row.items():
+                        found.table(version, context).put(generation, state, following, count)
+    return found
+
+
+def _others(model: Model, versions: set[str]) -> Model:
+    """What was trained of other versions than these."""
+    found = Model()
+    for version in model.counts.versions():
+        if version not in versions:
+            found.counts.merge(_only(model.counts, version))
+    for (version, context), gaps in model.gaps.items():
+        if version not in versions:
+            found.gaps_of(version, context).merge(gaps)
+    return found

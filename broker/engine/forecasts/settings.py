@@ -1,0 +1,134 @@
+"""What a subscription asks of its forecasts: the table `forecast` of its definition, read and checked.
+
+    within       events of the key, or a duration such as "5 min": the horizon. Always needed
+    threshold    somebody is told when the probability exceeds it; 0.5 by default
+    context      under which circumstances is counted apart (broker.forecast.contexts)
+    per          "key": a step is an event of the key (default); "stream": of the whole stream
+    states       "furthest": the most advanced live state (default); "set": the set of all live ones
+    half_life    how long until what was counted weighs half; for ever by default
+    effective    how many transitions must stand behind a state before anything is said; 20 by default
+    cautious     the lower end of the interval must exceed the threshold, not the probability
+    recalibrate  probabilities are corrected by what became of earlier ones
+    choose       whether the context pays is found out: the pool that has foretold best is asked
+
+Here: these words. Not here: what they do (outlook).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, final
+
+from ...events.errors import DefinitionError, EventError, shown
+from ...events.instant import parse_duration
+from ...events.schema import Schema
+from ...forecast.contexts import ContextDefinition, read_context
+
+EVENTS_MAX: Final = 10_000
+"""The horizon, in events."""
+DURATION_MAX: Final = 2**53
+"""The horizon, in microseconds; some 285 years."""
+PER: Final = ("key", "stream")
+STATES: Final = ("furthest", "set")
+
+Per: TypeAlias = Literal["key", "stream"]
+Numbering: TypeAlias = Literal["furthest", "set"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`steps`: the horizon in events, 0 where it is `duration`, in microseconds. `written`: as the user wrote it."""
+
+    steps: int
+    duration: int
+    threshold: float
+    context: ContextDefinition
+    per: Per
+    states: Numbering
+    half_life: int | None
+    effective: float
+    cautious: bool
+    recalibrate: bool
+    choose: bool
+    written: Mapping[str, Any]
+
+    @property
+    def within(self) -> int:
+        """The horizon in the unit of its clock: events, or microseconds."""
+        return self.steps or self.duration
+
+
+def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -> Settings:
+    """`schema` and `key` of the stream that the subscription reads. Raises DefinitionError in one line."""
+    if "within" not in written:
+        raise DefinitionError('forecast: expected within, a number of events or a duration such as "5 min"')
+    steps, duration = _horizon(written["within"])
+    threshold = written.get("threshold", 0.5)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
+        raise _wrong("threshold", "a probability from 0 to less than 1", threshold)
+    per, states = written.get("per", "key"), written.get("states", "furthest")
+    if per not in PER:
+        raise _wrong("per", "'key' or 'stream'", per)
+    if states not in STATES:
+        raise _wrong("states", "'furthest' or 'set'", states)
+    effective = written.get("effective", 20)
+    if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= 1e9:
+        raise _wrong("effective", "a number of transitions", effective)
+    cautious, recalibrate, choose = (_flag(written, name) for name in ("cautious", "recalibrate", "choose"))
+    try:
+        context = read_context(written.get("context", []), schema, key if per == "key" else None)
+    except DefinitionError as error:
+        raise DefinitionError(f"forecast: {error}") from None
+    half_life = _half_life(written.get("half_life"))
+    return Settings(
+        steps,
+        duration,
+        float(threshold),
+        context,
+        per,
+        states,
+        half_life,
+        float(effective),
+        cautious,
+        recalibrate,
+        choose,
+        dict(written),
+    )
+
+
+def _horizon(within: object) -> tuple[int, int]:
+    if type(within) is int and 1 <= within <= EVENTS_MAX:
+        return within, 0
+    if isinstance(within, str):
+        try:
+            duration = parse_duration(within)
+        except (EventError, DefinitionError, ValueError):
+            duration = 0
+        if 1 <= duration <= DURATION_MAX:
+            return 0, duration
+    raise _wrong("within", f'a number of events, 1 to {EVENTS_MAX}, or a duration such as "5 min"', within)
+
+
+def _half_life(written: object) -> int | None:
+    if written is None:
+        return None
+    try:
+        found = parse_duration(written) if isinstance(written, int | str) and not isinstance(written, bool) else 0
+    except (EventError, DefinitionError, ValueError):
+        found = 0
+    if found < 1:
+        raise _wrong("half_life", 'a duration such as "30 days"', written)
+    return found
+
+
+def _flag(written: Mapping[str, Any], name: str) -> bool:
+    found = written.get(name, False)
+    if type(found) is not bool:
+        raise _wrong(name, "true or false", found)
+    return found
+
+
+def _wrong(name: str, expected: str, found: object) -> DefinitionError:
+    return DefinitionError(f"forecast: {name}: expected {expected}, found {shown(found)}")

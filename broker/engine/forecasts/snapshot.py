@@ -1,0 +1,179 @@
+"""Forecasts as plain data and back: what was counted, estimated and foretold, and where every key is.
+
+Estimates are saved beside the counts that they come from: they lag behind these within a tolerance, and what is
+restored forecasts to the last digit as what was saved. Subscriptions are numbered by their order, runs by that of the
+snapshot.
+
+Here: that format. Not here: the rest of a snapshot (engine.snapshot).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...forecast.calibration import load_calibration
+from ...forecast.counts import Counts
+from ...forecast.drift import load_drift
+from ...forecast.horizon import Gaps
+from ...forecast.isotonic import load_correction
+from ...forecast.model_file import read_model, write_model
+from ...forecast.notifying import load_watch
+from ...forecast.pending import load_pending
+from .outlook import Outlook
+from .registry import Forecasts
+from .scope import Pulse, Scope
+from .track import Track
+
+
+def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
+    """`runs`: the number of each live run, by its identity. O(all of it)."""
+    numbers = {outlook.number: at for at, outlook in enumerate(forecasts.outlooks.values())}
+    names = {number: name for name, number in forecasts.directory.streams.items()}
+    scopes = [
+        [
+            [[names[stream], list(positions)] for stream, positions in scope.positions.items()],
+            [_pulse(scope, pulse, numbers, runs) for pulse in scope.pulses.values()],
+            _gaps(scope.gaps),
+            scope.refused,
+        ]
+        for scope in forecasts.keyed.values()
+    ]
+    outlooks = [_outlook(outlook) for outlook in forecasts.outlooks.values()]
+    deadlines = [[when, numbers[number]] for when, number in forecasts.deadlines if number in numbers]
+    return [outlooks, scopes, deadlines, write_model(forecasts.trained)]
+
+
+def _outlook(outlook: Outlook) -> dict[str, Any]:
+    clock = outlook.counts.clock_of(outlook.version)
+    return {
+        "name": outlook.subscriber.name,
+        "clock": [clock.width, clock.generation, clock.rate],
+        "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in outlook.counts.records()],
+        "forecaster": outlook.forecaster.dump(),
+        "watch": outlook.watch.dump(),
+        "pending": [outlook.pending.dump(), outlook.computed_pending.dump()],
+        "calibration": outlook.calibration.dump(),
+        "computed": None if outlook.computed is None else outlook.computed.dump(),
+        "correction": None if outlook.correction is None else outlook.correction.dump(),
+        "fit": [outlook.outcomes, outlook.fit_at],
+        "drift": None if outlook.drift is None else outlook.drift.dump(),
+        "pace": None if outlook.pace is None else outlook.pace.dump(),
+        "bases": [[_packed(key), count] for key, count in outlook.bases.items()],
+    }
+
+
+def _packed(key: Any) -> list[Any]:
+    return list(key) if isinstance(key, tuple) else [None, key]
+
+
+def _unpacked(key: Sequence[Any]) -> Any:
+    return key[1] if len(key) == 2 and key[0] is None else tuple(key)
+
+
+def _gaps(gaps: Gaps) -> list[Any]:
+    return [[bucket, count, str(total)] for bucket, count, total in gaps.records()]
+
+
+def _load_gaps(data: Sequence[Any]) -> Gaps:
+    gaps = Gaps()
+    for bucket, count, total in data:
+        gaps.put(bucket, count, int(total))
+    return gaps
+
+
+def _pulse(scope: Scope, pulse: Pulse, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
+    contexts = {group.number: group for group in scope.groups}
+    return [
+        _packed(pulse.key),
+        int(pulse.events),
+        int(pulse.time),
+        [_track(track, numbers, runs) for track in pulse.tracks.values()],
+        [numbers[track.observer.number] for track in pulse.due],
+        [[when, numbers[number]] for when, number in pulse.counts],
+        [[when, numbers[number]] for when, number in pulse.times],
+        [
+            [numbers[contexts[group].observers[0].number], list(context)]
+            for group, context in pulse.contexts.items()
+            if group in contexts
+        ],
+        None if pulse.gaps is None else _gaps(pulse.gaps),
+    ]
+
+
+def _track(track: Track, numbers: Mapping[int, int], runs: Mapping[int, int]) -> list[Any]:
+    return [
+        numbers[track.observer.number],
+        int(track.state),
+        int(track.seen),
+        None if track.place is None else list(track.place.context),
+        [[[until, count] for until, count in live.items()] for live in track.live],
+        [None if run is None else runs.get(id(run)) for run in track.newest],
+        track.history,
+        int(track.alarm),
+    ]
+
+
+def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> None:
+    """Fill the forecasts of subscriptions that are in force again. Raises KeyError, TypeError or ValueError for other
+    data."""
+    outlooks, scopes, deadlines, trained = data
+    known = list(forecasts.outlooks.values())
+    if [outlook.subscriber.name for outlook in known] != [saved["name"] for saved in outlooks]:
+        raise ValueError("forecasts of other subscriptions")
+    forecasts.trained = read_model(trained, "snapshot")
+    for outlook, saved in zip(known, outlooks):
+        _load_outlook(outlook, saved)
+    by_positions = {tuple(sorted(scope.positions.items())): scope for scope in forecasts.keyed.values()}
+    for positions, pulses, gaps, refused in scopes:
+        found = sorted((forecasts.directory.stream(stream), tuple(own)) for stream, own in positions)
+        scope = by_positions[tuple(found)]
+        scope.gaps, scope.refused = _load_gaps(gaps), refused
+        for pulse in pulses:
+            _load_pulse(scope, pulse, known, runs)
+    forecasts.deadlines += [(when, known[number].number) for when, number in deadlines]
+
+
+def _load_outlook(outlook: Outlook, saved: Mapping[str, Any]) -> None:
+    counts = Counts()
+    clock = outlook.counts.clock_of(outlook.version)
+    clock.width, clock.generation, clock.rate = saved["clock"]
+    own = counts.clocks[outlook.version] = clock
+    assert own is clock
+    for version, context, generation, state, following, count in saved["records"]:
+        counts.table(version, tuple(context)).put(generation, state, following, count)
+    outlook.forecaster.absorb(counts)
+    outlook.forecaster.load(saved["forecaster"])
+    outlook.watch = load_watch(saved["watch"])
+    outlook.pending, outlook.computed_pending = map(load_pending, saved["pending"])
+    outlook.calibration = load_calibration(saved["calibration"])
+    outlook.computed = None if saved["computed"] is None else load_calibration(saved["computed"])
+    outlook.correction = None if saved["correction"] is None else load_correction(saved["correction"])
+    outlook.outcomes, outlook.fit_at = saved["fit"]
+    outlook.drift = None if saved["drift"] is None else load_drift(saved["drift"])
+    if outlook.pace is not None:
+        outlook.pace.load(saved["pace"])
+    outlook.bases = {_unpacked(key): count for key, count in saved["bases"]}
+
+
+def _load_pulse(scope: Scope, saved: Sequence[Any], known: Sequence[Outlook], runs: Sequence[Any]) -> None:
+    key, events, time, tracks, due, counts, times, contexts, gaps = saved
+    pulse = Pulse(_unpacked(key))
+    scope.pulses[pulse.key] = pulse
+    pulse.events, pulse.time = events, time
+    for number, state, seen, context, live, newest, history, alarm in tracks:
+        outlook = known[number]
+        place = None if context is None else outlook.forecaster.place(tuple(context))
+        track = Track(outlook, pulse, place, seen, len(live))
+        track.state, track.alarm, track.history = state, alarm, list(history)
+        track.live = [dict(moments) for moments in live]
+        track.newest = [None if run is None else runs[run] for run in newest]
+        pulse.tracks[outlook.number] = track
+    pulse.due = [pulse.tracks[known[number].number] for number in due]
+    pulse.counts = [(when, known[number].number) for when, number in counts]
+    pulse.times = [(when, known[number].number) for when, number in times]
+    for number, context in contexts:
+        group = known[number].group
+        assert group is not None
+        pulse.contexts[group.number] = tuple(context)
+    pulse.gaps = None if gaps is None else _load_gaps(gaps)

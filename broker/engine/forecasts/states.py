@@ -1,0 +1,123 @@
+"""The states of a subscription's chain: how many, in which order, and what is known of them before anything is counted.
+
+An *elementary* state is one that a partial match can be in; 0 is that of having none. The chain's state is, after each
+event, either the final one, if a match completed at it, or the most advanced elementary state that is live: the one
+with the fewest steps left (semantics 3.7). With `set` it is the set of all that are live, as bits, which is exact where
+it is small. After a match the chain leaves the final state at the next event, whatever that is.
+
+Here: numbers. Not here: which states are live (track, progress).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ...automaton.automaton import Automaton
+from ...automaton.paths.path_automaton import PathAutomaton
+from ...events.errors import LimitExceeded
+from ...forecast.chain import Shape, shape
+
+SET_STATES_MAX: Final = 6
+"""Elementary states whose sets are told apart: at most 64 sets."""
+NONE: Final = 0
+
+
+@final
+class States:
+    """`left[e]`: how many steps from elementary state e to a match at least. `labels` are for people."""
+
+    def __init__(self, left: list[int], labels: list[str], sets: bool) -> None:
+        """Raises LimitExceeded where sets are wanted of more than SET_STATES_MAX elementary states."""
+        self.left = left
+        self.labels = labels
+        self.sets = sets
+        elementary = len(left) - 1
+        if sets and elementary > SET_STATES_MAX:
+            raise LimitExceeded(
+                f"forecast: states = 'set' is for at most {SET_STATES_MAX} states of a partial match,"
+                f" this subscription has {elementary}"
+            )
+        self.final: int = 1 << elementary if sets else elementary + 1
+        # Elementary states, the most advanced first; of equally advanced ones the one with the smallest number.
+        self.order: list[int] = sorted(range(1, elementary + 1), key=lambda state: (left[state], state))
+        self.shape: Shape = self._shape()
+
+    def of(self, live: list[int]) -> i64:
+        """The chain's state where these elementary states are live, each at most once. O(states)."""
+        if self.sets:
+            bits: i64 = 0
+            for state in live:
+                bits |= 1 << (state - 1)
+            return bits
+        found: i64 = NONE
+        for state in live:
+            if (
+                found == NONE
+                or self.left[state] < self.left[found]
+                or (self.left[state] == self.left[found] and state < found)
+            ):
+                found = state
+        return found
+
+    def least(self, state: int) -> int:
+        """How many steps from a state of the chain, which is not the final one, to a match at least."""
+        if not self.sets:
+            return self.left[state]
+        members = [self.left[e] for e in range(1, len(self.left)) if state >> (e - 1) & 1]
+        return min([self.left[NONE], *members])
+
+    def label(self, state: int) -> str:
+        """A state of the chain, for people."""
+        if state == self.final:
+            return "match"
+        if not self.sets:
+            return self.labels[state]
+        return "{" + ", ".join(self.labels[e] for e in range(1, len(self.left)) if state >> (e - 1) & 1) + "}"
+
+    def _shape(self) -> Shape:
+        """A step brings a match nearer by one at most, and a match may be followed by anything."""
+        chain = range(self.final)
+        if self.sets:
+            return shape(self.final + 1, [self.final], chain)
+        successors = [[s for s in chain if self.left[s] >= self.left[q] - 1] for q in chain]
+        for state in chain:
+            if self.left[state] == 1:
+                successors[state].append(self.final)
+        successors.append([*chain, self.final])
+        return shape(self.final + 1, [self.final], chain, successors)
+
+
+def states_of_automata(automata: tuple[Automaton, ...], sets: bool) -> tuple[States, list[list[int]]]:
+    """The states of a query that is a union of automata, and each automaton's states' numbers, 0 for the start."""
+    left = [min(len(automaton.states) for automaton in automata)]
+    labels = ["nothing begun"]
+    numbers: list[list[int]] = []
+    for branch, automaton in enumerate(automata):
+        numbers.append([NONE])
+        for depth in range(1, len(automaton.states)):
+            numbers[-1].append(len(left))
+            left.append(len(automaton.states) - depth)
+            where = f" of branch {branch + 1}" if len(automata) > 1 else ""
+            labels.append(f"{depth} of {len(automaton.states)}{where}")
+    return States(left, labels, sets), numbers
+
+
+def states_of_paths(automaton: PathAutomaton, sets: bool) -> tuple[States, list[int]]:
+    """The states of a composite subscription, and for each state of its automaton the elementary one, 0 for its start
+    and for the final ones, which nothing waits in."""
+    total = len(automaton.states)
+    distance = [0 if state.final else total + 1 for state in automaton.states]
+    for number in reversed(range(total)):  # in topological order
+        for arc in automaton.arcs:
+            if arc.source == number:
+                distance[number] = min(distance[number], 1 + distance[arc.target])
+    left, labels, numbers = [distance[0]], ["nothing begun"], [NONE] * total
+    longest = max(distance[:1])
+    for number in range(1, total):
+        if not automaton.states[number].final:
+            numbers[number] = len(left)
+            left.append(distance[number])
+            labels.append(f"state {number}, {distance[number]} of {longest} left")
+    return States(left, labels, sets), numbers
