@@ -97,6 +97,47 @@ class Notification:
         """Of an incomplete of the broker: how many results are missing, of any size; None where nobody has counted."""
         return self._line.get("missed")
 
+    @property
+    def probability(self) -> float | None:
+        """Of a forecast: how likely a match is within its horizon."""
+        return self._line.get("probability")
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of a forecast: where the probability is thought to lie with nine chances in ten."""
+        found = self._line.get("interval")
+        return None if found is None else (found[0], found[1])
+
+    @property
+    def within(self) -> int | str | None:
+        """Of a forecast: its horizon, in events of the key, or a duration as the subscription writes it."""
+        return self._line.get("within")
+
+    @property
+    def state(self) -> int | None:
+        """Of a forecast: the state of the subscription's chain; `line()["label"]` says it in words."""
+        return self._line.get("state")
+
+    @property
+    def run(self) -> str | int | None:
+        """Of a forecast and its resolution: the key's value; 0 where there is one chain for the whole stream."""
+        return self._line.get("run")
+
+    @property
+    def forecast(self) -> str | None:
+        """Of a resolution: the id of the forecast."""
+        return self._line.get("forecast")
+
+    @property
+    def outcome(self) -> bool | str | None:
+        """Of a resolution: whether a match came in time, or "censored" where that will never be known."""
+        return self._line.get("outcome")
+
+    @property
+    def lead(self) -> int | None:
+        """Of a resolution that is true: how long before the match it was foretold, as the horizon counts."""
+        return self._line.get("lead")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Notification) and self._line == other._line
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from .loading import SubscriptionsArgument, load_engine
+from .complaint import BadInput
+from .loading import SubscriptionsArgument, load_engine, load_model
 
 Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
 
@@ -14,12 +16,19 @@ Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
 def explain(
     subscriptions: SubscriptionsArgument,
     format: Annotated[Drawing, typer.Option(help="text for the terminal; the others are pictures.")] = "text",
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the chains of predictive subscriptions as counted there.")
+    ] = None,
 ) -> None:
-    """Show the automaton into which the subscriptions merge."""
+    """Show the automaton into which the subscriptions merge, or, with a model, what it foretells."""
     from ..automaton.diagram import draw
 
     engine = load_engine(subscriptions)
-    typer.echo(draw(engine.diagram(), format), nl=False)
+    if model is not None:
+        load_model(engine, model)
+        if not engine.chains().nodes:
+            raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
+    typer.echo(draw(engine.chains() if model is not None else engine.diagram(), format), nl=False)
     if format == "text":
         for line in engine.explain():
             typer.echo(line)

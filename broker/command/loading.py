@@ -32,6 +32,18 @@ def load_engine(path: Path) -> Engine:
     return Engine.load(path)
 
 
+def load_model(engine: Engine, path: Path) -> None:
+    """Has the engine forecast with what was counted before. Raises OSError and complaints with the file's place."""
+    from ..events.errors import DefinitionError
+    from ..forecast.model_file import load_model
+
+    try:
+        engine.load_model(load_model(path))
+    except DefinitionError as error:
+        message = str(error)
+        raise BadInput(message if message.startswith(str(path)) else f"{path}: {message}") from None
+
+
 def text_of(path: Path) -> str:
     """A text file of the user. Raises OSError, and BadInput with the line where it is not UTF-8."""
     try:

@@ -21,8 +21,8 @@ from ..events import (
     Update,
 )
 from .batch import Batch, Control, answers
-from .complaint import placed
-from .loading import SubscriptionsArgument, load_engine
+from .complaint import BadInput, placed
+from .loading import SubscriptionsArgument, load_engine, load_model
 from .progress import progress
 from .reading import FormatOption, Reading, TimeOption, open_events
 from .results import Result, Results
@@ -52,7 +52,8 @@ class Matcher(Protocol):
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
     ) -> object: ...
-    def unsubscribe(self, name: str) -> object: ...
+    def unsubscribe(self, name: str) -> Sequence[Result]: ...
+    def finish(self) -> Sequence[Result]: ...
 
 
 def run(
@@ -67,11 +68,17 @@ def run(
     model: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with what was counted before.")] = None,
 ) -> None:
     """Match the events of a file: results are JSON lines on standard output."""
-    if save_model is not None or model is not None:
-        raise Unsupported(f"--{'model' if save_model is None else 'save-model'} is not supported yet")
     engine = load_engine(subscriptions)
+    if model is not None:
+        load_model(engine, model)
+    if save_model is not None and not save_model.absolute().parent.is_dir():
+        raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
     with open_events(events, engine.streams, format, stream, time) as reading:
         match_events(engine, reading, Results(sys.stdout))
+    if save_model is not None:
+        from ..forecast.model_file import save_model as save
+
+        save(engine.model(), save_model)
 
 
 def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
@@ -88,20 +95,22 @@ def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
                         results.add(found, engine.now)
                 else:
                     with placed(f"{reading.place}: {reading.unit} {item.place}"):
-                        _control(engine, item)
+                        results.add(_control(engine, item), engine.now)
                 advance(item.position)
     except ForetellError:
         results.finish()
         raise
+    results.add(engine.finish(), engine.now)
     results.finish()
 
 
-def _control(engine: Matcher, control: Control) -> None:
+def _control(engine: Matcher, control: Control) -> Sequence[Result]:
     match control.line:
         case Subscribe(name, language, query, lineage, report, forecast):
             engine.subscribe(name, language, query, lineage, report, forecast)
+            return []
         case Unsubscribe(name):
-            engine.unsubscribe(name)
+            return engine.unsubscribe(name)
         case Punctuation():
             raise Unsupported("a punctuation is not supported yet")
         case Retraction():

@@ -6,6 +6,7 @@ Here: names, schemas, who publishes and who reads what, refusal of circles. Not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -230,6 +231,26 @@ class Catalog:
                     found.extend(self.internal[stream].services)
             found.extend(holding.services)
         return found
+
+
+@final
+class Definitions(Mapping[str, SubscriptionDefinition]):
+    """Definitions by name, each made when it is asked for."""
+
+    def __init__(self, subscriptions: Mapping[str, Subscriber]) -> None:
+        self._subscriptions = subscriptions
+
+    def __getitem__(self, name: str) -> SubscriptionDefinition:
+        return self._subscriptions[name].definition()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._subscriptions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._subscriptions)
+
+    def __len__(self) -> int:
+        return len(self._subscriptions)
 
 
 def _columns(schema: Schema) -> list[tuple[str, str]]:

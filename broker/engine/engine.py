@@ -6,7 +6,7 @@ An engine is a pure function of the calls made to it: no clock, no I/O but `load
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
@@ -29,9 +29,10 @@ from ..events.validation import check_rows, check_starts, check_times
 from ..forecast.model_file import Model
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
-from .catalog import Catalog, Holding, InternalStream, Service, in_order
+from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
 from .composites.registry import assembly_of
 from .explanation import diagram, explain
+from .forecasts.explanation import chain_diagram
 from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
 from .foretelling import foretell, foretell_no_more
@@ -310,8 +311,8 @@ class Engine:
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
-    def statistics(self) -> dict[str, int]:
-        """Counts for operators. O(runs)."""
+    def statistics(self) -> dict[str, Any]:
+        """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
         forest = self.program.forest
         live = self.runtime.live()
         return {
@@ -328,6 +329,7 @@ class Engine:
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
             **self.program.composites.statistics(),
+            **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),
         }
 
     def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
@@ -350,6 +352,10 @@ class Engine:
         """The merged automata as a picture's data."""
         return diagram(self.catalog)
 
+    def chains(self) -> Graph:
+        """The chains of predictive subscriptions with their probabilities, as a picture's data."""
+        return chain_diagram(self.program.forecasts)
+
     def explain(self) -> list[str]:
         """What the subscriptions became, a line each."""
         return explain(self.catalog, self.program)
@@ -366,26 +372,6 @@ class Engine:
             data, engine.catalog, engine.runtime, lambda one, since: engine._install(engine.catalog.compile(one, since))
         )
         return engine
-
-
-@final
-class Definitions(Mapping[str, SubscriptionDefinition]):
-    """Definitions by name, each made when it is asked for."""
-
-    def __init__(self, subscriptions: Mapping[str, Subscriber]) -> None:
-        self._subscriptions = subscriptions
-
-    def __getitem__(self, name: str) -> SubscriptionDefinition:
-        return self._subscriptions[name].definition()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._subscriptions
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._subscriptions)
-
-    def __len__(self) -> int:
-        return len(self._subscriptions)
 
 
 def _check_ids(stream: str, ids: Sequence[int]) -> None:

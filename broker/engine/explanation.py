@@ -14,6 +14,7 @@ from ..automaton.diagram import Node as Picture
 from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
 from .composites.explanation import composite_diagram, composite_lines
+from .forecasts.explanation import chain_lines
 from .index.columns import BLOCK
 from .index.spaces import Space
 from .program import Program
@@ -85,6 +86,7 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
         lines = [f"{subscriptions}, {_counted(automata, 'automaton', 'automata')}"]
         lines.append(f"{_counted(before, 'state')} before merging, {after} after")
     lines += composite_lines(catalog)
+    lines += chain_lines(program.forecasts)
     waiting: dict[int, int] = {}
     for place in program.all_places():
         waiting[place.space.number] = waiting.get(place.space.number, 0) + 1

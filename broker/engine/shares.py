@@ -46,10 +46,12 @@ def taken_out(results: object) -> list[Share]:
     blocks = [(block, results.block_upto[block] - 1, composed) for block, composed in results.composed.items()]
     # With their tuples goes what else the same subscriptions are told, of limits, so that it keeps its place.
     concerned = {results.targets[at] for _, at, composed in blocks if composed.tuples}
+    names = {subscriber.name for target in concerned for subscriber in target.subscribers()}
     shares: list[Share] = []
     for block, at, composed in blocks:
         target = results.targets[at]
-        if target not in concerned:
+        first = target.first
+        if target not in concerned and (composed.notice is None or first is None or first.name not in names):
             continue
         results.targets[at] = Target(target.outcome, None)  # it has nobody whom the others' results could come to
         event = results.block_event[block]

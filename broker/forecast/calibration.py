@@ -45,7 +45,7 @@ class Calibration:
 
     def record(self, probability: float, outcome: bool, times: int = 1) -> None:
         """A prediction was resolved, or `times` equal ones. O(1)."""
-        said = min(max(round(probability * MILLIONTHS), 0), MILLIONTHS)
+        said = min(max(int(probability * MILLIONTHS + 0.5), 0), MILLIONTHS)
         place = bin_of(probability)
         self.counts[place] += times
         self.said[place] += times * said

@@ -23,13 +23,26 @@ KRICHEVSKY_TROFIMOV: Final = 0.5
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Row:
-    """Where a state leads: `targets` ascending, their `chances`, which sum to one, and the effective count behind."""
+    """Where a state leads: `targets` ascending, their `chances`, which sum to one, and the effective count behind.
+    Immutable; a plain class, since rows are made for every few transitions."""
 
-    targets: tuple[int, ...]
-    chances: tuple[float, ...]
-    weight: float = 0.0
+    __slots__ = ("chances", "targets", "weight")
+
+    def __init__(self, targets: tuple[int, ...], chances: tuple[float, ...], weight: float = 0.0) -> None:
+        self.targets = targets
+        self.chances = chances
+        self.weight = weight
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Row) and self.targets == other.targets and self.chances == other.chances
+        return same and isinstance(other, Row) and self.weight == other.weight
+
+    def __hash__(self) -> int:
+        return hash((self.targets, self.chances, self.weight))
+
+    def __repr__(self) -> str:
+        return f"Row({self.targets}, {self.chances}, {self.weight})"
 
     def chance(self, target: int) -> float:
         """The probability of a next state; 0 for one that is not in the row. O(edges)."""

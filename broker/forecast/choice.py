@@ -19,7 +19,7 @@ SURPRISE_MAX: Final = 20 * MILLIONTHS
 
 def surprise(probability: float) -> int:
     """-log(probability) in millionths of a nat, at most SURPRISE_MAX."""
-    return SURPRISE_MAX if probability <= 2.1e-9 else min(SURPRISE_MAX, round(-log(probability) * MILLIONTHS))
+    return SURPRISE_MAX if probability <= 2.1e-9 else min(SURPRISE_MAX, int(-log(probability) * MILLIONTHS + 0.5))
 
 
 @final

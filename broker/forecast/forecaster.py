@@ -22,7 +22,7 @@ from .uncertainty import interval, standard_error
 
 POOL_STRENGTH: Final = 20.0  # what the pool weighs for a key or a circumstance, in transitions
 PARENT_STRENGTH: Final = 10.0  # what these two weigh for a key in a circumstance
-TOLERANCE: Final = 0.05
+TOLERANCE: Final = 0.2
 """How far a probability may be from that of the counts to the last, at the very worst; in practice a fiftieth of it."""
 CONTEXTS_MAX: Final = 100_000
 DEPTH: Final = 3
@@ -36,6 +36,9 @@ class Place:
         self.forecaster = forecaster
         self.context = context
         self.levels = levels  # the pool first, the whole context last
+        self._next: list[float] = []  # by state, what `within` says, as of the level and its stamp
+        self._level: Level | None = None
+        self._stamp = -1
 
     def step(self, state: int, following: int, times: int = 1) -> None:
         """`times` events have each led from a state to the following one. O(levels)."""
@@ -51,7 +54,18 @@ class Place:
 
     def within(self, state: int) -> float:
         """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
-        return self.passage().next(state, self.forecaster.horizon)
+        level = self.level()
+        level.refresh()
+        if level is not self._level or level.stamp != self._stamp:
+            steps = self.forecaster.horizon
+            passage = level.passage(steps)
+            self._next = [passage.next(each, steps) for each in range(self.forecaster.form.states)]
+            self._level, self._stamp = level, level.stamp
+        return self._next[state]
+
+    def forget(self) -> None:
+        """The horizon is another one."""
+        self._stamp = -1
 
     def passage(self) -> Passage:
         """First passages from all states, over at least the horizon's steps."""
@@ -170,8 +184,11 @@ class Forecaster:
             level.estimate_anew()
 
     def reach(self, steps: int) -> None:
-        """Have passages reach so many steps at least, as horizons in time may ask for."""
-        self.horizon = max(self.horizon, steps)
+        """Have passages reach so many steps at least, as horizons in time may ask for. Then `within` is of these."""
+        if steps > self.horizon:
+            self.horizon = steps
+            for place in self._places.values():
+                place.forget()
 
     def _levels(self) -> list[Level]:
         leaves = [place.levels[-1] for place in self._places.values() if self.parts]

@@ -82,6 +82,14 @@ class Watch:
         self._outstanding[run] = found
         return found
 
+    def is_above(self, run: Run) -> bool:
+        """Whether the run's probability exceeded the threshold when it was last looked at."""
+        return run in self._above
+
+    def is_open(self, run: Run) -> bool:
+        """Whether a forecast is outstanding for the run."""
+        return run in self._outstanding
+
     def matched(self, run: Run, clock: int) -> Resolution | None:
         """The run has matched: what was outstanding is resolved, and the run begins anew. O(1)."""
         self._above.discard(run)

@@ -6,66 +6,91 @@ run's queue; what is still there at the end is censored, never a failure (foreca
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, Final, final
+
+from mypy_extensions import i64
 
 from .notifying import Run
+
+FEW: Final = 32  # entries gone before a queue is cut
+
+
+@final
+class Queue:
+    """The open predictions of one run, by clock."""
+
+    __slots__ = ("_chances", "_clocks", "_head")
+
+    def __init__(self) -> None:
+        self._clocks: list[int] = []
+        self._chances: list[float] = []
+        self._head: i64 = 0
+
+    def predict(self, clock: int, probability: float) -> None:
+        """A prediction was made. O(1)."""
+        self._clocks.append(clock)
+        self._chances.append(probability)
+
+    def due(self, clock: i64) -> bool:
+        """Whether the oldest one was made at that clock or before. O(1)."""
+        head = self._head
+        return head < len(self._clocks) and self._clocks[head] <= clock
+
+    def take(self) -> float:
+        """The oldest one, which is not open any more. O(1), amortised."""
+        head = self._head
+        chance = self._chances[head]
+        head += 1
+        if head > FEW and 2 * head > len(self._clocks):
+            del self._clocks[:head], self._chances[:head]
+            head = 0
+        self._head = head
+        return chance
+
+    def open(self) -> list[list[Any]]:
+        """(clock, probability) of each, as plain data."""
+        return [[c, p] for c, p in zip(self._clocks[self._head :], self._chances[self._head :])]
+
+    def __len__(self) -> int:
+        return len(self._clocks) - self._head
 
 
 @final
 class Pending:
     """The open predictions of one subscription, by run."""
 
-    def __init__(self, within: int) -> None:
-        """`within`: the horizon, in the unit of the clocks (see notifying)."""
-        self.within = within
-        self._open: dict[Run, deque[tuple[int, float]]] = {}  # (clock, probability), by clock
+    def __init__(self) -> None:
+        self._queues: dict[Run, Queue] = {}
 
-    def predict(self, run: Run, clock: int, probability: float) -> None:
-        """A prediction was made. O(1)."""
-        queue = self._open.get(run)
+    def of(self, run: Run) -> Queue:
+        """Those of a run; a queue is the same one for ever. O(1)."""
+        queue = self._queues.get(run)
         if queue is None:
-            queue = self._open[run] = deque()
-        queue.append((clock, probability))
-
-    def matched(self, run: Run, clock: int) -> tuple[list[float], list[float]]:
-        """A match: the probabilities that have come true, and those whose time had passed. O(what is resolved)."""
-        queue = self._open.pop(run, None)
-        if queue is None:
-            return [], []
-        late = [probability for made, probability in queue if clock > made + self.within]
-        true = [probability for made, probability in queue if clock <= made + self.within]
-        return true, late
-
-    def advance(self, run: Run, clock: int) -> list[float]:
-        """No match up to and with `clock`: the probabilities that have failed by it. O(what is resolved)."""
-        queue = self._open.get(run)
-        failed: list[float] = []
-        if queue is not None:
-            while queue and queue[0][0] + self.within <= clock:
-                failed.append(queue.popleft()[1])
-            if not queue:
-                del self._open[run]
-        return failed
+            queue = self._queues[run] = Queue()
+        return queue
 
     def close(self) -> int:
         """The end: how many outcomes will never be known."""
         count = len(self)
-        self._open.clear()
+        for queue in self._queues.values():
+            while len(queue):
+                queue.take()
         return count
 
     def __len__(self) -> int:
-        return sum(map(len, self._open.values()))
+        return sum([len(queue) for queue in self._queues.values()])
 
     def dump(self) -> dict[str, Any]:
         """As plain data."""
-        return {"within": self.within, "open": [[run, [list(p) for p in queue]] for run, queue in self._open.items()]}
+        return {"open": [[run, queue.open()] for run, queue in self._queues.items() if len(queue)]}
 
 
 def load_pending(data: Mapping[str, Any]) -> Pending:
     """What was dumped."""
-    found = Pending(data["within"])
-    for run, queue in data["open"]:
-        found._open[run] = deque((clock, probability) for clock, probability in queue)
+    found = Pending()
+    for run, predictions in data["open"]:
+        queue = found.of(run)
+        for clock, probability in predictions:
+            queue.predict(clock, probability)
     return found

@@ -20,7 +20,7 @@ import typer
 from ..complaint import BadInput
 
 if TYPE_CHECKING:
-    from client import Client
+    from client import Client, Subscription
 
     from .flights import Movement
 
@@ -28,6 +28,9 @@ GLANCE_SECONDS: Final = 0.02
 """How long to wait for one subscription before looking at the others."""
 
 STOP_SECONDS_MAX: Final = 10.0
+
+LESSON_EVENTS: Final = 500
+"""So many departures of earlier days are published at once."""
 
 
 def demo(
@@ -47,17 +50,45 @@ def demo(
     flown = movements(day, days)
     if not flown:
         raise BadInput(f"--first: expected a day of 2013, found {first}, from which on nothing flew")
+    new_year = date(day.year, 1, 1)
+    earlier = movements(new_year, (day - new_year).days) if day > new_year else []
+    before = [movement for movement in earlier if movement.stream == "Departures" and movement.time < flown[0].time]
     screen = Screen(Console(highlight=False))
     with broker_process() as address, Client(address) as publisher, Client(address) as subscriber:
         screen.opening(len(flown), day, days, seconds, address)
-        counts, publishing = show(flown, publisher, subscriber, seconds, screen.notification)
+        foretelling = teach(before, publisher, subscriber)
+        screen.learning(len(before), day)
+        counts, publishing = show(flown, publisher, subscriber, foretelling, seconds, screen.notification)
+        quality = subscriber.statistics()["engine"]["forecasts"][foretelling.name]
+        foretelling.close()
     screen.summary(len(flown), publishing, counts)
+    screen.quality(quality)
+
+
+def teach(before: Sequence[Movement], publisher: Client, subscriber: Client) -> Subscription:
+    """Has the broker see what came before, so that the predictive subscription knows what to expect."""
+    from .patterns import LATE_AGAIN, MOVEMENT, STREAMS
+
+    for stream in STREAMS:
+        publisher.add_stream(stream, dict(MOVEMENT), key="tail")
+    asked = dict(LATE_AGAIN.forecast or {})
+    found = subscriber.subscribe(LATE_AGAIN.name, LATE_AGAIN.language, LATE_AGAIN.query, None, LATE_AGAIN.report, asked)
+    for begin in range(0, len(before), LESSON_EVENTS):
+        lesson = before[begin : begin + LESSON_EVENTS]
+        publisher.publish_batch("Departures", [m.time for m in lesson], [m.row for m in lesson])
+        while found.poll() is not None:
+            pass
+    subscriber.ping()
+    while found.poll() is not None:
+        pass
+    return found
 
 
 def show(
     flown: Sequence[Movement],
     publisher: Client,
     subscriber: Client,
+    foretelling: Subscription,
     seconds: float,
     tell: Callable[[Mapping[str, Any]], None],
 ) -> tuple[dict[str, int], float]:
@@ -65,19 +96,18 @@ def show(
 
     Returns how many there were by subscription, and how many seconds publishing took.
     """
-    from .patterns import MOVEMENT, PATTERNS, STREAMS
+    from .patterns import PATTERNS
 
-    for stream in STREAMS:
-        publisher.add_stream(stream, dict(MOVEMENT), key="tail")
     reading = [subscriber.subscribe(pattern.name, language="cayuga", query=pattern.query) for pattern in PATTERNS]
     counts = {pattern.name: 0 for pattern in PATTERNS}
 
     def listen(until: float) -> None:
         """Tells what comes until that moment, at least once what is here already."""
         while True:
-            for subscription in reading:
+            for subscription in (*reading, foretelling):
                 while (notification := subscription.poll()) is not None:
-                    counts[subscription.name] += 1
+                    if subscription is not foretelling:
+                        counts[subscription.name] += 1
                     tell(notification.line())
             rest = until - clock.monotonic()
             if rest <= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, final
+from typing import Any, Final, final
 
 MOVEMENT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -35,6 +35,9 @@ class Pattern:
     meaning: str
     story: str
     colour: str
+    language: str = "cayuga"
+    report: str | None = None
+    forecast: Mapping[str, Any] | None = None
 
 
 THREE_LATE: Final = Pattern(
@@ -90,6 +93,22 @@ CONTAGION: Final = Pattern(
     " a pattern over the results of a pattern",
     "{origin} to {dest}, left {delay} min late, the next of airline {carrier} after {other}",
     "red",
+)
+
+LATE_AGAIN: Final = Pattern(
+    "late-again",
+    """
+    FROM Departures BY tail
+    first, second, third: delay > 15
+    MATCH first, second, third
+    """,
+    "one aircraft left more than 15 minutes late three times in a row; foretold when the chance of that within its next"
+    " three departures exceeds 35 %, as learnt from all departures of the year until the first day shown",
+    "",
+    "green",
+    "ptopss",
+    "completions",
+    MappingProxyType({"within": 3, "threshold": 0.35, "context": ["key"]}),
 )
 
 PATTERNS: Final = (THREE_LATE, OUT_AND_BACK, GROWING, CONTAGION)

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .patterns import PATTERNS, Pattern
+from .patterns import LATE_AGAIN, PATTERNS, Pattern
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_BY_NAME: Final[Mapping[str, Pattern]] = {pattern.name: pattern for pattern in PATTERNS}
+_BY_NAME: Final[Mapping[str, Pattern]] = {pattern.name: pattern for pattern in (*PATTERNS, LATE_AGAIN)}
 _WIDTH: Final = max(map(len, _BY_NAME))
 
 
@@ -36,6 +36,9 @@ class Screen:
     def notification(self, line: Mapping[str, Any]) -> None:
         """One result as a reader likes it."""
         pattern = _BY_NAME[line["subscription"]]
+        if pattern is LATE_AGAIN:
+            self._foretold(line)
+            return
         if line["kind"] != "match":
             self._console.print(f"{pattern.name}: {line}", style="bold red", soft_wrap=True)
             return
@@ -50,6 +53,50 @@ class Screen:
             (f"  ({since})", "dim"),
         )
         self._console.print(told, soft_wrap=True)
+
+    def learning(self, events: int, until: date) -> None:
+        """What the broker has seen before."""
+        self._console.print(
+            f"The broker has counted {events:,} departures from 1 January on, and goes on counting: it knows how often"
+            f" an aircraft that is late is late again.\n"
+        )
+
+    def _foretold(self, line: Mapping[str, Any]) -> None:
+        """A forecast, and what became of it. Matches that nobody foretold are only counted."""
+        match line["kind"]:
+            case "forecast":
+                low, high = line["interval"]
+                begun = "again" if line["label"] == "match" else line["label"]
+                what = (
+                    f"{begun}: a third late departure in a row within {line['within']} is"
+                    f" {line['probability']:.0%} likely ({low:.0%} to {high:.0%})"
+                )
+            case "resolution" if line["outcome"] is True:
+                what = f"it came true, {line['lead']} departure{'s' if line['lead'] > 1 else ''} later"
+            case "resolution" if line["outcome"] is False:
+                what = "it did not come true"
+            case _:
+                return
+        told = Text.assemble(
+            (f"{_clock(line['time']):%a %d %b %H:%M}  ", "dim"),
+            (f"{LATE_AGAIN.name:<{_WIDTH}}  ", LATE_AGAIN.colour),
+            (f"{line['run']}  ", "bold"),
+            what,
+        )
+        self._console.print(told, soft_wrap=True)
+
+    def quality(self, found: Mapping[str, Any]) -> None:
+        """How far the forecasts could be trusted, from the broker's own statistics."""
+        skill = found["brier_skill"]
+        told = Text.assemble(
+            (f"{LATE_AGAIN.name}", LATE_AGAIN.colour),
+            f": it says that {LATE_AGAIN.meaning}. Of {found['notices']} forecasts",
+            "" if found["precision"] is None else f" {found['precision']:.0%} came true;",
+            f" {found['predictions']:,} probabilities, told or not, were right on average within {found['ece']:.1%}",
+            "" if skill is None else f" and {skill:.0%} better (Brier) than always saying the base rate",
+            f" of {found['base_rate']:.0%}.",
+        )
+        self._console.print(told)
 
     def summary(self, events: int, publishing_seconds: float, counts: Mapping[str, int]) -> None:
         """What has happened, and what each pattern means."""

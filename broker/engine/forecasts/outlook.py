@@ -23,10 +23,10 @@ from ...forecast.isotonic import OUTCOMES_MIN, Correction, fitted
 from ...forecast.notifying import Forecast as Told
 from ...forecast.notifying import Resolution as Resolved
 from ...forecast.notifying import Watch
-from ...forecast.pending import Pending
+from ...forecast.pending import Pending, Queue
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
-from ..target import Outcome, Target
+from ..target import ALWAYS_SINCE, Outcome, Target
 from .pace import Pace
 from .progress import Progress
 from .scope import Pulse, Scope, alarm
@@ -57,7 +57,8 @@ class Outlook(Observer):
         progress: Progress | None,
         counts: Counts,
     ) -> None:
-        super().__init__(number)
+        # A machine is this subscription's from its first event on, a run only if it was born in a later epoch.
+        super().__init__(number, subscriber.since if progress is None else ALWAYS_SINCE)
         self.subscriber = subscriber
         self.version = version
         self.settings = settings
@@ -66,7 +67,6 @@ class Outlook(Observer):
         self.windows = windows
         self.progress = progress
         self.counts = counts
-        self.since: i64 = subscriber.since
         self.target = Target(Outcome((), ()), subscriber)
         definition = settings.context
         parts = len(definition.parts) + definition.symbols - sum(1 for part in definition.parts if part.kind == "last")
@@ -74,11 +74,16 @@ class Outlook(Observer):
             version, states.shape, max(settings.steps, 1), counts, parts, definition.keyed, choose=settings.choose
         )
         self.watch = Watch(subscriber.said(), settings.threshold, settings.within)
-        self.pending = Pending(settings.within)
+        self.pending = Pending()
         self.calibration = Calibration()
         # Where probabilities are corrected, what was computed is judged beside what was said.
         self.computed: Calibration | None = Calibration() if settings.recalibrate else None
-        self.computed_pending = Pending(settings.within)
+        self.computed_pending = Pending()
+        self.within: i64 = settings.within
+        self.threshold = settings.threshold
+        self.effective = settings.effective
+        self.cautious = settings.cautious
+        self.final: i64 = states.final
         self.correction: Correction | None = None
         self.outcomes = 0  # of what was computed
         self.fit_at: int = OUTCOMES_MIN
@@ -92,16 +97,19 @@ class Outlook(Observer):
     # --- what the engine tells ----------------------------------------------------------------------------------
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
-        if born > self.since:
+        # The place may be shared by others who ask for longer windows: what is over for this one is nothing to it.
+        until = self._until(state, t0)
+        if born > self.since and until > self.scope.time:
             track = self.scope.track(self)
             if track is not None:
-                track.enter(state, self._until(state, t0), run)
+                track.enter(state, until, run if self.subscriber.lineage else None)
 
     def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
-        if born > self.since:
+        until = self._until(state, t0)
+        if born > self.since and until >= self.scope.time:
             track = self.scope.track(self)
             if track is not None:
-                track.leave(state, self._until(state, t0), run)
+                track.leave(state, until, run if self.subscriber.lineage else None)
 
     def matched(self, born: i64) -> None:
         if born > self.since:
@@ -125,9 +133,11 @@ class Outlook(Observer):
 
     def begin(self, pulse: Pulse) -> Track:
         states = len(self.states.left) if self.progress is None else 0
+        queue, computed = self.pending.of(pulse.run), self.computed_pending.of(pulse.run)
         if self.parts:  # under which circumstances the key's first step was made nobody knows: it is not counted
-            return Track(self, pulse, None, pulse.events, states)
-        return Track(self, pulse, self.forecaster.place(), self.bases.get(pulse.key, 0), states)
+            return Track(self, pulse, None, pulse.events, states, queue, computed)
+        base = self.bases.get(pulse.key, 0)
+        return Track(self, pulse, self.forecaster.place(), base, states, queue, computed)
 
     def settle(self, track: Track, scope: Scope) -> bool:
         pulse, time = track.pulse, scope.time
@@ -137,7 +147,7 @@ class Outlook(Observer):
         track.matched = False
         until: i64 = FOREVER
         fleeting = False
-        following: i64 = self.states.final
+        following: i64 = self.final
         if matched:
             fleeting = True
         elif self.progress is None:
@@ -149,11 +159,15 @@ class Outlook(Observer):
         if until < FOREVER and until != track.alarm:
             track.alarm = until
             alarm(pulse.times, until, self.number)
-        clock: i64 = pulse.events if self.pace is None else time
+        clock: i64 = time
+        if self.pace is None:
+            clock = pulse.events - self.bases.get(pulse.key, 0)
         self._resolve(track, clock, time, matched)
         if following == NONE and not matched:
-            self.watch.reset(pulse.run)
-        elif track.place is not None and track.place.effective(following) >= self.settings.effective:
+            if track.above:
+                track.above = False
+                self.watch.reset(pulse.run)
+        elif track.place is not None and track.place.effective(following) >= self.effective:
             self._look(track, track.place, clock, time, until)
         return fleeting or self.symbols > 0
 
@@ -206,37 +220,43 @@ class Outlook(Observer):
     def _resolve(self, track: Track, clock: i64, time: i64, matched: bool) -> None:
         run = track.pulse.run
         timed = self.pace is not None
+        # What was said so long ago has not come true; with a horizon in time more may still happen at this moment.
+        over: i64 = clock - self.within
+        if matched or timed:
+            over -= 1
+        queue = track.queue
+        while queue.due(over):
+            self._record(queue.take(), False)
         if matched:
-            resolved = self.watch.matched(run, clock)
-            true, late = self.pending.matched(run, clock)
-            for chance in true:
-                self._record(self.calibration, chance, True)
-            for chance in late:
-                self._record(self.calibration, chance, False)
-            self.calibration.matched(resolved is not None and resolved.outcome is True)
-        else:
-            resolved = self.watch.advance(run, clock, timed)
-            for chance in self.pending.advance(run, clock - 1 if timed else clock):
-                self._record(self.calibration, chance, False)
+            while len(queue) > 0:
+                self._record(queue.take(), True)
         if self.computed is not None:
-            if matched:
-                true, late = self.computed_pending.matched(run, clock)
-                for chance in true:
-                    self.computed.record(chance, True)
-                self.outcomes += len(true)
-            else:
-                late = self.computed_pending.advance(run, clock - 1 if timed else clock)
-            for chance in late:
-                self.computed.record(chance, False)
-            self.outcomes += len(late)
-            if self.outcomes >= self.fit_at:
-                self.fit_at = int(self.outcomes * REFIT) + 1
-                self.correction = fitted(self.computed.counts, self.computed.hits)
+            self._resolve_computed(track.computed, self.computed, over, matched)
+        resolved: Resolved | None = None
+        if matched:
+            track.above = False
+            resolved = self.watch.matched(run, clock)
+            self.calibration.matched(resolved is not None and resolved.outcome is True)
+        elif track.told or timed:
+            resolved = self.watch.advance(run, clock, timed)
         if resolved is not None:
+            track.told = False
             self.tell(resolved, time)
 
-    def _record(self, calibration: Calibration, chance: float, came: bool) -> None:
-        calibration.record(chance, came)
+    def _resolve_computed(self, queue: Queue, computed: Calibration, over: i64, matched: bool) -> None:
+        """The same for what was computed, before it was corrected; a new correction now and then."""
+        while queue.due(over):
+            computed.record(queue.take(), False)
+            self.outcomes += 1
+        while matched and len(queue) > 0:
+            computed.record(queue.take(), True)
+            self.outcomes += 1
+        if self.outcomes >= self.fit_at:
+            self.fit_at = int(self.outcomes * REFIT) + 1
+            self.correction = fitted(computed.counts, computed.hits)
+
+    def _record(self, chance: float, came: bool) -> None:
+        self.calibration.record(chance, came)
         drift = self.drift
         if drift is not None and drift.observe(-log(max(chance if came else 1.0 - chance, CHANCE_MIN))):
             drift.apply(self.counts.clock_of(self.version))
@@ -255,16 +275,20 @@ class Outlook(Observer):
         pulse, state = track.pulse, track.state
         computed = self.probability(track, place, time, until)
         said = computed if self.correction is None else self.correction.corrected(computed)
-        self.pending.predict(pulse.run, clock, said)
+        track.queue.predict(clock, said)
         if self.computed is not None:
-            self.computed_pending.predict(pulse.run, clock, computed)
+            track.computed.predict(clock, computed)
         judged = said
-        if self.settings.cautious and said > self.settings.threshold:
+        if self.cautious and said > self.threshold:
             judged = min(said, self.interval(place, state, computed)[0])
+        if judged <= self.threshold and not track.above:
+            return
+        track.above = judged > self.threshold
         told = self.watch.update(pulse.run, clock, time, judged, state)
         if told is not None:
+            track.told = True
             if self.pace is None:
-                alarm(pulse.counts, told.deadline, self.number)
+                alarm(pulse.counts, told.deadline + self.bases.get(pulse.key, 0), self.number)
             else:
                 alarm(self.deadlines, told.deadline, self.number)
             self.notices.append(self._notice(track, told, said, self.interval(place, state, computed)))
@@ -304,7 +328,7 @@ class Outlook(Observer):
         if not self.subscriber.lineage or track.state in (NONE, self.states.final):
             return None
         for state in self.states.order:
-            run = track.newest[state]
+            run = track.newest(state, self.scope.time)
             if run is not None:
                 return lineage_of(run)
         return None

@@ -33,46 +33,49 @@ class Progress:
     def look(self, row: Row, time: i64) -> tuple[i64, bool]:
         """The chain's state, and whether the next event ends it whatever it is."""
         self.until = FOREVER
-        runner, position = self._runner(row)
-        if runner is None:
-            return NONE, False
-        live = runner.live(time, position)
-        self.until = min(runner.sure(), FOREVER)
+        runners, position = self._runners(row)
         fleeting = False
-        elementary: list[int] = []
-        for state in live:
-            number = self.numbers[state]
-            if number != NONE:
-                elementary.append(number)
-                if not self.skips[state]:
-                    fleeting = True
-        return self.states.of(elementary), fleeting
+        elementary: set[int] = set()
+        for runner in runners:
+            for state in runner.live(time, position):
+                number = self.numbers[state]
+                if number != NONE:
+                    elementary.add(number)
+                    if not self.skips[state]:
+                        fleeting = True
+            self.until = min(runner.sure(), self.until)
+        return self.states.of(sorted(elementary)), fleeting
 
     def lineage(self, row: Row, time: i64) -> list[int] | None:
         """The ids of one of the furthest partial matches."""
-        runner, position = self._runner(row)
-        if runner is None:
+        runners, position = self._runners(row)
+        found, furthest = NONE, -1
+        best: Runner | None = None
+        for runner in runners:
+            for state in runner.live(time, position):
+                number = self.numbers[state]
+                if number != NONE and (found == NONE or self.states.left[number] < self.states.left[found]):
+                    found, furthest, best = number, state, runner
+        if best is None:
             return None
-        found = NONE
-        furthest = -1
-        for state in runner.live(time, position):
-            number = self.numbers[state]
-            if number != NONE and (found == NONE or self.states.left[number] < self.states.left[found]):
-                found, furthest = number, state
-        if furthest < 0:
-            return None
-        assigned = runner.way(furthest)
-        return [number for _, item, _ in assigned for number in ids(item)]
+        return [number for _, item, _ in best.way(furthest) for number in ids(item)]
 
-    def _runner(self, row: Row) -> tuple[Runner | None, i64]:
+    def _runners(self, row: Row) -> tuple[list[Runner], i64]:
+        """Those of the event's key: all of its partition where operands have the variables in different attributes.
+
+        O(1), or O(values of the variables) in that case.
+        """
         lane = self.lane
         key = tuple([row[position] for position in lane.positions])
         part = lane.parts.get(key)
         if part is None:
-            return None, 0
+            return [], 0
         partition = part.partitions.get(self.matcher)
         if partition is None:
-            return None, part.position
+            return [], part.position
         machine = self.matcher.machine
+        if machine.keyed and not machine.single:
+            return list(partition.runners.values()), part.position
         binding = tuple([row[attribute] for attribute in machine.keys[0]]) if machine.keyed else ()
-        return partition.runners.get(binding), part.position
+        runner = partition.runners.get(binding)
+        return [] if runner is None else [runner], part.position

@@ -57,10 +57,12 @@ class Forecasts:
         telling: dict[int, Outlook] = {}
         for scope in self.open:
             scope.finish()
-            for observer in scope.told():
-                assert isinstance(observer, Outlook)
-                telling[observer.number] = observer
-        self.open.clear()
+            if len(scope.telling) > 0:
+                for observer in scope.told():
+                    assert isinstance(observer, Outlook)
+                    telling[observer.number] = observer
+        if len(self.open) > 0:
+            self.open.clear()
         while len(self.deadlines) > 0 and self.deadlines[0][0] < time:
             outlook = self.numbered.get(heappop(self.deadlines)[1])
             if outlook is not None:
@@ -176,6 +178,8 @@ class Forecasts:
         """
         found = Model()
         found.merge(_others(self.trained, {outlook.version for outlook in self.outlooks.values()}))
+        for (version, known), gaps in self.trained.gaps.items():
+            found.gaps_of(version, known).merge(gaps)  # a pulse has only those that were measured here
         for outlook in self.outlooks.values():
             found.counts.merge(outlook.counts)
             clock = found.counts.clock_of(outlook.version)
@@ -270,12 +274,9 @@ def _only(counts: Counts, version: str) -> Counts:
 
 
 def _others(model: Model, versions: set[str]) -> Model:
-    """What was trained of other versions than these."""
+    """What was counted of other versions than these."""
     found = Model()
     for version in model.counts.versions():
         if version not in versions:
             found.counts.merge(_only(model.counts, version))
-    for (version, context), gaps in model.gaps.items():
-        if version not in versions:
-            found.gaps_of(version, context).merge(gaps)
     return found

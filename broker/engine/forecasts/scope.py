@@ -46,14 +46,18 @@ class Pulse:
 
 
 def run_of(key: Key) -> str | int:
-    """A key as forecasts name it: the value itself, several as one text."""
+    """A key as forecasts name it: the value itself, several as one text, 0 for none: other keys, other names."""
     if isinstance(key, bool):
         return int(key)
     if isinstance(key, str | int):
         return key
     if isinstance(key, tuple):
-        return "|".join([str(run_of(part)) for part in key])
+        return "|".join([_escaped(str(run_of(part))) for part in key]) if len(key) > 0 else 0
     return repr(key)
+
+
+def _escaped(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("|", "\\|")
 
 
 @final
@@ -85,6 +89,7 @@ class Scope:
         self.time: i64 = 0
         self.marked: list[Track] = []
         self.observers: dict[int, Observer] = {}
+        self.arriving: list[Observer] = []  # those for whom the current time may still be before them
         self.groups: list[Group] = []
         self.timed = 0  # observers that need to know the gaps between events
         self.gaps = Gaps()  # of all keys
@@ -144,17 +149,25 @@ class Scope:
         pulse = self.current
         if pulse is None:
             return
+        if len(self.arriving) > 0:
+            self.arriving = [observer for observer in self.arriving if self.time <= observer.since]
+            for observer in self.arriving:
+                self._pass_over(pulse, observer)
         for group in self.groups:
             context = group.context(pulse.run, self.row, self.time)
             if pulse.contexts.get(group.number) != context:
                 pulse.contexts[group.number] = context
                 for observer in group.observers:
-                    self.track(observer)
+                    if self.time > observer.since:
+                        self.track(observer)
         if len(pulse.due) > 0:
             due = pulse.due
             pulse.due = []
             for track in due:
-                self._mark(track)
+                if self.time > track.observer.since:
+                    self._mark(track)
+                else:
+                    pulse.due.append(track)
         while len(pulse.counts) > 0 and pulse.counts[0][0] <= pulse.events:
             self._alarm(pulse, heappop(pulse.counts)[1])
         while len(pulse.times) > 0 and pulse.times[0][0] < self.time:
@@ -171,6 +184,17 @@ class Scope:
                 if track.observer.has_told():
                     self.telling.append(track.observer)
         self.current = None
+
+    def _pass_over(self, pulse: Pulse, observer: Observer) -> None:
+        """The key's events until now were before the observer. One with a context looks at the next: the context may
+        be that of the last, so that nobody would tell it."""
+        observer.bases[pulse.key] = pulse.events
+        if observer.group is not None:
+            track = pulse.tracks.get(observer.number)
+            if track is None:
+                track = pulse.tracks[observer.number] = observer.begin(pulse)
+                pulse.due.append(track)
+            track.seen = pulse.events
 
     def told(self) -> list[Observer]:
         """Who has something to tell since this was last asked."""
@@ -193,8 +217,7 @@ class Scope:
         """One more subscription. O(keys), so that it knows which events were before it."""
         self.observers[observer.number] = observer
         self.timed += timed
-        for key, pulse in self.pulses.items():
-            observer.bases[key] = pulse.events
+        self.arriving.append(observer)
         if definition.parts:
             for group in self.groups:
                 if group.definition == definition:
@@ -204,10 +227,13 @@ class Scope:
                 self.groups.append(group)
             group.observers.append(observer)
             observer.group = group
+        for pulse in self.pulses.values():
+            self._pass_over(pulse, observer)
 
     def leave(self, observer: Observer, timed: bool) -> None:
         """One fewer. O(keys)."""
         del self.observers[observer.number]
+        self.arriving = [other for other in self.arriving if other is not observer]
         self.timed -= timed
         for pulse in self.pulses.values():
             pulse.tracks.pop(observer.number, None)
@@ -216,6 +242,10 @@ class Scope:
             pulse.times = _without(pulse.times, observer.number)
         for group in self.groups:
             group.observers = [other for other in group.observers if other is not observer]
+        for group in self.groups:
+            if not group.observers:
+                for pulse in self.pulses.values():
+                    pulse.contexts.pop(group.number, None)
         self.groups = [group for group in self.groups if group.observers]
 
     def check_invariants(self) -> None:

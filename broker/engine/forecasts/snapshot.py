@@ -50,6 +50,7 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
         "name": outlook.subscriber.name,
         "clock": [clock.width, clock.generation, clock.rate],
         "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in outlook.counts.records()],
+        "horizon": outlook.forecaster.horizon,
         "forecaster": outlook.forecaster.dump(),
         "watch": outlook.watch.dump(),
         "pending": [outlook.pending.dump(), outlook.computed_pending.dump()],
@@ -107,8 +108,9 @@ def _track(track: Track, numbers: Mapping[int, int], runs: Mapping[int, int]) ->
         int(track.state),
         int(track.seen),
         None if track.place is None else list(track.place.context),
-        [[[until, count] for until, count in live.items()] for live in track.live],
-        [None if run is None else runs.get(id(run)) for run in track.newest],
+        track.waiting,
+        [[[until, count] for until, count in moments.items()] for moments in track.moments],
+        [[[until, runs[number]] for number, (until, _) in own.items() if number in runs] for own in track.runs],
         track.history,
         int(track.alarm),
     ]
@@ -143,6 +145,7 @@ def _load_outlook(outlook: Outlook, saved: Mapping[str, Any]) -> None:
     for version, context, generation, state, following, count in saved["records"]:
         counts.table(version, tuple(context)).put(generation, state, following, count)
     outlook.forecaster.absorb(counts)
+    outlook.forecaster.reach(saved["horizon"])
     outlook.forecaster.load(saved["forecaster"])
     outlook.watch = load_watch(saved["watch"])
     outlook.pending, outlook.computed_pending = map(load_pending, saved["pending"])
@@ -161,13 +164,15 @@ def _load_pulse(scope: Scope, saved: Sequence[Any], known: Sequence[Outlook], ru
     pulse = Pulse(_unpacked(key))
     scope.pulses[pulse.key] = pulse
     pulse.events, pulse.time = events, time
-    for number, state, seen, context, live, newest, history, alarm in tracks:
+    for number, state, seen, context, waiting, moments, known_runs, history, alarm in tracks:
         outlook = known[number]
         place = None if context is None else outlook.forecaster.place(tuple(context))
-        track = Track(outlook, pulse, place, seen, len(live))
+        queue, computed = outlook.pending.of(pulse.run), outlook.computed_pending.of(pulse.run)
+        track = Track(outlook, pulse, place, seen, len(waiting), queue, computed)
+        track.above, track.told = outlook.watch.is_above(pulse.run), outlook.watch.is_open(pulse.run)
         track.state, track.alarm, track.history = state, alarm, list(history)
-        track.live = [dict(moments) for moments in live]
-        track.newest = [None if run is None else runs[run] for run in newest]
+        track.waiting, track.moments = list(waiting), [dict(each) for each in moments]
+        track.runs = [{id(runs[run]): (until, runs[run]) for until, run in own} for own in known_runs]
         pulse.tracks[outlook.number] = track
     pulse.due = [pulse.tracks[known[number].number] for number in due]
     pulse.counts = [(when, known[number].number) for when, number in counts]

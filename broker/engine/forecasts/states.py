@@ -119,5 +119,8 @@ def states_of_paths(automaton: PathAutomaton, sets: bool) -> tuple[States, list[
         if not automaton.states[number].final:
             numbers[number] = len(left)
             left.append(distance[number])
-            labels.append(f"state {number}, {distance[number]} of {longest} left")
+            labels.append(f"{longest - distance[number]} of {longest}")
+    for number, state in enumerate(numbers):
+        if state != NONE and labels.count(labels[state]) > 1:  # several ways to be as far
+            labels[state] += f" (state {number})"
     return States(left, labels, sets), numbers

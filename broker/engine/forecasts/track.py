@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from mypy_extensions import i64
 
 from ...forecast.forecaster import Place
+from ...forecast.pending import Queue
 from ..index.spaces import Key
 from ..watcher import Watcher
 
@@ -22,77 +23,110 @@ FOREVER: Final = 1 << 62
 @final
 class Track:
     """`state` of the chain after the key's event number `seen`; since then nothing has happened. `place`: where its
-    steps are counted. `live`: by elementary state, the runs that wait there, as how many have which last moment; empty
-    where a machine knows this. `newest` are the runs that came there last. `history`: the chain's last states. `alarm`:
-    the last moment that one was set for."""
+    steps are counted. `waiting`: how many runs are in each elementary state, and `moments`, where these have a last
+    one, how many have which; empty where a machine knows this. `runs` are these with their last moments, by identity,
+    where somebody wants to know. `history`: the chain's last states. `alarm`: the last moment that one was set for.
+    `above`, `told`: what the watch knows of the run (notifying); `queue`, `computed`: its open predictions."""
 
     __slots__ = (
+        "above",
         "alarm",
+        "computed",
         "history",
-        "live",
         "marked",
         "matched",
-        "newest",
+        "moments",
         "observer",
         "place",
         "pulse",
+        "queue",
+        "runs",
         "seen",
         "state",
+        "told",
+        "waiting",
     )
 
-    def __init__(self, observer: Observer, pulse: Pulse, place: Place | None, seen: i64, states: int) -> None:
+    def __init__(
+        self, observer: Observer, pulse: Pulse, place: Place | None, seen: i64, states: int, queue: Queue, own: Queue
+    ) -> None:
         self.observer = observer
         self.pulse = pulse
         self.place = place
         self.seen: i64 = seen
         self.state: i64 = 0
-        self.live: list[dict[int, int]] = [{} for _ in range(states)]
-        self.newest: list[Any] = [None] * states
+        self.waiting: list[int] = [0] * states
+        self.moments: list[dict[int, int]] = [{} for _ in range(states)]
+        self.runs: list[dict[int, tuple[int, Any]]] = [{} for _ in range(states)]
         self.history: list[int] = []
         self.alarm: i64 = FOREVER
         self.marked = False
         self.matched = False
+        self.above = False
+        self.told = False
+        self.queue = queue
+        self.computed = own
 
     def enter(self, state: i64, until: i64, run: object) -> None:
-        """A run waits in an elementary state until that moment, if nothing happens."""
-        runs = self.live[state]
-        runs[until] = runs.get(until, 0) + 1
-        self.newest[state] = run
+        """A run waits in an elementary state until that moment, if nothing happens; None: nobody asks which."""
+        self.waiting[state] += 1
+        if until < FOREVER:
+            moments = self.moments[state]
+            moments[until] = moments.get(until, 0) + 1
+        if run is not None:
+            self.runs[state][id(run)] = (until, run)
 
     def leave(self, state: i64, until: i64, run: object) -> None:
         """It does not any more."""
-        runs = self.live[state]
-        count = runs.get(until, 0)
-        if count > 1:
-            runs[until] = count - 1
-        elif count == 1:
-            del runs[until]
-        if self.newest[state] is run:
-            self.newest[state] = None
+        if run is not None:
+            self.runs[state].pop(id(run), None)
+        if until < FOREVER:
+            moments = self.moments[state]
+            count = moments.get(until, 0)
+            if count == 0:
+                return  # its moment has passed, and it was let go of
+            if count > 1:
+                moments[until] = count - 1
+            else:
+                del moments[until]
+        self.waiting[state] -= 1
 
     def until(self, state: i64, time: i64) -> i64:
         """The last moment at which a run of that state is live; earlier than `time` if there is none. O(moments)."""
-        runs = self.live[state]
-        if len(runs) == 0:
+        waiting: i64 = self.waiting[state]
+        if waiting == 0:
             return time - 1
+        moments = self.moments[state]
+        if len(moments) == 0:
+            return FOREVER
         latest: i64 = time - 1
-        over = False
-        for until in runs:
+        over: list[int] = []
+        for until in moments:
             if until > latest:
                 latest = until
             if until < time:
-                over = True
-        if over:
-            for until in [moment for moment in runs if moment < time]:
-                del runs[until]
+                over.append(until)
+        for until in over:
+            self.waiting[state] -= moments.pop(until)
+        if len(over) > 0 and len(self.runs[state]) > 0:
+            self.runs[state] = {number: run for number, run in self.runs[state].items() if run[0] >= time}
         return latest
+
+    def newest(self, state: i64, time: i64) -> Any:
+        """The run that came to the state last and is live; None where nobody asks which."""
+        for until, run in reversed(self.runs[state].values()):
+            if until >= time:
+                return run
+        return None
 
 
 class Observer(Watcher):
-    """Who keeps tracks: a subscription's forecasts. `bases`: how many events each key had when it came."""
+    """Who keeps tracks: a subscription's forecasts. Events up to the time `since` were before it; `bases`: how many
+    these were of each key."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, since: i64) -> None:
         self.number = number
+        self.since: i64 = since
         self.bases: dict[Key, int] = {}
         self.group: Group | None = None
 

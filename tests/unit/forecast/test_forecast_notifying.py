@@ -147,7 +147,7 @@ def test_notices_and_outcomes_are_those_of_the_definition(
 def test_every_prediction_gets_its_outcome(
     happened: list[tuple[str | int, float, bool]], saved: set[int]
 ) -> None:
-    pending = Pending(WITHIN)
+    pending = Pending()
     clocks: dict[str | int, int] = {}
     made: dict[str | int, list[tuple[int, float]]] = {}
     matches: dict[str | int, list[int]] = {}
@@ -157,14 +157,14 @@ def test_every_prediction_gets_its_outcome(
         if number in saved:
             pending = load_pending(json.loads(json.dumps(pending.dump())))
         clock = clocks[run] = clocks.get(run, 0) + 1
+        queue = pending.of(run)
+        while queue.due(clock - WITHIN - (1 if match else 0)):
+            falses.append(queue.take())
         if match:
             matches.setdefault(run, []).append(clock)
-            true, late = pending.matched(run, clock)
-            trues += true
-            falses += late
-        else:
-            falses += pending.advance(run, clock)
-        pending.predict(run, clock, probability)
+            while len(queue):
+                trues.append(queue.take())
+        queue.predict(clock, probability)
         made.setdefault(run, []).append((clock, probability))
     censored = pending.close()
     expected: dict[bool | None, list[float]] = {True: [], False: [], None: []}
