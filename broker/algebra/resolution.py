@@ -7,7 +7,7 @@ language has where (lowering).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, runtime_checkable
 
 from ..events.nearest import suggestion
 from ..events.schema import Schema, ValueType
@@ -39,6 +39,13 @@ class Scope(Protocol):
     def name(self, name: syntax.Name) -> Term: ...
 
     def duration(self, at: int) -> Term: ...
+
+
+@runtime_checkable
+class MemberScope(Scope, Protocol):
+    """A scope of a language that has variables of events."""
+
+    def member(self, member: syntax.Member) -> Term: ...
 
 
 def refuse(text: str, at: int, message: str) -> NoReturn:
@@ -122,6 +129,10 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             return scope.duration(expression.at)
         case syntax.Name():
             return scope.name(expression)
+        case syntax.Member():
+            if not isinstance(scope, MemberScope):
+                raise AssertionError("variables of events in a language that has none")
+            return scope.member(expression)
         case syntax.Negative(operand):
             inner = _number(operand, scope)
             if isinstance(inner, Constant) and isinstance(inner.value, int | float):

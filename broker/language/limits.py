@@ -25,9 +25,9 @@ INTEGER_BITS_MAX: Final = 63
 NAME_CHARACTERS_MAX: Final = 128
 """Any name in a query."""
 ITEMS_MAX: Final = 1_000
-"""The items of one SELECT, the aggregates of one FOLD."""
+"""The items of one SELECT or RETURN, the aggregates of one FOLD, the conditions of one WHERE."""
 OPERANDS_MAX: Final = 60
-"""The operands of one MATCH: one bit each in a machine integer."""
+"""The operands of one MATCH, the components of one SEQ: one bit each in a machine integer."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 """A subscription file, in UTF-8."""
 

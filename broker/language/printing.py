@@ -18,6 +18,7 @@ from .syntax import (
     Comparison,
     Duration,
     Expression,
+    Member,
     Name,
     Negative,
     Not,
@@ -106,6 +107,10 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             return attribute, _OPERAND
         case Name(qualifier, attribute):
             return f"${qualifier}.{attribute}", _OPERAND
+        case Member(variable, subscript, attribute, aggregate):
+            index = "" if subscript is None else f"[{variable}.LEN]" if subscript == "LEN" else f"[{subscript}]"
+            member = f"{variable}{index}.{attribute}"
+            return member if aggregate is None else f"{aggregate}({member})", _OPERAND
         case Call(function, arguments):
             return f"{function}({', '.join(map(print_expression, arguments))})", _OPERAND
         case Negative(operand):

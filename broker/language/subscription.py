@@ -30,6 +30,7 @@ FORECAST_KEYS: Final = (
     "cautious",
     "recalibrate",
     "choose",
+    "parts",
 )
 
 
@@ -68,7 +69,9 @@ class SubscriptionDefinition:
 
     def _check_forecast(self, forecast: object) -> None:
         if not isinstance(forecast, dict):
-            raise self._error(f"forecast: expected a table with {', '.join(FORECAST_KEYS)}, found {shown(forecast)}")
+            raise self._error(
+                f"forecast: expected a table such as {{ within = 10, threshold = 0.8 }}, found {shown(forecast)}"
+            )
         for key in forecast:
             if key not in FORECAST_KEYS:
                 hint = suggestion(key, FORECAST_KEYS) if isinstance(key, str) else ""

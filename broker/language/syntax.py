@@ -57,6 +57,22 @@ class Name:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Member:
+    """An attribute of the events that a variable of a pattern stands for (SASE+).
+
+    `subscript` is what stands in the brackets, None where there are none: `b.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, "LEN"
+    for `a[a.LEN].x`; "" and "..i-1" are of several events and have an aggregate: `avg(a[].x)`, `max(a[..i-1].x)`.
+    """
+
+    variable: str
+    subscript: str | None
+    attribute: str
+    aggregate: str | None = None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Negative:
     operand: Expression
     at: int = field(default=-1, compare=False, repr=False)
@@ -116,5 +132,5 @@ class Call:
 
 
 Expression: TypeAlias = (
-    Number | String | Boolean | Duration | Name | Negative | Not | Arithmetic | Comparison | And | Or | Call
+    Number | String | Boolean | Duration | Name | Member | Negative | Not | Arithmetic | Comparison | And | Or | Call
 )

@@ -75,10 +75,10 @@ def test_flat_chains_may_be_long() -> None:
 
 def test_a_text_of_ten_megabytes_is_refused_at_once() -> None:
     text = "(" * 10_000_000
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(QueryError, match="expected at most 65536 bytes of text, found 10000000"):
         parse(text)
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
 
 
 def test_the_length_of_a_text_is_in_bytes() -> None:
@@ -92,10 +92,10 @@ def test_the_length_of_a_text_is_in_bytes() -> None:
 
 @pytest.mark.parametrize("condition", ["a = '" + "x''" * 20_000, "a = '" * 10_000, "-" * 60_000, "1" * 60_000])
 def test_long_hostile_texts_take_no_long_time(condition: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(QueryError):
         parse(filtered(condition))
-    assert time.perf_counter() - begin < 2.0
+    assert time.process_time() - begin < 2.0
 
 
 def test_strings() -> None:

@@ -110,7 +110,7 @@ def test_an_empty_file_declares_nothing() -> None:
         ),
         (
             SUBSCRIPTION + "forecast = 1\n",
-            "subscriptions.q: forecast: expected a table with within, threshold, context, found int 1",
+            "subscriptions.q: forecast: expected a table such as { within = 10, threshold = 0.8 }, found int 1",
         ),
         (
             SUBSCRIPTION + "forecast = { withn = 1 }\n",

@@ -199,7 +199,7 @@ def test_deep_nesting_is_refused(text: str) -> None:
     ids=lambda text: text[:24],
 )
 def test_long_hostile_texts_are_refused_quickly(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(QueryError):
         parse(text)
-    assert time.perf_counter() - begin < 2.0
+    assert time.process_time() - begin < 2.0

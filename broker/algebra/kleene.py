@@ -1,0 +1,166 @@
+"""A SASE+ subscription in its typed form (SASE+ 2; semantics 2.1-2.3): what every stage after the lowering reads.
+
+Here: components, their guards on the edges where semantics 2.3 puts them, and what guards read of earlier events. Not
+here: what is a match (semantics_sase), names and places of a text (language), runs of any kind.
+
+A positive component is known by its index among the positive ones, in the order of PATTERN. A match assigns one event
+to each of them, to a Kleene one at least one, in the order of the stream.
+
+Terms read two things: the current event, `Attribute(Side.EVENT, position)`, and what the run remembers,
+`Register(slot, position)`, where `slot` is an index into `Pattern.slots`: of a `Bound` the register is the attribute at
+`position` of that event's row, of an `Aggregate` it is the value itself and `position` is -1. A register always says
+what is so *before* the current event is consumed: `a[..i-1]` where a[i] is taken and `a[]` where `a` may end are one
+slot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..events.schema import Attribute, Schema, ValueType
+from ..language import sase_syntax
+from .normal_form import Form
+from .terms import Register, Term, nullable, walk
+
+Strategy: TypeAlias = sase_syntax.Strategy
+Output: TypeAlias = sase_syntax.Output
+Accumulation: TypeAlias = Literal["avg", "sum", "min", "max", "count", "len"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An event that a component has: its only or first one, or, of a Kleene component, the last one so far.
+
+    `b.x`, `a[1].x` and first(a[].x) read the first, `a[i-1].x`, `a[a.LEN].x` and last(a[].x) the last.
+    """
+
+    component: int
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A value over all events that a Kleene component has so far, nulls left out: over no value at all count is 0 and
+    the others are null. `len`, whose `position` is -1, counts the events; count is that where no null can be.
+
+    sum adds from left to right, beginning with the first value, without bounds; avg is that sum divided by that count.
+    Both are null where what is read leaves 64 bits or the finite floats.
+    """
+
+    component: int
+    function: Accumulation
+    position: int
+    type: ValueType
+
+
+Slot: TypeAlias = Bound | Aggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The event's attribute at `position` equals the register, which is an attribute of a bound event."""
+
+    position: int
+    register: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A conjunction, twice. `conjuncts`: as they follow from the text, each on its own, for reading and for the truth.
+
+    The rest is the same in canonical form: `static` reads the event alone, `residual` is what is neither static nor a
+    join. The equality of the partition key is not in it, nor are the stream and the window.
+    """
+
+    conjuncts: tuple[Term, ...]
+    static: Form
+    joins: tuple[Join, ...]
+    residual: Form
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The slots that it reads, ascending."""
+        return slots_of(self.conjuncts)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stream of the sequence. `key` are the positions of the equivalence attributes, () if there are none; an event
+    with a null among them is in no partition, and nothing takes it."""
+
+    stream: str
+    schema: Schema
+    key: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A positive component. `begin` guards its only or first event.
+
+    Of a Kleene component `take` guards all further events, and `proceed`, which reads registers only, its end: what is
+    so once it has its last event. Of a single component both are None.
+    """
+
+    name: str
+    source: int
+    strategy: Strategy
+    begin: Guard
+    take: Guard | None
+    proceed: Guard | None
+
+    @property
+    def kleene(self) -> bool:
+        return self.take is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """`~(S n)`: no event of the source, of the match's partition, satisfies `guard`, whose registers are those of the
+    whole match, also of components that come later.
+
+    `place` is how many positive components stand before it. With p of them in all (semantics 2.7 of the design):
+    0 < place < p: none strictly between the last event of component place - 1 and the first of component place, in the
+    order of the stream; place = 0: none whose time is above t(last) - within and below t(first); place = p: none whose
+    time is above t(last) and at most t(first) + within.
+    """
+
+    name: str
+    source: int
+    place: int
+    guard: Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A whole subscription. `sources` are the streams whose merge is the sequence, each once; `partition` names the
+    equivalence attributes; `within` bounds, in microseconds, t(last) - t(first), both positive. `items` are RETURN's,
+    by name; they read registers only, of the whole match."""
+
+    sources: tuple[Source, ...]
+    partition: tuple[str, ...]
+    components: tuple[Component, ...]
+    negated: tuple[Negated, ...]
+    slots: tuple[Slot, ...]
+    within: int | None
+    items: tuple[tuple[str, Term], ...]
+    output: Output
+    publish: str | None
+
+    @property
+    def result_schema(self) -> Schema:
+        return Schema(tuple(Attribute(name, term.type, nullable(term)) for name, term in self.items))
+
+    @property
+    def trailing(self) -> bool:
+        """Whether a match is known only when time has passed t(first) + within."""
+        return any(negated.place == len(self.components) for negated in self.negated)
+
+    def aggregates(self, component: int) -> tuple[Aggregate, ...]:
+        """What has to be kept up to date as a Kleene component takes events, in the order of the slots."""
+        return tuple(slot for slot in self.slots if isinstance(slot, Aggregate) and slot.component == component)
+
+
+def slots_of(terms: tuple[Term, ...]) -> tuple[int, ...]:
+    """The slots that terms read, ascending."""
+    return tuple(sorted({part.slot for term in terms for part in walk(term) if isinstance(part, Register)}))

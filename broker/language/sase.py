@@ -1,0 +1,335 @@
+"""Law: how SASE+'s grammar (sase.lark) becomes sase_syntax.py's nodes: one text in, one Query or QueryError out.
+
+What the grammar leaves open is decided here: which subscripts there are, where `[attr]` may stand, that each variable
+is declared once and used as what it is. Streams and attributes are not looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, final
+
+from lark import Lark, Token, Transformer
+
+from ..events.errors import EventError
+from ..events.instant import parse_duration
+from ..events.nearest import suggestion
+from .diagnostics import Misread, quoted
+from .expression import LABELS, name_of, place
+from .grammar import Words, build, read
+from .limits import ITEMS_MAX, OPERANDS_MAX
+from .sase_syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, Output, Query, Selection, Strategy
+from .syntax import And, Call, Expression, Member, Name
+
+_WORDS: Final = Words(
+    labels=MappingProxyType(
+        {
+            "PATTERN": "PATTERN",
+            "SEQ": "SEQ",
+            "STREAM": "a stream",
+            "PLUS": "'+'",
+            "NEGATION": "'~'",
+            "VARIABLE": "a variable",
+            "STRATEGY": "a strategy",
+            "ATTRIBUTE": "an attribute",
+            "ALIAS": "a name",
+            "MODE": "all, nonoverlap or compressed",
+            "PUBLISHED": "a name",
+            **LABELS,
+            "NAME": "a name",
+            "LSQB": "'['",
+            "RSQB": "']'",
+            "DOT": "'.'",
+            "DOTS": "'..'",
+            "DIFFERENCE": "'-'",
+            "AS": "AS",
+            "WHERE": "WHERE",
+            "WITHIN": "WITHIN",
+            "RETURN": "RETURN",
+            "OUTPUT": "OUTPUT",
+            "PUBLISH": "PUBLISH",
+            "$END": "the end of the query",
+        }
+    ),
+    keywords=frozenset(
+        {
+            *("PATTERN", "SEQ", "WHERE", "WITHIN", "RETURN", "AS", "OUTPUT", "PUBLISH"),
+            *("AND", "OR", "NOT", "TRUE", "FALSE", "DUR"),
+        }
+    ),
+    names=MappingProxyType(
+        {
+            **dict.fromkeys(("STREAM", "VARIABLE", "STRATEGY", "ATTRIBUTE", "ALIAS", "MODE", "PUBLISHED"), ()),
+            "NAME": (),
+        }
+    ),
+)
+AGGREGATES: Final = ("avg", "sum", "min", "max", "count", "first", "last")
+_OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are also functions of several values
+_NOT_KLEENE: Final = MappingProxyType({"single": "stands for one event", "negated": "is negated"})
+
+
+def parse(text: str) -> Query:
+    """The syntax of a SASE+ query. Linear in the text. Raises QueryError with the place of what is wrong.
+
+    The first call builds the parser, which takes some tens of milliseconds.
+    """
+    query: Query = read(_parser(), _WORDS, text)
+    return query
+
+
+@cache
+def _parser() -> Lark:
+    return build("sase.lark", _SaseReader())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Equivalence:
+    """`[attr]` as an operand of an expression, until the query is complete: no tree that is returned has one."""
+
+    attributes: tuple[Name, ...]
+    at: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    name: str
+    brackets: bool
+    at: int
+
+
+@final
+class _SaseReader(Transformer[Token, Query]):
+    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+
+    def query(self, children: list[Any]) -> Query:
+        pattern, _, *components, (selections, predicate), within, items, output, publish = children
+        _check_names(components, selections)
+        equivalence, conditions = _split(predicate)
+        query = Query(
+            components=tuple(components),
+            selections=tuple(Selection(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
+            equivalence=equivalence,
+            conditions=conditions,
+            within=None if within is None else within[0],
+            items=items,
+            output=output,
+            publish=publish,
+            at=place(pattern) if within is None else within[1],
+        )
+        kinds = {component.variable: component.kind for component in components}
+        for node in _nodes((query.conditions, query.items)):
+            if isinstance(node, _Equivalence):
+                raise Misread(node.at, "expected '[…]' only as a condition of its own, joined to the others by AND")
+            if isinstance(node, Member):
+                _check_member(node, kinds)
+            if isinstance(node, Call) and node.function.lower() in _OF_SEVERAL:
+                example = f"such as {node.function}(a[].x)"
+                raise Misread(
+                    node.at, f"expected {node.function} of a Kleene variable's events, {example}, found others"
+                )
+        return query
+
+    def single(self, children: list[Token]) -> Component:
+        return _component("single", *children)
+
+    def kleene(self, children: list[Token]) -> Component:
+        return _component("kleene", children[0], children[2])
+
+    def negated(self, children: list[Token]) -> Component:
+        return _component("negated", *children[1:])
+
+    def where(self, children: list[Any]) -> tuple[list[Any], Any]:
+        selections = [child for child in children if isinstance(child, tuple)]
+        last = children[-1] if children else None
+        return selections, None if isinstance(last, tuple | Token) else last
+
+    def strategy(self, children: list[Any]) -> tuple[Strategy, list[_Covered], int]:
+        token, *covered = children
+        for strategy in STRATEGIES:
+            if strategy == token.lower():
+                return strategy, covered, place(token)
+        near = suggestion(token, STRATEGIES) or f"; expected one of {', '.join(STRATEGIES)}"
+        raise Misread(place(token), f"unknown strategy {quoted(token)}{near}")
+
+    def covered(self, children: list[Token]) -> _Covered:
+        return _Covered(name_of(children[0]), False, place(children[0]))
+
+    def covered_kleene(self, children: list[Token]) -> _Covered:
+        return _Covered(name_of(children[0]), True, place(children[0]))
+
+    def within(self, children: list[Token]) -> tuple[int, int] | None:
+        if not children:
+            return None
+        try:
+            return parse_duration(" ".join(children[1:])), place(children[1])
+        except EventError as error:
+            raise Misread(place(children[1]), str(error)) from None
+
+    def returned(self, children: list[Any]) -> tuple[Item, ...]:
+        if len(children) > ITEMS_MAX + 1:
+            raise Misread(place(children[0]), f"expected at most {ITEMS_MAX} values after RETURN, found more")
+        return tuple(children[1:])
+
+    def item(self, children: list[Any]) -> Item:
+        expression, *alias = children
+        return Item(expression, name_of(alias[1]) if alias else None, place(alias[1]) if alias else expression.at)
+
+    def output(self, children: list[Token]) -> Output:
+        if not children:
+            return "all"
+        token = children[1]
+        for mode in OUTPUTS:
+            if mode == token.lower():
+                return mode
+        found = f"{quoted(token)}{suggestion(token, OUTPUTS)}"
+        raise Misread(place(token), f"expected all, nonoverlap or compressed, found {found}")
+
+    def publish(self, children: list[Token]) -> str | None:
+        return name_of(children[1]) if children else None
+
+    def member(self, children: list[Token]) -> Member:
+        variable, _, attribute = children
+        return Member(name_of(variable), None, name_of(attribute), None, place(variable))
+
+    def subscripted(self, children: list[Any]) -> Member:
+        variable, subscript, _, attribute = children
+        member = Member(name_of(variable), _subscript(variable, subscript), name_of(attribute), None, place(variable))
+        if member.subscript in ("", "..i-1"):
+            example = f"avg({variable}[{member.subscript}].{attribute})"
+            raise Misread(member.at, f"expected an aggregate of several events, such as {example}, found none")
+        return member
+
+    def applied(self, children: list[Any]) -> Member | Call:
+        """An aggregate, or a function whose only argument is one event's attribute."""
+        function, variable, subscript, _, attribute = children
+        written, name = _subscript(variable, subscript), name_of(function).lower()
+        member = Member(name_of(variable), written, name_of(attribute), None, place(variable))
+        if written in ("", "..i-1"):
+            if name in AGGREGATES:
+                return Member(member.variable, written, member.attribute, name, place(function))
+            near = suggestion(name, AGGREGATES) or f"; expected one of {', '.join(AGGREGATES)}"
+            raise Misread(place(function), f"unknown aggregate {quoted(function)}{near}")
+        if name in AGGREGATES:
+            several = f"'{variable}[]' or '{variable}[..i-1]'"
+            raise Misread(member.at, f"expected {several} in {name}, found one event")
+        return Call(name_of(function), (member,), place(function))
+
+    def equivalence(self, children: list[Token]) -> _Equivalence:
+        names = tuple(Name(None, name_of(token), place(token)) for token in children)
+        return _Equivalence(names, place(children[0]))
+
+    def subscript(self, children: list[Token]) -> list[Token]:
+        return children
+
+
+def _component(kind: Kind, stream: Token, variable: Token) -> Component:
+    return Component(name_of(stream), name_of(variable), kind, place(stream), place(variable))
+
+
+def _subscript(variable: Token, tokens: list[Token]) -> str:
+    """The subscript that stands in the brackets after `variable`, as Member has it."""
+    match [str(token).lower() for token in tokens]:
+        case []:
+            return ""
+        case ["1"]:
+            return "1"
+        case ["i"]:
+            return "i"
+        case ["i", "-", "1"]:
+            return "i-1"
+        case ["..", "i", "-", "1"]:
+            return "..i-1"
+        case [_, ".", "len"] if tokens[0] == variable:
+            return "LEN"
+    known = ", ".join(f"{variable}[{s}]" for s in ("1", "i", "i-1", f"{variable}.LEN", "", "..i-1"))
+    found = quoted(f"{variable}[{''.join(tokens)}]")
+    raise Misread(place(tokens[0]), f"expected one of {known}, found {found}")
+
+
+def _split(predicate: Any) -> tuple[tuple[Name, ...], tuple[Expression, ...]]:
+    """The equivalence attributes among the conjuncts of the conditions, and the other conjuncts."""
+    names: dict[Name, None] = {}
+    rest: list[Expression] = []
+    for conjunct in () if predicate is None else _conjuncts(predicate):
+        if not isinstance(conjunct, _Equivalence):
+            rest.append(conjunct)
+            if len(rest) > ITEMS_MAX:
+                raise Misread(conjunct.at, f"expected at most {ITEMS_MAX} conditions, found more")
+            continue
+        for name in conjunct.attributes:
+            if name in names:
+                raise Misread(name.at, f"expected each equivalence attribute once, found {name.attribute!r} twice")
+            names[name] = None
+    return tuple(names), tuple(rest)
+
+
+def _conjuncts(predicate: Any) -> Iterator[Any]:
+    """Without recursion: the depth of the tree has not been checked yet."""
+    waiting = [predicate]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, And):
+            waiting.extend(reversed(node.operands))
+        else:
+            yield node
+
+
+def _nodes(root: object) -> Iterator[object]:
+    """All nodes, in no order that matters to a well-formed query, without recursion."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif not isinstance(node, str):
+            yield node
+            slots = getattr(node, "__slots__", ())
+            waiting.extend(getattr(node, slot) for slot in reversed(slots))
+
+
+def _check_names(components: Sequence[Component], selections: Iterable[tuple[Strategy, list[_Covered], int]]) -> None:
+    """Each variable is declared once and has at most one strategy. Raises Misread."""
+    if len(components) > OPERANDS_MAX:
+        raise Misread(components[OPERANDS_MAX].at, f"expected at most {OPERANDS_MAX} components in SEQ, found more")
+    kinds: dict[str, Kind] = {}
+    for component in components:
+        if component.variable in kinds:
+            message = f"expected each variable once, found a second {component.variable!r}"
+            raise Misread(component.named_at, message)
+        kinds[component.variable] = component.kind
+    chosen: set[str] = set()
+    for _, covered, _ in selections:
+        for variable in covered:
+            kind = _kind(variable.name, variable.at, kinds)
+            if variable.brackets and kind != "kleene":
+                message = f"expected '{variable.name}' without '[]', since it {_NOT_KLEENE[kind]}"
+                raise Misread(variable.at, message)
+            if variable.name in chosen:
+                raise Misread(variable.at, f"expected one strategy for each variable, found two for {variable.name!r}")
+            chosen.add(variable.name)
+
+
+def _kind(variable: str, at: int, kinds: dict[str, Kind]) -> Kind:
+    if variable not in kinds:
+        near = suggestion(variable, kinds) or f"; expected one of {', '.join(list(kinds)[:8])}"
+        raise Misread(at, f"unknown variable {quoted(variable)}{near}")
+    return kinds[variable]
+
+
+def _check_member(member: Member, kinds: dict[str, Kind]) -> None:
+    """A subscript belongs to Kleene variables, which have one. Raises Misread."""
+    kind, name, attribute = _kind(member.variable, member.at, kinds), member.variable, member.attribute
+    if kind == "kleene" and member.subscript is None and attribute.upper() != "LEN":
+        forms = (
+            f"{name}[1].{attribute}, {name}[i].{attribute}, {name}[{name}.LEN].{attribute} or avg({name}[].{attribute})"
+        )
+        raise Misread(member.at, f"expected a subscript, since '{name}' is a Kleene variable: {forms}")
+    if kind != "kleene" and member.subscript is not None:
+        message = f"expected '{name}.{attribute}' without a subscript, since '{name}' {_NOT_KLEENE[kind]}"
+        raise Misread(member.at, message)

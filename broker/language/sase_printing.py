@@ -1,0 +1,60 @@
+"""Law: how a SASE+ query is written as text that reads back as the same tree; no parentheses to spare.
+
+`parse(print_query(q)) == q` for every query that can be written. Each clause has a line of its own, equivalence tests
+are one and come first, durations have their largest unit, what is the default is left out; so texts that differ in
+layout, letter case of keywords, place of equivalence tests and needless parentheses print alike.
+"""
+
+from __future__ import annotations
+
+from ..events.instant import format_duration
+from .printing import print_expression
+from .sase_syntax import Component, Item, Query, Selection
+from .syntax import Or
+
+
+def print_query(query: Query) -> str:
+    """The text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
+    lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
+    if query.selections:
+        kleene = {component.variable for component in query.components if component.kind == "kleene"}
+        strategies = " AND ".join(_selection(selection, kleene) for selection in query.selections)
+        lines.append(f"WHERE {strategies}{_conditions(query)}")
+    if query.within is not None:
+        lines.append(f"WITHIN {format_duration(query.within)}")
+    if query.items:
+        lines.append(f"RETURN {', '.join(map(_item, query.items))}")
+    if query.output != "all":
+        lines.append(f"OUTPUT {query.output}")
+    if query.publish is not None:
+        lines.append(f"PUBLISH {query.publish}")
+    return "\n".join(lines)
+
+
+def _component(component: Component) -> str:
+    match component.kind:
+        case "single":
+            return f"{component.stream} {component.variable}"
+        case "kleene":
+            return f"{component.stream}+ {component.variable}[]"
+        case "negated":
+            return f"~({component.stream} {component.variable})"
+
+
+def _selection(selection: Selection, kleene: set[str]) -> str:
+    variables = ", ".join(f"{name}[]" if name in kleene else name for name in selection.variables)
+    return f"{selection.strategy}({variables})"
+
+
+def _conditions(query: Query) -> str:
+    conjuncts = [f"[{', '.join(map(print_expression, query.equivalence))}]"] if query.equivalence else []
+    alone = len(conjuncts) + len(query.conditions) == 1
+    for condition in query.conditions:
+        text = print_expression(condition)
+        conjuncts.append(f"({text})" if isinstance(condition, Or) and not alone else text)
+    return f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
+
+
+def _item(item: Item) -> str:
+    text = print_expression(item.expression)
+    return text if item.alias is None else f"{text} AS {item.alias}"

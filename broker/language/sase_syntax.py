@@ -1,0 +1,70 @@
+"""Law: the nodes of a SASE+ query as it was written; no meaning, no schemas, no text. Expressions are in syntax.py.
+
+Equivalence tests `[attr]` stand apart from the other conjuncts of the conditions, in the order of the text: they may be
+written among them, in any order, and mean the same. `at` is as in syntax.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, final, get_args
+
+from .syntax import Expression, Name
+
+Kind: TypeAlias = Literal["single", "kleene", "negated"]
+Strategy: TypeAlias = Literal[
+    "strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match"
+]
+Output: TypeAlias = Literal["all", "nonoverlap", "compressed"]
+
+STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
+OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Component:
+    """`S a`, `S+ a[]` or `~(S a)`; `at` is the stream's place, `named_at` the variable's."""
+
+    stream: str
+    variable: str
+    kind: Kind
+    at: int = field(default=-1, compare=False, repr=False)
+    named_at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`strategy(a, b[])`: the names of the variables that it is for."""
+
+    strategy: Strategy
+    variables: tuple[str, ...]
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value of RETURN."""
+
+    expression: Expression
+    alias: str | None
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A whole query. `equivalence` are the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
+    them an AND itself; `within` is in microseconds; `at` is the place of WITHIN's length or, without, of PATTERN."""
+
+    components: tuple[Component, ...]
+    selections: tuple[Selection, ...]
+    equivalence: tuple[Name, ...]
+    conditions: tuple[Expression, ...]
+    within: int | None
+    items: tuple[Item, ...]
+    output: Output
+    publish: str | None
+    at: int = field(default=-1, compare=False, repr=False)

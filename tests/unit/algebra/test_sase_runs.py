@@ -1,0 +1,44 @@
+"""Law: the meaning of SASE+ patterns and the runs of their automata are the same, and neither says anything twice."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from doubles import nfab
+from hypothesis import given, settings
+from strategies.sase import histories, lowered, queries
+
+from broker.algebra.semantics_sase import Event, apart, known_after, matches, reporting, returned
+
+
+@settings(max_examples=4 * settings().max_examples)
+@given(queries(), histories())
+def test_the_runs_of_the_automaton_are_the_matches(text: str, events: list[Event]) -> None:
+    pattern = lowered(text)
+    found = sorted(nfab.matches(pattern, events), key=lambda match: reporting(pattern, match))
+    assert len(set(found)) == len(found)
+    assert matches(pattern, events) == (apart(pattern, events, found) if pattern.output == "nonoverlap" else found)
+
+
+@given(queries(), histories())
+def test_results_are_reported_in_order_and_as_their_schema_says(text: str, events: list[Event]) -> None:
+    pattern = lowered(text)
+    found = matches(pattern, events)
+    moments = [known_after(pattern, events, match) for match in found]
+    assert moments == sorted(moments)
+    kinds = {"string": str, "int": int, "float": float, "bool": bool}
+    for match in found:
+        row = returned(pattern, events, match)
+        for attribute, value in zip(pattern.result_schema.attributes, row, strict=True):
+            assert type(value) is kinds[attribute.type] or (value is None and attribute.nullable)
+
+
+@given(queries(), histories())
+def test_nonoverlapping_results_follow_each_other(text: str, events: list[Event]) -> None:
+    pattern = lowered(text.split(" OUTPUT ")[0] + " OUTPUT nonoverlap")
+    whole = lowered(text.split(" OUTPUT ")[0])
+    chosen, everything = matches(pattern, events), matches(whole, events)
+    assert set(chosen) <= set(everything)
+    assert bool(chosen) == bool(everything)
+    if not pattern.partition:
+        assert all(one[-1][-1] < other[0][0] for one, other in pairwise(chosen))

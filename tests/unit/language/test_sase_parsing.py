@@ -1,0 +1,121 @@
+"""SASE+ texts as trees: every clause, every kind of reference, what may be left out, what letter case means."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.language.sase import parse
+from broker.language.sase_syntax import Component, Item, Query, Selection
+from broker.language.syntax import Arithmetic, Call, Comparison, Expression, Member, Name, Not, Number, Or, String
+
+SEQUENCE = "PATTERN SEQ(S+ a[], ~(T n), S b) WHERE skip_till_next_match(a[], b)"
+
+
+def one(condition: str) -> Expression:
+    (found,) = parse(f"{SEQUENCE} {{ {condition} }}").conditions
+    return found
+
+
+def test_a_whole_query() -> None:
+    query = parse(
+        "PATTERN SEQ(Stock+ a[], ~(News n), Stock b)\n"
+        "WHERE skip_till_next_match(a[]) AND strict_contiguity(n, b) {\n"
+        "  [name] AND a[1].volume > 1000 AND b.volume < 80% * a[a.LEN].volume }\n"
+        "WITHIN 1 hour RETURN b.name, avg(a[].price) AS mean OUTPUT nonoverlap PUBLISH Out"
+    )
+    assert query == Query(
+        components=(
+            Component("Stock", "a", "kleene"),
+            Component("News", "n", "negated"),
+            Component("Stock", "b", "single"),
+        ),
+        selections=(Selection("skip_till_next_match", ("a",)), Selection("strict_contiguity", ("n", "b"))),
+        equivalence=(Name(None, "name"),),
+        conditions=(
+            Comparison(">", Member("a", "1", "volume"), Number(1000)),
+            Comparison("<", Member("b", None, "volume"), Arithmetic("*", Number(0.8), Member("a", "LEN", "volume"))),
+        ),
+        within=3_600_000_000,
+        items=(Item(Member("b", None, "name"), None), Item(Member("a", "", "price", "avg"), "mean")),
+        output="nonoverlap",
+        publish="Out",
+    )
+
+
+def test_what_may_be_left_out() -> None:
+    query = parse("PATTERN SEQ(S a)")
+    assert query == Query((Component("S", "a", "single"),), (), (), (), None, (), "all", None)
+    assert parse("PATTERN SEQ(S a) WHERE strict_contiguity(a)") == parse(
+        "PATTERN SEQ(S a) WHERE strict_contiguity(a) { } OUTPUT all"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "member"),
+    [
+        ("b.x", Member("b", None, "x")),
+        ("n.x", Member("n", None, "x")),
+        ("a[1].x", Member("a", "1", "x")),
+        ("a[i].x", Member("a", "i", "x")),
+        ("a[i-1].x", Member("a", "i-1", "x")),
+        ("a[a.LEN].x", Member("a", "LEN", "x")),
+        ("a.LEN", Member("a", None, "LEN")),
+        ("sum(a[].x)", Member("a", "", "x", "sum")),
+        ("max(a[..i-1].x)", Member("a", "..i-1", "x", "max")),
+        ("AVG ( a [ .. I - 1 ] . x )", Member("a", "..i-1", "x", "avg")),
+        ("a[ a.len ] -- the last one\n .x", Member("a", "LEN", "x")),
+    ],
+)
+def test_references(text: str, member: Member) -> None:
+    assert one(f"{text} = 1") == Comparison("=", member, Number(1))
+
+
+def test_functions_of_one_event_are_no_aggregates() -> None:
+    assert one("abs(a[1].x) = 1") == Comparison("=", Call("abs", (Member("a", "1", "x"),)), Number(1))
+    assert one("max(a[i].x, b.x) = 1") == Comparison(
+        "=", Call("max", (Member("a", "i", "x"), Member("b", None, "x"))), Number(1)
+    )
+
+
+def test_equivalence_tests_are_gathered_and_conjunctions_are_flat() -> None:
+    query = parse(f"{SEQUENCE} {{ b.x = 1 AND [k, l] AND (b.y = 2 AND ([m] AND NOT b.z = 3)) }}")
+    assert query.equivalence == (Name(None, "k"), Name(None, "l"), Name(None, "m"))
+    assert query.conditions == (
+        Comparison("=", Member("b", None, "x"), Number(1)),
+        Comparison("=", Member("b", None, "y"), Number(2)),
+        Not(Comparison("=", Member("b", None, "z"), Number(3))),
+    )
+
+
+def test_a_disjunction_is_one_condition() -> None:
+    first, second = Comparison("=", Member("b", None, "x"), String("u")), Member("b", None, "hot")
+    assert one("b.x = 'u' OR b.hot") == Or((first, second))
+
+
+def test_keywords_and_names_of_strategies_and_modes_in_any_case() -> None:
+    text = (
+        "pattern seq(S+ a[], S b) where Skip_Till_Next_Match(a, b) { a[I].x = 1 } within 5 S return b.x as y output ALL"
+    )
+    query = parse(text)
+    assert query.selections == (Selection("skip_till_next_match", ("a", "b")),)
+    assert query.within == 5_000_000
+    assert query.items == (Item(Member("b", None, "x"), "y"),)
+
+
+def test_words_are_reserved_only_where_the_grammar_expects_them() -> None:
+    query = parse(
+        "PATTERN SEQ(where seq, pattern+ i[], S within) WHERE strict_contiguity(seq, i[], within)\n"
+        "{ [output] AND seq.return = within.from AND i[i].type = i[i-1].first AND i[i.LEN].last = i.len }\n"
+        "RETURN seq.as AS as, within.publish PUBLISH publish"
+    )
+    assert [component.stream for component in query.components] == ["where", "pattern", "S"]
+    assert query.conditions[1] == Comparison("=", Member("i", "i", "type"), Member("i", "i-1", "first"))
+    assert query.items == (Item(Member("seq", None, "as"), "as"), Item(Member("within", None, "publish"), None))
+    assert query.publish == "publish"
+
+
+def test_places_are_those_of_the_words() -> None:
+    query = parse("PATTERN SEQ(S a,\n  S b) WHERE strict_contiguity(a, b) { a.x = 1 } WITHIN 5")
+    assert [(c.at, c.named_at) for c in query.components] == [(12, 14), (19, 21)]
+    assert query.selections[0].at == 30
+    assert query.at == len("PATTERN SEQ(S a,\n  S b) WHERE strict_contiguity(a, b) { a.x = 1 } WITHIN ")
