@@ -22,7 +22,7 @@ NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events) tests/l
 	$(wildcard tests/integration/test_flights_*.py)
 
 .NOTPARALLEL:
-.PHONY: help demo test search lint types native bench clean require-python require-compiler require-toolchain
+.PHONY: help demo test search torture lint types native bench clean require-python require-compiler require-toolchain
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
@@ -40,6 +40,9 @@ test: require-toolchain $(VENV)/.dev native  ## every gate: ruff, mypy, pytest c
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) tests/laws
+
+torture: $(VENV)/.dev  ## 100,000 simulated power losses of the storage; half an hour
+	@cd tests && PYTHONPATH=..:. ../$(BIN)/python -m simulation.storage_torture 62000 100000
 
 lint: $(VENV)/.dev  ## ruff and the import contracts
 	@$(BIN)/ruff check .

@@ -1,4 +1,34 @@
-"""Durability: the journal, checkpoints and recovery; never a decision about what a message means.
+"""Law: durability: the journal, checkpoints and recovery; never a decision about what a message means.
 
-It comes with a later release; until then this package is empty and the broker forgets everything when it stops.
+`Store` is a broker's folder. All reaches the disk through `files.Files`; time and identity come in as parameters;
+what is journalled are the values of `records`. docs/durability.md says what is promised.
 """
+
+from __future__ import annotations
+
+from .errors import Damaged, Occupied, StorageError, StorageFailed, StorageFull
+from .files import Files, Folder
+from .journal import Journal, Sync
+from .records import Record
+from .recovery import Recovery, State
+from .retention import Retention
+from .settings import Durability
+from .store import Store
+
+__all__ = [
+    "Damaged",
+    "Durability",
+    "Files",
+    "Folder",
+    "Journal",
+    "Occupied",
+    "Record",
+    "Recovery",
+    "Retention",
+    "State",
+    "StorageError",
+    "StorageFailed",
+    "StorageFull",
+    "Store",
+    "Sync",
+]

@@ -1,0 +1,103 @@
+"""Law: a consistent copy of a broker's folder, also while a broker works in it; nothing in the source is touched.
+
+Checkpoints come first: the records that they need stay for as long as they do, and everything up to them is durable.
+Sealed segments never change. Of the last one the copy has what is whole when it is read: an exact prefix. Everything is
+checked as it is copied, so a copy of damaged files is refused rather than made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+from . import checkpoint as checkpoints_of
+from .checkpoint import KEPT, Checkpoint, checkpoints
+from .errors import Damaged, StorageError
+from .examination import examine
+from .files import Files
+from .framing import SEAL_BYTES
+from .scanning import CHUNK_BYTES, head_of
+from .segments import end_of, segment_names, survey
+
+ATTEMPTS: Final = 5
+"""How often a copy is begun again because a file went while it was made."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """The positions of the last record and of the newest checkpoint (0 for none), and what was written."""
+
+    position: int
+    checkpoint: int
+    files: int
+    bytes: int
+
+
+def copy(source: Files, target: Files) -> Copied:
+    """Fill an empty target. O(bytes). Raises Damaged for what is bad in the source, StorageError, and OSError."""
+    if target.names():
+        raise StorageError("expected an empty folder to copy to, found files in it")
+    for attempt in range(ATTEMPTS):
+        try:
+            return _copied(source, target)
+        except FileNotFoundError:  # retention, or a newer checkpoint, has removed it meanwhile
+            if attempt == ATTEMPTS - 1:
+                raise
+            for name in target.names():
+                target.remove(name)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _copied(source: Files, target: Files) -> Copied:
+    for position, name in checkpoints(source)[:KEPT]:
+        found = checkpoints_of.read(source, name)
+        if not isinstance(found, Checkpoint):
+            raise Damaged(found)
+        _copy_file(source, target, name, source.size(name), checkpoints_of.checkpoint_name(position))
+    whole: set[str] = set()
+    ended = False
+    while not ended:
+        names = [name for name in segment_names(source) if name not in whole]
+        ended = not names
+        for name in names:
+            head = head_of(source, name)
+            end = end_of(source, name, head)
+            _copy_file(source, target, name, end.offset + (SEAL_BYTES if end.sealed else 0), name)
+            if end.sealed:
+                whole.add(name)
+            elif name == segment_names(source)[-1]:
+                ended = True
+            else:
+                break  # it was sealed after it was read
+    target.sync_folder()
+    return _checked(target)
+
+
+def _copy_file(source: Files, target: Files, name: str, size: int, new: str) -> None:
+    file = target.create(new)
+    try:
+        offset = 0
+        while offset < size:
+            chunk = source.read(name, offset, min(CHUNK_BYTES, size - offset))
+            if not chunk:
+                raise FileNotFoundError(f"{name} has become shorter")
+            file.write(offset, chunk)
+            offset += len(chunk)
+        file.finish(size)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _checked(target: Files) -> Copied:
+    """Read the copy as a start would."""
+    for finding in examine(target):
+        if finding.damage:
+            raise Damaged(finding.line())
+    found = survey(target)
+    if found is None:
+        raise StorageError("expected a journal to copy, found none")
+    newest = max((position for position, _ in checkpoints(target)), default=0)
+    names = target.names()
+    return Copied(found.position, newest, len(names), sum(map(target.size, names)))

@@ -1,0 +1,93 @@
+"""Law: everything in a broker's folder is read and judged, file by file; nothing is changed, and no lock is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from . import checkpoint as checkpoints_of
+from .checkpoint import Checkpoint, checkpoints
+from .errors import Damaged
+from .files import Files
+from .scanning import head_of
+from .segments import end_of, segment_names, survey
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What there is to say about one file, in one line. `damage`: a broker would not start, or has lost something."""
+
+    name: str
+    text: str
+    damage: bool
+
+    def line(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+def examine(files: Files) -> Iterator[Finding]:
+    """A finding for each segment and checkpoint, then those about how they fit together. O(bytes).
+
+    Of a folder in which a broker is at work, the last record may be seen half-written: that is told as torn.
+    """
+    damage = False
+    for finding in (*_segments(files), *_checkpoints(files)):
+        damage = damage or finding.damage
+        yield finding
+    if not damage:
+        yield from _together(files)
+
+
+def _segments(files: Files) -> Iterator[Finding]:
+    for name in segment_names(files):
+        try:
+            head = head_of(files, name)
+            end = end_of(files, name, head)
+        except Damaged as error:
+            yield Finding(name, str(error).removeprefix(f"{name}: "), True)
+            continue
+        except FileNotFoundError:
+            continue  # a broker at work has just removed it
+        count = end.content.count
+        records = f"records {head.first} to {end.position}" if count else f"no records, the next is {head.first}"
+        ending = "sealed" if end.sealed else f"open, {end.torn} bytes torn" if end.torn else "open"
+        yield Finding(name, f"{records}, {ending}", False)
+
+
+def _checkpoints(files: Files) -> Iterator[Finding]:
+    for _, name in sorted(checkpoints(files)):
+        try:
+            found = checkpoints_of.read(files, name)
+        except FileNotFoundError:
+            continue
+        if isinstance(found, str):
+            yield Finding(name, found.removeprefix(f"{name}: "), True)
+        else:
+            yield Finding(name, f"state after record {found.position}, {len(found.body)} bytes", False)
+
+
+def _together(files: Files) -> Iterator[Finding]:
+    """What would be refused at a start though each file is sound."""
+    there = checkpoints(files)
+    try:
+        found = survey(files)
+    except Damaged as error:
+        name, _, text = str(error).partition(": ")
+        yield Finding(name, text, True)
+        return
+    if found is None:
+        if there:
+            yield Finding(there[0][1], "expected the journal of this checkpoint beside it, found none", True)
+        return
+    reaching = 0
+    for position, name in there:
+        checkpoint = checkpoints_of.read(files, name)
+        if position > found.position:
+            yield Finding(name, f"the journal ends at position {found.position}: records are missing", True)
+        elif isinstance(checkpoint, Checkpoint) and checkpoint.identity != found.identity:
+            yield Finding(name, "expected a checkpoint of this journal, found one of another", True)
+        reaching = max(reaching, position)
+    if reaching + 1 < found.first:
+        yield Finding(found.last, f"records 1 to {found.first - 1} are gone, and no checkpoint holds them", True)

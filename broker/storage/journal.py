@@ -1,0 +1,321 @@
+"""Law: the journal: records are appended, written together, made durable together, and read again. What they say, and
+when there is a checkpoint, is decided elsewhere.
+
+Everything appended since the last write goes out in one write and is made durable by one sync: group commit. `written`
+and `durable` say how far each has come, `safe` how far answers may go in the chosen mode. Room is made before a record
+is appended (`reserve`), so that a full disk refuses an input before it has changed anything. An error of a write or a
+sync is final: `safe` stands still for ever, and everything raises StorageFailed.
+
+A sync may be waited for in another thread: `begin` hands it out, `settle` takes note of its end. Nothing else here may
+be called from another thread.
+"""
+
+from __future__ import annotations
+
+import errno
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, NoReturn, final
+
+from ..events.errors import LimitExceeded
+from . import framing
+from .errors import StorageError, StorageFailed, StorageFull
+from .files import File, Files
+from .framing import Seal, SegmentHead
+from .retention import Extent
+from .scanning import Entry
+from .segments import UNFINISHED, Segment, entries, rewrite, survey
+from .settings import Durability
+
+_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
+
+
+@final
+class Sync:
+    """A sync to be waited for: `run` may be called in another thread, once; then Journal.settle in its own."""
+
+    __slots__ = ("_file", "ended", "error", "position")
+
+    def __init__(self, file: File, position: int) -> None:
+        self._file = file
+        self.position: Final = position
+        self.ended = False
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        try:
+            self._file.sync()
+        except OSError as error:
+            self.error = error
+        self.ended = True
+
+
+@final
+class Journal:
+    """The one log of a broker. The folder must be locked. Raises Damaged, StorageFull and StorageFailed."""
+
+    __slots__ = (
+        "_buffer", "_buffered", "_content", "_failure", "_files", "_heads", "_pending", "_sealed", "_seed", "_segment",
+        "_settings", "_synced_at", "_syncs", "durable", "identity", "position", "torn", "written",
+    )  # fmt: skip
+
+    def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
+        """Open the journal in these files, or begin one with this identity (16 bytes that no other journal has).
+
+        `torn` is how many bytes were cut off that were being written when the last process ended. Reads the last
+        segment and writes it anew.
+        """
+        self._files: Final = files
+        self._settings: Final = settings
+        self._failure: str | None = None
+        self._buffer: list[bytes] = []
+        self._buffered = 0
+        self._pending: Sync | None = None
+        self._syncs = 0
+        self._synced_at = now
+        self._sealed: list[Extent] = []
+        self._heads: dict[str, SegmentHead] = {}
+        with self._final("opening the journal"):
+            for name in files.names():
+                if name.endswith(UNFINISHED):
+                    files.remove(name)
+            found = survey(files)
+            if found is not None:
+                identity, now = found.identity, found.end.content.last_time
+                self._sealed = [extent for extent, _ in found.sealed]
+                self._heads = {extent.name: head for extent, head in found.sealed}
+                if found.end.content.count:
+                    self._sealed.append(rewrite(files, found))
+                    self._heads[found.last] = found.head
+            self.torn: Final = 0 if found is None else found.end.torn
+            self.identity: Final = identity
+            self._seed: Final = framing.seed(identity)
+            self.position = 0 if found is None else found.position
+            self.written = self.durable = self.position
+            self._segment = Segment(files, SegmentHead(identity, self.position + 1, now), self._first_room())
+            self._segment.publish()
+            self._heads[self._segment.name] = self._segment.head
+            self._content = self._segment.content
+
+    @property
+    def first(self) -> int:
+        """The oldest position that is kept; one more than `position` if there is none."""
+        return self._sealed[0].first if self._sealed else self._segment.head.first
+
+    @property
+    def time(self) -> int:
+        """Of the newest record, or when the journal was begun."""
+        return self._content.last_time
+
+    @property
+    def safe(self) -> int:
+        """What is answered by records up to here may be sent."""
+        return self.durable if self._settings.fsync == "always" else self.written
+
+    @property
+    def sealed(self) -> tuple[Extent, ...]:
+        return tuple(self._sealed)
+
+    @property
+    def active_bytes(self) -> int:
+        return self._segment.size + self._buffered
+
+    # ---- appending ----
+
+    def reserve(self) -> None:
+        """Make sure that one more record of any legal size can be appended. O(1) but for every growth_bytes.
+
+        Call it before the input is handled from which the record may come. Raises StorageFull, having changed nothing.
+        """
+        self._check()
+        if self._segment.size + self._buffered >= self._settings.segment_bytes and self._pending is None:
+            self.rotate()
+        self._make_room(self._settings.room)
+
+    def append(self, kind: int, payload: bytes, now: int) -> int:
+        """The position of the new record, which is not written yet. Raises StorageFull if nothing was reserved."""
+        self._check()
+        if len(payload) > self._settings.record_bytes:
+            raise LimitExceeded(
+                f"record_bytes: the journal takes records of {self._settings.record_bytes:,} bytes, found one of "
+                f"{len(payload):,}"
+            )
+        self._make_room(framing.RECORD_HEAD_BYTES + len(payload) + framing.SEAL_BYTES)
+        time = max(now, self._content.last_time)
+        count, first_time = self._content.count, self._content.first_time
+        record = framing.record(self._seed, kind, self.position + 1, self.durable, time, payload)
+        self._buffer.append(record)
+        self._buffered += len(record)
+        self._content = Seal(count + 1, first_time if count else time, time)
+        self.position += 1
+        return self.position
+
+    def write(self) -> None:
+        """Hand everything appended to the system."""
+        self._check()
+        if self._buffer:
+            with self._final("writing"):
+                self._segment.write(b"".join(self._buffer), self._content)
+            self._buffer.clear()
+            self._buffered = 0
+            self.written = self.position
+
+    def begin(self) -> Sync | None:
+        """Write, and what is to be run for it to be durable; None if nothing is, or another one is under way."""
+        self.write()
+        if self._pending is not None:
+            return None
+        if self._segment.size >= self._settings.segment_bytes:  # with syncs under way at all times, `reserve` cannot
+            with suppress(StorageFull):
+                self.rotate()
+        if self.durable == self.written:
+            return None
+        self._pending = Sync(self._segment.file, self.written)
+        return self._pending
+
+    def settle(self, sync: Sync) -> None:
+        """Take note of the end of the sync that `begin` has handed out. Raises StorageFailed where it failed."""
+        assert sync is self._pending
+        assert sync.ended
+        self._pending = None
+        if sync.error is not None:
+            self.fail("syncing", sync.error)
+        self._check()
+        self.durable = max(self.durable, sync.position)
+        self._syncs += 1
+
+    def sync(self) -> None:
+        """Write, and wait until all of it is durable, whatever the mode."""
+        self.write()
+        if self.durable < self.written:
+            with self._final("syncing"):
+                self._segment.file.sync()
+            self.durable = self.written
+            self._syncs += 1
+
+    def commit(self, now: int) -> int:
+        """What the mode asks for after a group of records, waiting for it: `safe`."""
+        if self.due(now) == 0:
+            self.sync()
+            self._synced_at = now
+        else:
+            self.write()
+        return self.safe
+
+    def due(self, now: int) -> int | None:
+        """Microseconds until `commit` has something to sync; None if it has nothing."""
+        if self.durable == self.position or self._settings.fsync == "os":
+            return None
+        if self._settings.fsync == "always" or now < self._synced_at:
+            return 0
+        return max(0, self._synced_at + self._settings.interval - now)
+
+    def rotate(self) -> None:
+        """Seal the segment and begin the next one. Raises StorageFull, having changed nothing that matters."""
+        assert self._pending is None, "a sync is under way"
+        if not self._content.count:
+            return
+        head = SegmentHead(self.identity, self.position + 1, self._content.last_time)
+        with self._final("beginning a segment"):
+            following = Segment(self._files, head, self._first_room())  # first, as it may find no room
+        self.sync()  # a seal says that what is before it is durable
+        with self._final("sealing a segment"):
+            self._sealed.append(self._segment.seal(self.durable))
+            following.publish()
+        self._segment = following
+        self._heads[following.name] = following.head
+        self._content = following.content
+
+    # ---- reading ----
+
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+        """The records behind a position, in order, as far as they were written when this was called.
+
+        Raises StorageError where they are no longer kept. Segments removed while it runs end it with an OSError.
+        """
+        if after + 1 < self.first:
+            raise StorageError(f"records {after + 1} to {self.first - 1} are no longer kept")
+        until = self.written if until is None else min(until, self.written)
+        names = [*(extent.name for extent in self._sealed), self._segment.name]
+        return entries(self._files, [(name, self._heads[name]) for name in names], after, until)
+
+    def before(self, time: int) -> int:
+        """The position behind which the records of this time and later are, among those kept. O(a segment)."""
+        at = bisect_left([extent.last_time for extent in self._sealed], time)
+        start = self._sealed[at].first if at < len(self._sealed) else self._segment.head.first
+        for entry in self.read(start - 1):
+            if entry.time >= time:
+                return entry.position - 1
+        return self.written
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove the oldest sealed segments, in order, each for good before the next."""
+        self._check()
+        for name in names:
+            assert self._sealed[0].name == name
+            with self._final("removing a segment"):
+                self._files.remove(name)
+                self._files.sync_folder()  # or the disk may keep an older one, and there is a gap
+            del self._sealed[0], self._heads[name]
+
+    def close(self) -> None:
+        """Make everything durable and seal it, as far as that is possible."""
+        try:
+            if self._failure is None:
+                self.rotate()
+        except StorageFull:
+            self.sync()  # the next start seals it
+        finally:
+            self._segment.close()
+
+    def statistics(self) -> dict[str, int]:
+        return {
+            "position": self.position,
+            "durable": self.durable,
+            "first": self.first,
+            "segments": len(self._sealed) + 1,
+            "bytes": sum(extent.size for extent in self._sealed) + self.active_bytes,
+            "syncs": self._syncs,
+        }
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        assert self.durable <= self.written <= self.position
+        assert self._segment.head.first + self._content.count == self.position + 1
+        assert self._buffered == sum(map(len, self._buffer))
+        assert bool(self._buffer) == (self.written < self.position)
+        assert self._segment.room >= self._buffered + framing.SEAL_BYTES
+        behind = [*(extent.first for extent in self._sealed[1:]), self._segment.head.first]
+        assert [extent.last + 1 for extent in self._sealed] == (behind if self._sealed else [])
+
+    # ---- failing ----
+
+    def _first_room(self) -> int:
+        return max(self._settings.growth_bytes, self._settings.room)
+
+    def _make_room(self, size: int) -> None:
+        missing = self._buffered + size - self._segment.room
+        if missing > 0:
+            with self._final("making room"):
+                self._segment.grow(max(missing, self._settings.growth_bytes))
+
+    @contextmanager
+    def _final(self, doing: str) -> Iterator[None]:
+        """An error in here is the last one, but for a full disk where room is made."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _FULL and doing in ("making room", "beginning a segment", "opening the journal"):
+                raise StorageFull(f"the disk is full ({doing})") from None
+            self.fail(doing, error)
+
+    def fail(self, doing: str, error: OSError) -> NoReturn:
+        """Write nothing any more, because of this. Raises StorageFailed, as everything does from here on."""
+        if self._failure is None:
+            self._failure = f"{doing} failed: {error.strerror or error}; nothing is written any more"
+        raise StorageFailed(self._failure)
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise StorageFailed(self._failure)

@@ -1,0 +1,135 @@
+"""Law: how state comes back: the newest checkpoint that can be read, and every record behind it. What state is, it is
+told: something that can be restored, replayed and digested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from . import checkpoint as checkpoints_of
+from .checkpoint import KEPT, Checkpoint, checkpoints
+from .errors import Damaged
+from .files import Files
+from .journal import Journal
+from .records import Record, decode
+from .scanning import Entry
+
+
+class State(Protocol):
+    """What a journal is the history of. A new one is the state before the first record."""
+
+    def restore(self, body: bytes) -> None:
+        """Take the place of a state that said this of itself. Raises ForetellErrors."""
+
+    def replay(self, position: int, time: int, record: Record) -> None:
+        """What this record did the first time; what that would send to anyone is dropped."""
+
+    def save(self) -> bytes:
+        """What `restore` takes."""
+
+    def digest(self) -> bytes:
+        """32 bytes, equal for states that will go on equally, and the same before saving and after restoring."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was found: `checkpoint` is its position, 0 without; `torn` is how many bytes of the journal were cut off;
+    `aside` says why checkpoints were put aside, a line each. Every part of it is for the operator to read.
+    """
+
+    checkpoint: int
+    position: int
+    replayed: int
+    torn: int
+    aside: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Said at the start."""
+        yield from self.aside
+        if self.torn:
+            yield f"cut off {self.torn:,} bytes that were being written when the broker ended"
+        yield f"recovered to position {self.position:,}: checkpoint {self.checkpoint:,} and {self.replayed:,} records"
+
+
+def recover(files: Files, journal: Journal, state: State) -> Recovery:
+    """Bring a new state to the journal's end. O(checkpoint + records behind it).
+
+    Raises Damaged where what is there cannot give it: no checkpoint that reaches back to the records that are kept, a
+    journal that ends before a checkpoint, a checkpoint of another journal, a state with another digest than it had.
+    """
+    newest, aside = _newest(files, journal)
+    after = 0
+    if newest is not None:
+        after = newest.position
+        state.restore(newest.body)
+        check_digest(newest, state)
+    if after + 1 < journal.first:
+        raise Damaged(f"expected a checkpoint at position {journal.first - 1} or later, found none: {'; '.join(aside)}")
+    replayed = 0
+    for entry in journal.read(after):
+        replay(state, entry)
+        replayed += 1
+    return Recovery(after, journal.position, replayed, journal.torn, tuple(aside))
+
+
+def replay(state: State, entry: Entry) -> None:
+    """Raises Damaged for a record that this version does not know."""
+    try:
+        record = decode(entry.kind, entry.payload)
+    except Damaged as error:
+        raise Damaged(f"record {entry.position}: {error}") from None
+    state.replay(entry.position, entry.time, record)
+
+
+def check_digest(checkpoint: Checkpoint, state: State) -> None:
+    """Raises Damaged where the state is not the one of which the checkpoint was made."""
+    if state.digest() != checkpoint.digest:
+        raise Damaged(
+            f"{checkpoints_of.checkpoint_name(checkpoint.position)}: the state has another digest than when it was "
+            "saved; this version of the program may have changed what it means"
+        )
+
+
+def compare(files: Files, read: Callable[[int, int], Iterator[Entry]], make: Callable[[], State]) -> tuple[int, int]:
+    """Replay from the older checkpoint to the newer one and compare: their positions. Nothing is changed.
+
+    `read(after, until)` gives records. Raises Damaged where the states differ, or either cannot be read.
+    """
+    found = [_whole(files, name) for _, name in checkpoints(files)]
+    if len(found) < KEPT:
+        raise Damaged(f"expected {KEPT} checkpoints to compare, found {len(found)}")
+    newer, older = found[:KEPT]
+    state = make()
+    state.restore(older.body)
+    check_digest(older, state)
+    for entry in read(older.position, newer.position):
+        replay(state, entry)
+    check_digest(newer, state)
+    return older.position, newer.position
+
+
+def _whole(files: Files, name: str) -> Checkpoint:
+    found = checkpoints_of.read(files, name)
+    if isinstance(found, str):
+        raise Damaged(found)
+    return found
+
+
+def _newest(files: Files, journal: Journal) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint that can be read, and what was wrong with newer ones."""
+    aside: list[str] = []
+    for position, name in checkpoints(files):
+        if position > journal.position:
+            raise Damaged(
+                f"{name}: the journal ends at position {journal.position}, before this checkpoint: records are missing"
+            )
+        found = checkpoints_of.read(files, name)
+        if isinstance(found, Checkpoint):
+            if found.identity != journal.identity:
+                raise Damaged(f"{name}: expected a checkpoint of this journal, found one of another")
+            return found, aside
+        aside.append(found)
+    return None, aside

@@ -1,0 +1,209 @@
+"""Law: the segments of a journal in a folder: which there are, whether they fit together, and how one is written.
+
+A segment is named for the position of its first record. It comes into being under another name and is renamed when its
+head is durable; the one before it has its seal by then. So only the last segment of a journal can be without a seal,
+and a bad head is always damage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, final
+
+from . import framing
+from .errors import Damaged
+from .files import File, Files
+from .framing import SEAL_BYTES, SEGMENT_HEAD_BYTES, Seal, SegmentHead
+from .retention import Extent
+from .scanning import CHUNK_BYTES, End, Entry, head_of, scan, seal_of
+
+UNFINISHED: Final = ".new"
+"""The suffix of a file that is being made: of no meaning, and removed when a journal is opened."""
+
+ATTEMPTS: Final = 3
+
+_NAME: Final = re.compile(r"([0-9]{20})\.journal")
+
+
+def segment_name(first: int) -> str:
+    return f"{first:020}.journal"
+
+
+def segment_names(files: Files) -> list[str]:
+    """In the order of their records."""
+    return [name for name in files.names() if _NAME.fullmatch(name)]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A journal as it is found: the sealed segments, and the last one with its end."""
+
+    sealed: tuple[tuple[Extent, SegmentHead], ...]
+    last: str
+    head: SegmentHead
+    end: End
+
+    @property
+    def identity(self) -> bytes:
+        return self.head.identity
+
+    @property
+    def first(self) -> int:
+        """The position of the oldest record that is kept."""
+        return self.sealed[0][0].first if self.sealed else self.head.first
+
+    @property
+    def position(self) -> int:
+        """The position of the newest record."""
+        return self.end.position
+
+
+def survey(files: Files) -> Survey | None:
+    """What there is; None for a folder without a segment. Reads all of the last segment, and both ends of the others.
+
+    Raises Damaged where segments do not follow each other, and what the last one's records have to complain of.
+    """
+    names = segment_names(files)
+    if not names:
+        return None
+    heads = [head_of(files, name) for name in names]
+    sealed: list[tuple[Extent, SegmentHead]] = []
+    for index, (name, head) in enumerate(zip(names, heads)):
+        if segment_name(head.first) != name:
+            raise Damaged(f"{name}: offset 0: expected a segment from record {int(name[:20])} on, found {head.first}")
+        if head.identity != heads[0].identity:
+            raise Damaged(f"{name}: offset 0: expected a segment of the same journal as {names[0]}, found another's")
+        if sealed and head.first != sealed[-1][0].last + 1:
+            raise Damaged(f"{name}: expected a segment from record {sealed[-1][0].last + 1} on, which is missing")
+        if index < len(names) - 1:
+            seal = seal_of(files, name, head)
+            last = head.first + seal.count - 1
+            sealed.append((Extent(name, head.first, last, files.size(name), seal.last_time), head))
+    end = end_of(files, names[-1], heads[-1])
+    return Survey(tuple(sealed), names[-1], heads[-1], end)
+
+
+def end_of(files: Files, name: str, head: SegmentHead) -> End:
+    """Read a whole segment for its end. Raises Damaged.
+
+    Damage is looked at again: where a broker is at work, a write may have come between two reads of one record.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return next(found for found in scan(files, name, head) if isinstance(found, End))
+        except Damaged:
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def entries(
+    files: Files, segments: list[tuple[str, SegmentHead]], after: int, until: int | None = None
+) -> Iterator[Entry]:
+    """The records behind `after`, up to and with `until`, through all of these segments. Raises Damaged."""
+    for index, (name, head) in enumerate(segments):
+        last = index == len(segments) - 1
+        if not last and segments[index + 1][1].first <= after + 1:
+            continue
+        if until is not None and head.first > until:
+            return
+        for found in scan(files, name, head, after, until if last else None):
+            if isinstance(found, Entry):
+                if until is not None and found.position > until:
+                    return
+                yield found
+            elif not last and not (found.sealed and found.position + 1 == segments[index + 1][1].first):
+                raise Damaged(f"{name}: offset {found.offset}: expected record {found.position + 1}, found none")
+
+
+@final
+class Segment:
+    """One that is being written. Methods raise OSError; after that it is not to be used."""
+
+    __slots__ = ("_allocated", "_file", "_files", "_seed", "content", "head", "name", "size")
+
+    def __init__(self, files: Files, head: SegmentHead, room: int) -> None:
+        """Make it durable under a name without meaning, with room for so many bytes."""
+        self._files = files
+        self._seed = framing.seed(head.identity)
+        self.name: Final = segment_name(head.first)
+        self.head: Final = head
+        self.content = Seal(0, head.time, head.time)
+        self.size = SEGMENT_HEAD_BYTES
+        self._allocated = SEGMENT_HEAD_BYTES + room
+        self._file: File = files.create(self.name + UNFINISHED)
+        try:
+            self._file.allocate(self._allocated)
+            self._file.write(0, framing.segment_head(head))
+            self._file.sync()
+        except OSError:
+            self.abandon()
+            raise
+
+    @property
+    def file(self) -> File:
+        """For syncing it from another thread."""
+        return self._file
+
+    @property
+    def room(self) -> int:
+        """Bytes that can be written without asking for more."""
+        return self._allocated - self.size
+
+    def abandon(self) -> None:
+        """Undo the making."""
+        self._file.close()
+        self._files.remove(self.name + UNFINISHED)
+
+    def publish(self) -> None:
+        """Give it its name."""
+        self._files.rename(self.name + UNFINISHED, self.name)
+        self._files.sync_folder()
+
+    def grow(self, size: int) -> None:
+        """Make room for so many bytes more. May be tried again after ENOSPC."""
+        self._file.allocate(self._allocated + size)
+        self._allocated += size
+
+    def write(self, data: bytes, content: Seal) -> None:
+        """Append records; `content` is what the seal would say with them."""
+        self._file.write(self.size, data)
+        self.size += len(data)
+        self.content = content
+
+    def seal(self, durable: int) -> Extent:
+        """End it, durably. All its records must be durable: a seal says so."""
+        position = self.head.first + self.content.count
+        self._file.write(self.size, framing.seal(self._seed, position, durable, self.content.last_time, self.content))
+        self.size += SEAL_BYTES
+        self._file.finish(self.size)
+        return Extent(self.name, self.head.first, position - 1, self.size, self.content.last_time)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def rewrite(files: Files, found: Survey) -> Extent:
+    """Put a durable copy of the last segment's records, with a seal, in its place.
+
+    What is read may be a page that a failed fsync left in memory and that will never reach the disk by itself; and what
+    is torn must not be found again behind later records.
+    """
+    end, name = found.end, found.last
+    file = files.create(name + UNFINISHED)
+    offset = 0
+    while offset < end.offset:
+        chunk = files.read(name, offset, min(CHUNK_BYTES, end.offset - offset))
+        file.write(offset, chunk)
+        offset += len(chunk)
+    last_time = end.content.last_time
+    file.write(
+        offset, framing.seal(framing.seed(found.identity), end.position + 1, end.position, last_time, end.content)
+    )
+    file.finish(offset + SEAL_BYTES)
+    files.rename(name + UNFINISHED, name)
+    files.sync_folder()
+    return Extent(name, found.head.first, end.position, offset + SEAL_BYTES, last_time)

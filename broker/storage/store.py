@@ -1,0 +1,140 @@
+"""Law: a broker's folder: the journal, its checkpoints, what may be removed of them; in the order that keeps it safe.
+
+    lock                               held by the broker that works here
+    00000000000000000001.journal       segments, each named for its first record
+    00000000000000004711.checkpoint    the state after that record; two are kept
+
+How a broker uses it. At the start: `Store(...)`, `recover(state)`. For each input: `reserve`, then the kernel, then
+`append` for each record among its effects. After a group of inputs: `commit`, or `begin` and `settle` where a thread
+waits for the disk. Effects are held back until `safe` has reached the last record appended before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from . import checkpoint as checkpoints_of
+from .checkpoint import Checkpoint, checkpoints
+from .errors import Damaged
+from .files import Files
+from .journal import Journal, Sync
+from .records import CursorOvertaken, Record, encode
+from .recovery import Recovery, State, recover
+from .retention import plan
+from .segments import segment_names
+from .settings import Durability
+
+
+@final
+class Store:
+    """Opens and locks the folder. Raises StorageErrors."""
+
+    __slots__ = ("_checkpoints", "_files", "_recovered", "_settings", "journal")
+
+    def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
+        """`identity`: 16 bytes that no other journal has, used if there is no journal here yet."""
+        self._files: Final = files
+        self._settings: Final = settings
+        self._recovered = False
+        files.lock()
+        try:
+            there = checkpoints(files)
+            if there and not segment_names(files):
+                raise Damaged(f"{there[0][1]}: expected the journal of this checkpoint beside it, found none")
+            self.journal: Final = Journal(files, identity, settings, now)
+        except BaseException:
+            files.close()
+            raise
+        self._checkpoints: list[int] = []
+
+    @property
+    def safe(self) -> int:
+        """What is answered by records up to here may be sent."""
+        return self.journal.safe
+
+    def recover(self, state: State) -> Recovery:
+        """Bring a new state to where the journal ends. Raises Damaged."""
+        recovery = recover(self._files, self.journal, state)
+        for position, name in checkpoints(self._files):
+            if position > recovery.checkpoint:
+                checkpoints_of.put_aside(self._files, name)
+            else:
+                self._checkpoints.append(position)
+        self._recovered = True
+        return recovery
+
+    def reserve(self) -> None:
+        """Before an input that may be recorded. Raises StorageFull, and StorageFailed."""
+        self.journal.reserve()
+
+    def append(self, record: Record, now: int) -> int:
+        """The record's position."""
+        assert self._recovered
+        return self.journal.append(*encode(record), now)
+
+    def commit(self, now: int) -> int:
+        """After a group of inputs: `safe`. Waits for the disk where the mode asks for it."""
+        return self.journal.commit(now)
+
+    def begin(self) -> Sync | None:
+        """The same in two parts, for waiting in another thread: run what this returns, then `settle` it."""
+        return self.journal.begin()
+
+    def settle(self, sync: Sync) -> None:
+        self.journal.settle(sync)
+
+    def checkpoint(self, state: State, now: int) -> Checkpoint | None:
+        """Save the state, which all appended records have gone into; None if there is one at this position already.
+
+        Raises StorageFull, after which everything goes on without it.
+        """
+        position = self.journal.position
+        self.journal.sync()  # a checkpoint must not know what the journal may yet forget
+        if self._checkpoints[:1] == [position]:
+            return None
+        made = Checkpoint(self.journal.identity, position, now, state.digest(), state.save())
+        try:
+            checkpoints_of.write(self._files, made)
+        except OSError as error:
+            self.journal.fail("writing a checkpoint", error)
+        self._checkpoints = [position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
+        return made
+
+    def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:
+        """Remove what the retention does not keep, and say which cursors have lost something, with their positions.
+
+        `cursors`: the position that each durable cursor has done with. Those records are in the journal, durably,
+        before anything is removed; the state is to be given them as if they were replayed.
+        """
+        needed_after = self._checkpoints[-1] if len(self._checkpoints) >= checkpoints_of.KEPT else 0
+        journal = self.journal
+        decided = plan(journal.sealed, journal.active_bytes, needed_after, cursors, self._settings.retention, now)
+        told: list[tuple[int, CursorOvertaken]] = []
+        for each in decided.overtaken:
+            record = CursorOvertaken(each.cursor, each.first, each.last)
+            told.append((self.append(record, now), record))
+        journal.sync()  # who lost something learns it, also after a crash
+        journal.remove(decided.remove)
+        return told
+
+    def statistics(self) -> dict[str, Any]:
+        return {
+            "fsync": self._settings.told(),
+            **self.journal.statistics(),
+            "checkpoints": len(self._checkpoints),
+            "checkpoint": self._checkpoints[0] if self._checkpoints else 0,
+        }
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        self.journal.check_invariants()
+        assert self._checkpoints == sorted(self._checkpoints, reverse=True)
+        assert all(position <= self.journal.durable for position in self._checkpoints)
+
+    def close(self) -> None:
+        """Make everything durable as far as possible, and let others in."""
+        try:
+            self.journal.close()
+        finally:
+            self._files.close()

@@ -1,0 +1,48 @@
+"""An engine as the state of a journal: what a broker does with records, without a broker. Keeps the results it made."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from broker.engine import Engine
+from broker.events import Disorder
+from broker.storage.engine_digest import engine_digest
+from broker.storage.records import Batch, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+
+
+class JournaledEngine:
+    def __init__(self) -> None:
+        self.engine = Engine()
+        self.lines: dict[int, list[dict[str, Any]]] = {}  # by the position of the record that caused them
+
+    def replay(self, position: int, time: int, record: Record) -> None:
+        match record:
+            case StreamDeclared():
+                disorder = cast("Disorder", record.disorder)
+                self.engine.add_stream(record.name, record.attributes, key=record.key, disorder=disorder)
+            case SubscriptionAdded():
+                self.engine.subscribe(
+                    record.name,
+                    language=record.language,
+                    query=record.query,
+                    lineage=record.lineage,
+                    report=record.report,
+                    forecast=record.forecast,
+                )
+            case SubscriptionRemoved(name):
+                self.engine.unsubscribe(name)
+            case Batch():
+                rows = [tuple(row) for row in record.rows]
+                results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)
+                self.lines[position] = [result.line() for result in results]
+            case _:
+                raise AssertionError(record)
+
+    def save(self) -> bytes:
+        return self.engine.snapshot()
+
+    def restore(self, body: bytes) -> None:
+        self.engine = Engine.restore(body)
+
+    def digest(self) -> bytes:
+        return engine_digest(self.engine.snapshot())

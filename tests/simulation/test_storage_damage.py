@@ -1,0 +1,69 @@
+"""Every cut and many turned bits of a journal and its checkpoints: an exact prefix, or a refusal; never silence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import settings
+from simulation.storage_damage import Sample, cut, flip, flips, sample
+
+FLIPS = 20 * settings().max_examples
+
+
+@pytest.fixture(scope="module")
+def journal() -> Sample:
+    return sample(1)
+
+
+@pytest.fixture(scope="module")
+def saved() -> Sample:
+    """With two checkpoints, the newer one in the last segment."""
+    return sample(2, 25, checkpoints=(8, 24))
+
+
+def test_the_samples_have_what_is_to_be_damaged(journal: Sample, saved: Sample) -> None:
+    assert sum(name.endswith(".journal") for name in journal.contents) >= 3
+    assert sum(name.endswith(".checkpoint") for name in saved.contents) == 2
+
+
+def test_a_last_segment_that_is_cut_gives_a_prefix(journal: Sample) -> None:
+    found = Counter(
+        cut(journal, journal.last_segment, size) for size in range(len(journal.contents[journal.last_segment]))
+    )
+    assert found["shorter"] > 0
+    assert found["whole"] > 0, "the room behind the records may go"
+    assert cut(journal, journal.last_segment, 30) == "refused", "a segment has its head before it has its name"
+
+
+def test_any_other_segment_that_is_cut_or_missing_is_refused(journal: Sample) -> None:
+    for name in sorted(journal.contents):
+        if name != journal.last_segment:
+            assert {cut(journal, name, size) for size in range(-1, len(journal.contents[name]))} == {"refused"}
+
+
+def test_a_journal_that_ends_before_a_checkpoint_is_refused(saved: Sample) -> None:
+    name = saved.last_segment
+    found = [cut(saved, name, size) for size in range(len(saved.contents[name]))]
+    assert found == sorted(found, key=("refused", "shorter", "whole").index)
+    assert found.count("shorter") <= len(saved.contents[name]) // 3, "only what came after the checkpoint may go"
+
+
+def test_a_checkpoint_that_is_cut_gives_way_to_the_older_one(saved: Sample) -> None:
+    for name in saved.contents:
+        if name.endswith(".checkpoint"):
+            assert {cut(saved, name, size) for size in range(-1, len(saved.contents[name]))} == {"whole"}
+
+
+def test_turned_bits_are_never_passed_over(journal: Sample, saved: Sample) -> None:
+    random = Random(3)
+    for whole in (journal, saved):
+        found = flips(random, whole, FLIPS // 2)
+        assert found["refused"] > FLIPS // 40, found
+        assert found["shorter"] > 0, found
+
+
+def test_every_bit_of_a_checkpoint_is_guarded(saved: Sample) -> None:
+    name = max(name for name in saved.contents if name.endswith(".checkpoint"))
+    assert {flip(saved, name, bit) for bit in range(0, 8 * len(saved.contents[name]), 3)} == {"whole"}

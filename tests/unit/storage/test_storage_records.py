@@ -1,0 +1,132 @@
+"""The journal's records: every one comes back as it was, and bytes that are none are refused with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.storage import Damaged
+from broker.storage.records import (
+    KINDS,
+    Batch,
+    ClockTick,
+    CursorMoved,
+    CursorOvertaken,
+    LimitsChanged,
+    ModelChanged,
+    Punctuated,
+    Record,
+    StreamDeclared,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+    decode,
+    encode,
+)
+
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+TEXT = st.text(max_size=20)
+TEXT_OR_NONE = st.none() | TEXT
+VALUES = st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False) | TEXT
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Batch:
+    count = draw(st.integers(0, 5))
+    column = st.lists(INTEGERS, min_size=count, max_size=count)
+    constant = INTEGERS.map(lambda value: [value] * count)
+    counting = st.integers(1, 2**40).map(lambda first: range(first, first + count))
+    rows = draw(st.lists(st.lists(VALUES, min_size=2, max_size=2).map(tuple), min_size=count, max_size=count))
+    return Batch(
+        draw(TEXT),
+        draw(column | constant),
+        rows,
+        draw(column | counting),
+        draw(st.none() | column),
+        draw(TEXT_OR_NONE),
+        draw(st.none() | INTEGERS),
+    )
+
+
+RECORDS: st.SearchStrategy[Any] = st.one_of(
+    batches(),
+    st.builds(
+        StreamDeclared,
+        TEXT,
+        st.dictionaries(TEXT, TEXT, max_size=3),
+        TEXT_OR_NONE,
+        TEXT,
+        st.none() | INTEGERS,
+        st.none() | INTEGERS,
+    ),
+    st.builds(
+        SubscriptionAdded,
+        TEXT,
+        TEXT,
+        TEXT,
+        st.none() | st.booleans(),
+        TEXT_OR_NONE,
+        st.none() | st.dictionaries(TEXT, VALUES, max_size=3),
+        st.dictionaries(TEXT, VALUES, max_size=3),
+    ),
+    st.builds(SubscriptionRemoved, TEXT),
+    st.builds(ClockTick, INTEGERS),
+    st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE),
+    st.builds(LimitsChanged, st.dictionaries(TEXT, INTEGERS, max_size=3)),
+    st.builds(ModelChanged, TEXT, TEXT, st.binary(max_size=40)),
+    st.builds(CursorMoved, TEXT, st.none() | INTEGERS),
+    st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
+)
+
+
+def plain(record: Record) -> Record | tuple[Any, ...]:
+    """A batch with lists for columns, whatever sequences they were."""
+    if not isinstance(record, Batch):
+        return record
+    starts = None if record.starts is None else list(record.starts)
+    columns = (list(record.times), [tuple(row) for row in record.rows], list(record.ids), starts)
+    return (record.stream, *columns, record.client, record.message)
+
+
+@given(RECORDS)
+def test_a_record_comes_back_as_it_was(record: Record) -> None:
+    assert plain(decode(*encode(record))) == plain(record)
+
+
+@given(st.integers(0, 12), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
+def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
+    try:
+        record = decode(kind, payload)
+    except Damaged:
+        return
+    assert isinstance(record, KINDS[kind][0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "said"),
+    [
+        (99, b"", "expected a record of a kind that this version knows, found kind 99"),
+        (5, b"\xc1", "expected a ClockTick, found no msgpack"),
+        (5, msgpack.packb(["now"]), "expected the 1 fields of a ClockTick, found others"),
+        (9, msgpack.packb(["ann"]), "expected the 2 fields of a CursorMoved, found others"),
+    ],
+)
+def test_what_is_refused_has_a_reason(kind: int, payload: bytes, said: str) -> None:
+    with pytest.raises(Damaged, match=said):
+        decode(kind, payload)
+
+
+def test_columns_that_count_or_stay_cost_one_number() -> None:
+    rows = [("IBM", float(n)) for n in range(100)]
+    short = encode(Batch("Stock", [7] * 100, rows, range(1_000, 1_100)))[1]
+    long = encode(Batch("Stock", list(range(100)), rows, list(range(0, 300, 3))))[1]
+    assert len(long) - len(short) > 200
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    payload = msgpack.packb(("S", [1, 2], [[1]], 1, None, None, None))
+    with pytest.raises(Damaged, match="expected columns of 1 values in a Batch"):
+        decode(4, payload)
