@@ -8,19 +8,25 @@
             client.publish("Stock", {"name": "IBM", "price": 101.5}, time=5)
             for notification in subscription: ...
 
-The protocol without a socket is session; blocking puts a socket under it, and an asyncio client would stand beside.
+The same for asyncio is `client.aio`. The protocol without a socket is session, what the calls say is calls; blocking
+and aio put a socket under them.
 """
 
 from __future__ import annotations
 
+from broker.wire.keys import Keys
+
+from .advice import Advice, Fault, Retry, advice
 from .blocking import DEFAULT_ADDRESS, Client
 from .errors import (
+    Busy,
     ConnectionLost,
     DefinitionError,
     EventError,
     ForetellError,
     LateEvent,
     LimitExceeded,
+    PermissionDenied,
     ProtocolError,
     QueryError,
     RequestTimeout,
@@ -28,29 +34,41 @@ from .errors import (
     UnknownSubscription,
     Unsupported,
 )
+from .flow import FlowEvent, Happening
 from .notification import Notification
 from .publisher import Publisher
 from .receipt import Receipt, Refusal
+from .reconnection import Reconnect
 from .subscription import Subscription
 
 __all__ = [
     "DEFAULT_ADDRESS",
+    "Advice",
+    "Busy",
     "Client",
     "ConnectionLost",
     "DefinitionError",
     "EventError",
+    "Fault",
+    "FlowEvent",
     "ForetellError",
+    "Happening",
     "LateEvent",
+    "Keys",
     "LimitExceeded",
     "Notification",
+    "PermissionDenied",
     "ProtocolError",
     "Publisher",
     "QueryError",
     "Receipt",
+    "Reconnect",
     "Refusal",
     "RequestTimeout",
+    "Retry",
     "Subscription",
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",
+    "advice",
 ]

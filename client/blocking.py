@@ -10,53 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
-from broker import __version__
-from broker.events import (
-    DefinitionError,
-    LateEvent,
-    Schema,
-    StreamDefinition,
-    checked_subscription_name,
-    parse_instant,
-    row_from_mapping,
-)
-from broker.language.subscription import SubscriptionDefinition
-from broker.wire import (
-    VERSION,
-    AddStream,
-    DescribeStream,
-    Done,
-    Goodbye,
-    Hello,
-    ListStreams,
-    ListSubscriptions,
-    Message,
-    Ping,
-    Pong,
-    Publish,
-    Published,
-    Statistics,
-    StatisticsReport,
-    StreamEntry,
-    Streams,
-    Subscribe,
-    Subscribed,
-    SubscriptionEntry,
-    Subscriptions,
-    Unsubscribe,
-    Welcome,
-)
-from broker.wire.limits import CREDITS_MAX
+from broker.events import StreamDefinition
+from broker.wire import SubscriptionEntry
+from broker.wire.keys import Keys
 
-from .batches import check_batch, merged, parts
-from .connection import Connection, expected
+from .authority import client_keys
+from .calls import Call, Calls, run
+from .connection import Connection
 from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .flow import FlowEvent
 from .notification import Notification
-from .publisher import WINDOW_MESSAGES, WINDOW_MESSAGES_MAX, Publisher
+from .publisher import WINDOW_MESSAGES, Publisher, checked_window
 from .receipt import Receipt
+from .reconnection import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
 
@@ -64,29 +33,42 @@ DEFAULT_ADDRESS: Final = "tcp://127.0.0.1:5570"
 TIMEOUT_SECONDS: Final = 10.0
 GOODBYE_SECONDS: Final = 1.0
 
-_Answer = TypeVar("_Answer", bound=Message)
+_Result = TypeVar("_Result")
 
 
 @final
 class Client:
     """A connection to a broker; a context manager. Opening it waits for the broker.
 
-    `timeout` (seconds) bounds the wait for a connection and for each answer. Raises ConnectionLost where no broker
-    answers at `address`, ProtocolError where it speaks another version. Every call raises ConnectionLost once the
-    session is lost, RequestTimeout where no answer came, and otherwise what its own docstring says.
+    `timeout` (seconds) bounds the wait for a connection and for each answer. `keys`: the file of this client's keys, or
+    what was read from it. `reconnect`: after a loss the next call connects again, and subscriptions go on, with an
+    `incomplete` where something may be missing; None: the client ends with its connection. `on_event` is told what
+    happens in between, within the calls.
+
+    Raises ConnectionLost where no broker answers at `address`, ProtocolError where it speaks another version,
+    PermissionDenied where it does not know us. Every call raises ConnectionLost once the session is lost,
+    RequestTimeout where no answer came, and otherwise what its own docstring says; `advice` tells what to make of it.
     """
 
-    def __init__(self, address: str = DEFAULT_ADDRESS, timeout: float = TIMEOUT_SECONDS) -> None:
-        self._streams: dict[str, StreamDefinition] = {}
-        self._connection = Connection(address, timeout)
+    def __init__(
+        self,
+        address: str = DEFAULT_ADDRESS,
+        timeout: float = TIMEOUT_SECONDS,
+        keys: Keys | str | Path | None = None,
+        reconnect: Reconnect | None = None,
+        on_event: Callable[[FlowEvent], None] | None = None,
+    ) -> None:
+        self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
+        self._calls = Calls(self._connection.session)
         try:
-            self._ask(lambda number: Hello(number, VERSION, f"foretell client {__version__}"), Welcome)
+            self._run(self._calls.open())
         except RequestTimeout:
             self._connection.close()
             raise ConnectionLost(f"no broker answers at {address} within {timeout:g} s") from None
         except BaseException:
             self._connection.close()
             raise
+        self._connection.opened = True
 
     # ---- streams and events ----
 
@@ -103,17 +85,7 @@ class Client:
 
         Raises DefinitionError, also where the stream exists and is another; Unsupported.
         """
-        stream = StreamDefinition(
-            name,
-            Schema.declare(attributes),
-            key,
-            disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
-            lateness,
-            speculation,
-        )
-        declared = stream.schema.declared()
-        self._ask(lambda number: AddStream(number, name, declared, key, disorder, lateness, speculation), Done)
-        self._streams[name] = stream
+        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
 
     def publish(
         self,
@@ -128,16 +100,7 @@ class Client:
         Without `time` the broker's clock is taken, without `id` the broker's number. Raises EventError, LateEvent,
         UnknownStream.
         """
-        definition = self._definition(stream)
-        row = row_from_mapping(definition, data)
-        times = None if time is None else (parse_instant(time),)
-        starts = None if start is None else (parse_instant(start),)
-        ids = None if id is None else (id,)
-        check_batch(definition, times, (row,), ids, starts)
-        answer = self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
-        if answer.refused:
-            raise LateEvent(f"stream {stream!r}: {answer.refused[0].reason}")
-        return Receipt(answer.count, answer.newest, answer.first_id)
+        return self._run(self._calls.publish(stream, data, time, id, start))
 
     def publish_batch(
         self,
@@ -153,18 +116,7 @@ class Client:
         and listed in the receipt; anything else that is wrong raises EventError before anything is sent. Raises
         UnknownStream; LimitExceeded for an event that fits no message, with the ones before it taken.
         """
-        definition = self._definition(stream)
-        rows = check_batch(definition, times, rows, ids, starts)
-        answers: list[tuple[int, Published]] = []
-        connection = self._connection
-        for first, _, (correlation, frame) in parts(connection.session.request, stream, times, rows, ids, starts):
-            try:
-                answers.append((first, expected(connection.exchange(correlation, frame), Published)))
-            except ForetellError as error:
-                if first == 0:
-                    raise
-                raise type(error)(f"{error} (from row {first} of the batch on; the rows before were sent)") from None
-        return merged(answers)
+        return self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
 
     def publisher(
         self,
@@ -177,17 +129,8 @@ class Client:
         At most `window` messages are under way. `on_receipt` is told each batch's number, from 0 on, and its receipt.
         Raises UnknownStream; DefinitionError for a window that is none. See Publisher.
         """
-        if type(window) is not int or not 1 <= window <= WINDOW_MESSAGES_MAX:
-            raise DefinitionError(f"expected a window of 1 to {WINDOW_MESSAGES_MAX:,} messages, found {window!r}")
-        return Publisher(self._connection, self._definition(stream), window, on_receipt)
-
-    def _definition(self, name: str) -> StreamDefinition:
-        """What the broker knows of a stream; it never changes, so it is asked for once."""
-        known = self._streams.get(name)
-        if known is None:
-            entry = self._ask(lambda number: DescribeStream(number, name), Streams).entries[0]
-            known = self._streams[name] = _stream(entry)
-        return known
+        checked_window(window)
+        return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
     # ---- subscriptions ----
 
@@ -208,35 +151,22 @@ class Client:
         `window`: how many notifications may wait on this side; the others wait in the broker. Raises QueryError with
         line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded.
         """
-        options = None if forecast is None else dict(forecast)
-        if type(window) is not int or not 1 <= window <= CREDITS_MAX:
-            raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
-        if query is None:
-            checked_subscription_name(name)
-        else:
-            SubscriptionDefinition(name, language, query, lineage, report, options)
-        session = self._connection.session
-        if session.has_inbox(name):
-            raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
-        session.open_inbox(name, window)
+        request = self._calls.prepare(name, language, query, lineage, report, forecast, window)
         try:
-            answer = self._ask(
-                lambda number: Subscribe(number, name, language, query, lineage, report, options, window), Subscribed
-            )
+            attached = self._run(self._calls.subscribe(request))
         except BaseException:
             self.release(name)  # after a timeout the broker may have it, and an answer to this is dropped
             raise
-        return Subscription(self, name, answer.attached)
+        return Subscription(self, name, attached)
 
     def unsubscribe(self, name: str) -> None:
         """No further notifications; those that have not been read are discarded. Raises UnknownSubscription."""
-        self._connection.session.close_inbox(name)
-        self._ask(lambda number: Unsubscribe(number, name), Done)
+        self._run(self._calls.unsubscribe(name))
 
     def release(self, name: str) -> None:
         """Unsubscribe without waiting for the answer, and without an error."""
         self._connection.session.close_inbox(name)
-        self._connection.tell(lambda number: Unsubscribe(number, name))
+        self._connection.give_up(name)
 
     def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
@@ -246,39 +176,25 @@ class Client:
 
     def ping(self) -> None:
         """Come back when the broker has answered."""
-        self._ask(Ping, Pong)
+        self._run(self._calls.ping())
 
     def statistics(self) -> dict[str, Any]:
         """Numbers by name, in groups by name: of the broker and of its engine."""
-        return self._ask(Statistics, StatisticsReport).groups
+        return self._run(self._calls.statistics())
 
     def streams(self) -> list[StreamDefinition]:
         """The declared streams, sorted by name."""
-        found: list[StreamDefinition] = []
-        more = True
-        while more:
-            after = found[-1].name if found else ""
-            page = self._ask(partial(ListStreams, after=after), Streams)
-            found.extend(map(_stream, page.entries))
-            more = page.more
-        return found
+        return self._run(self._calls.streams())
 
     def subscriptions(self) -> list[SubscriptionEntry]:
         """The subscriptions in the broker, sorted by name."""
-        found: list[SubscriptionEntry] = []
-        more = True
-        while more:
-            after = found[-1].name if found else ""
-            page = self._ask(partial(ListSubscriptions, after=after), Subscriptions)
-            found.extend(page.entries)
-            more = page.more
-        return found
+        return self._run(self._calls.subscriptions())
 
     def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""
         if self._connection.usable:
             with suppress(ForetellError):  # a broker that does not answer finds out by itself
-                self._connection.ask(Goodbye, GOODBYE_SECONDS)
+                run(self._calls.close(), self._connection.farewell)
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -287,16 +203,5 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, make: Callable[[int], Message], kind: type[_Answer]) -> _Answer:
-        return expected(self._connection.ask(make), kind)
-
-
-def _stream(entry: StreamEntry) -> StreamDefinition:
-    return StreamDefinition(
-        entry.name,
-        Schema.declare(entry.attributes),
-        entry.key,
-        entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
-        entry.lateness,
-        entry.speculation,
-    )
+    def _run(self, call: Call[_Result]) -> _Result:
+        return run(call, self._connection.exchange)

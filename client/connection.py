@@ -1,107 +1,101 @@
-"""Law: the socket and the waiting of the blocking client; what the frames say is the session's affair.
+"""Law: the waiting of the blocking client; what the frames say is the session's affair, the socket is the line's.
 
 A call never waits longer than it was told: for a connection, for an answer, for a notification. Nothing that was
 received is lost by a timeout, as everything goes through the session's inboxes.
-
-A session is one connection: the broker knows it by that. ZeroMQ would connect again by itself; a monitor tells when the
-connection has ended, and with it the session, after what has come before was read. ZMQ_IMMEDIATE would tell, too, but
-it drops what was received and not read. A request that waits in the socket and reaches a later broker does nothing
-there, as it comes without a HELLO.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final, TypeVar, final
+from functools import partial
+from typing import Final, final
 
-import zmq
+from broker.wire import Message, Ping, Unsubscribe
+from broker.wire.keys import Keys
 
-from broker.wire import FRAME_BYTES_MAX, Failure, Message, Ping
-
-from .errors import ConnectionLost, ProtocolError, RequestTimeout, remote_error
+from .calls import hello
+from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .flow import FlowEvent, Happening
+from .line import Line
 from .notification import Notification
+from .reconnection import Reconnect, is_passing
+from .recovery import Recovery
+from .renewal import Renewal
 from .session import Session
 
 PING_SECONDS: Final = 5.0
 """How long a wait for notifications goes on in silence before the broker is asked whether it is there."""
 SILENCE_SECONDS_MAX: Final = 60.0
 """How long the broker may leave that unanswered: a large batch in a slow pattern may take it a while."""
-HEARTBEAT_MILLISECONDS: Final = 10_000
-HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
-_RECEIVE_FRAMES_MAX: Final = 256
-_LAST_MILLISECONDS: Final = 50
-
-_Answer = TypeVar("_Answer", bound=Message)
-
-
-def expected(answer: Message, kind: type[_Answer]) -> _Answer:
-    """The answer, if it is of the kind that its request asks for. Raises ProtocolError."""
-    if type(answer) is not kind:
-        raise ProtocolError(f"expected {kind.__name__} as the answer, found {type(answer).__name__}")
-    return answer
+GOODBYE_SECONDS: Final = 1.0
 
 
 @final
 class Connection:
-    """A DEALER and its session. Raises ConnectionLost for an address that cannot be one."""
+    """A session and the line that it has at the moment. Raises ConnectionLost for an address that cannot be one.
 
-    def __init__(self, address: str, timeout: float) -> None:
-        self.session = Session()
+    `opened`: there was a session, so that a lost one may be had again.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        timeout: float,
+        keys: Keys | None = None,
+        reconnect: Reconnect | None = None,
+        on_event: Callable[[FlowEvent], None] | None = None,
+    ) -> None:
+        self.session = Session(reconnect is not None)
+        self.opened = False
         self._address = address
         self._timeout = timeout
+        self._keys = keys
+        self._reconnect = reconnect
+        self._on_event = on_event
+        self._recovery: Recovery | None = None
         self._process = os.getpid()
-        self._grants: deque[bytes] = deque()
-        self._context = zmq.Context()
-        self._socket: zmq.Socket[bytes] = self._context.socket(zmq.DEALER)
-        self._monitor: zmq.Socket[bytes] = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-        self._poller = zmq.Poller()
-        self._poller.register(self._socket, zmq.POLLIN)
-        self._poller.register(self._monitor, zmq.POLLIN)
-        options = {
-            zmq.LINGER: 0,
-            zmq.MAXMSGSIZE: FRAME_BYTES_MAX,
-            zmq.HEARTBEAT_IVL: HEARTBEAT_MILLISECONDS,
-            zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MILLISECONDS,
-            zmq.IPV6: int("[" in address),
-        }
-        try:
-            for option, value in options.items():
-                self._socket.setsockopt(option, value)
-            self._socket.connect(address)
-        except zmq.ZMQError as error:
-            self.close()
-            raise ConnectionLost(f"{address} is no address of a broker: {error.strerror or error}") from None
+        self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._line = Line(address, keys)
 
     @property
     def usable(self) -> bool:
         """Whether a request may still be answered."""
-        return not self._socket.closed and self.session.lost is None and os.getpid() == self._process
-
-    def ask(self, make: Callable[[int], Message], timeout: float | None = None) -> Message:
-        """Send a request and wait for its answer. Raises what the answer says, RequestTimeout, ConnectionLost."""
-        self._check()
-        return self.exchange(*self.session.request(make), timeout)
+        alive = self.session.lost is None and self._recovery is None
+        return alive and not self._line.closed and os.getpid() == self._process
 
     def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
-        """The same for a request that the session has made already."""
+        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
+        sent = False
         try:
-            self.send(frame)
-            answer = self.answer(correlation, timeout)
+            self.send(frame, correlation)
+            sent = True
+            return self.answer(correlation, timeout)
         except RequestTimeout as error:
             raise RequestTimeout(f"{error}: the outcome of the request is unknown") from None
+        except ConnectionLost as error:
+            raise ConnectionLost(str(error), unanswered=sent) from None
         finally:
             self.session.abandon(correlation)
-        if isinstance(answer, Failure):
-            raise remote_error(answer)
-        return answer
+            self._tell()
 
-    def send(self, frame: bytes) -> None:
+    def farewell(self, correlation: int, frame: bytes) -> Message:
+        """The last request: nobody waits long for its answer."""
+        return self.exchange(correlation, frame, GOODBYE_SECONDS)
+
+    def send(self, frame: bytes, correlation: int = 0) -> None:
         """Send what the session made of a request. Raises ConnectionLost, and then it was not sent."""
-        self._check()
-        self._send(frame, time.monotonic() + self._timeout)
+        deadline = time.monotonic() + self._timeout
+        if self._reconnect is not None and self.usable:
+            self._receive(0.0)  # so that a request does not go to a broker that is known to be gone
+        if not self._check(deadline):
+            raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
+        if correlation:
+            self.session.expect(correlation)  # also where the session has begun anew in between
+        self._send(frame, deadline)
 
     def answer(self, correlation: int, timeout: float | None = None) -> Message:
         """Wait for an answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
@@ -121,30 +115,38 @@ class Connection:
     def collect(self) -> None:
         """Take what has come, without waiting. What is wrong with the connection is kept in the session."""
         self._check_process()
-        if not self._socket.closed:
+        if not self._line.closed:
             self._receive(0.0)
 
-    def tell(self, make: Callable[[int], Message]) -> None:
-        """Send a request if that is possible at once, and do not care for the answer."""
+    def give_up(self, name: str) -> None:
+        """Unsubscribe, at once or when there is a session again, and do not care for the answer."""
         if self.usable:
-            correlation, frame = self.session.request(make)
+            correlation, frame = self.session.request(partial(Unsubscribe, name=name))
             self.session.abandon(correlation)
-            self._attempt(frame)
+            if self._line.send(frame):
+                return
+        self.session.dropped[name] = None
 
     def next_notification(self, name: str, timeout: float | None) -> Notification | None:
         """The next notification, None after `timeout` seconds or where there is no such subscription."""
         session = self.session
         if not session.has_inbox(name):
-            self._check()
+            self._check(0.0)
             return None
         # What is here already is handed out at once: to ask for the process costs more than the rest.
         notification = self._take(name)
         if notification is not None:
             return notification
-        self._check()
         heard = pinged = time.monotonic()
         deadline = None if timeout is None else heard + timeout
         while True:
+            restored = self._recovery is not None or session.lost is not None
+            if not self._check(deadline):
+                return None
+            if restored:
+                notification = self._take(name)  # it may have come on the way back
+                if notification is not None:
+                    return notification
             now = time.monotonic()
             rest = PING_SECONDS if deadline is None else min(PING_SECONDS, max(0.0, deadline - now))
             if self._receive(rest):
@@ -152,12 +154,12 @@ class Connection:
             notification = self._take(name)
             if notification is not None:
                 return notification
-            if session.lost is not None:
-                raise session.lost
             now = time.monotonic()
-            if deadline is not None and now >= deadline:
+            if session.lost is not None:
+                heard = pinged = now
+            elif deadline is not None and now >= deadline:
                 return None
-            if now - heard >= SILENCE_SECONDS_MAX:
+            elif now - heard >= SILENCE_SECONDS_MAX:
                 session.lost = ConnectionLost(f"the broker at {self._address} has not answered for {now - heard:.0f} s")
             elif now - pinged >= PING_SECONDS:
                 pinged = now
@@ -167,18 +169,84 @@ class Connection:
 
     def close(self) -> None:
         """Close at once. Does nothing the second time."""
-        if not self._socket.closed and os.getpid() == self._process:
-            self._socket.disable_monitor()
-            self._monitor.close(0)
-            self._socket.close(0)
-            self._context.term()
+        if os.getpid() == self._process:
+            self._line.close()
 
-    def _check(self) -> None:
+    def _check(self, deadline: float | None) -> bool:
+        """Whether there is a session, which is had again until `deadline` where it is lost.
+
+        Raises why it is lost where that is final.
+        """
         self._check_process()
-        if self._socket.closed:
+        if self._line.closed:
             raise ConnectionLost("this client is closed")
-        if self.session.lost is not None:
-            raise self.session.lost
+        if self._recovery is not None:
+            return self._restore(self._recovery, deadline)
+        lost = self.session.lost
+        if lost is None:
+            return True
+        if self._reconnect is None or not self.opened or not is_passing(lost):
+            raise lost
+        self._happens(FlowEvent(Happening.LOST, str(lost)))
+        self._recovery = Recovery(self._reconnect.waits(random.random), self._timeout)
+        self._fail(self._recovery, lost, time.monotonic())
+        return self._restore(self._recovery, deadline)
+
+    def _restore(self, recovery: Recovery, deadline: float | None) -> bool:
+        """Go on where the last call has stopped; whether there is a session, or else the time is over."""
+        while True:
+            now = time.monotonic()
+            if recovery.due(now):
+                self._line.close()
+                self._grants.clear()
+                self._line = Line(self._address, self._keys, patient=False)
+                recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
+            if recovery.trying:
+                self._receive(0.0)  # also for a caller who has no time
+            try:
+                done = recovery.advance(self.session, self._line.send, now)
+            except ForetellError as error:
+                self._fail(recovery, error, now)
+                done = False
+            self._announce(recovery)
+            if done:
+                self._recovery = None
+                self._happens(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
+                return True
+            if deadline is not None and now >= deadline:
+                return False
+            rest = recovery.until - now if deadline is None else min(recovery.until, deadline) - now
+            if recovery.trying:
+                self._receive(max(0.0, rest))
+            else:
+                time.sleep(max(0.0, rest))
+
+    def _fail(self, recovery: Recovery, error: ForetellError, now: float) -> None:
+        """Wait for the next attempt, or raise why there is none: from then on the loss is final."""
+        self.session.lost = error
+        try:
+            if not is_passing(error):
+                raise error
+            recovery.lose(error, now)
+        except ForetellError:
+            self._recovery = self._reconnect = None
+            raise
+
+    def _announce(self, recovery: Recovery) -> None:
+        event = recovery.event()
+        if event is not None:
+            self._happens(event)
+
+    def _happens(self, event: FlowEvent) -> None:
+        self.session.happened.append(event)
+        self._tell()
+
+    def _tell(self) -> None:
+        happened = self.session.happened
+        while happened:
+            event = happened.popleft()
+            if self._on_event is not None:
+                self._on_event(event)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -189,48 +257,21 @@ class Connection:
         if grant is not None:
             self._check_process()
             self._grants.append(grant)
-        while self._grants and self._attempt(self._grants[0]):
+        while self._grants and self._recovery is None and self._line.send(self._grants[0]):
             self._grants.popleft()
+        if self.session.happened:
+            self._tell()
         return notification
 
-    def _attempt(self, frame: bytes) -> bool:
-        if self._socket.closed:
-            return False
-        try:
-            self._socket.send(frame, zmq.NOBLOCK)
-        except zmq.Again:
-            return False
-        return True
-
     def _send(self, frame: bytes, deadline: float) -> None:
-        while not self._attempt(frame):
+        while not self._line.send(frame):
             rest = deadline - time.monotonic()
             if rest <= 0:
                 self.session.lost = ConnectionLost(f"no broker answers at {self._address}")
                 raise self.session.lost
-            self._socket.poll(int(rest * 1_000) + 1, zmq.POLLOUT)
+            self._line.poll_room(rest)
 
     def _receive(self, patience: float) -> bool:
         """Whether anything has come within `patience` seconds; all of it is in the session then."""
-        ready = dict(self._poller.poll(int(patience * 1_000) + (patience > 0)))
-        ended = self._monitor in ready
-        if ended:
-            self._socket.poll(_LAST_MILLISECONDS)  # what came last may be handed over just after the event
-        # A window for each subscription at most is on its way, so that this ends; but notice what other calls wait for.
-        frames_max = None if ended else _RECEIVE_FRAMES_MAX
-        received = 0
-        while received != frames_max:
-            try:
-                frames = self._socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                break
-            received += 1
-            if len(frames) != 1:
-                self.session.lost = ProtocolError(f"expected a message of one frame, found {len(frames)}")
-                break
-            self.session.receive(frames[0])
-        if ended and self.session.lost is None:
-            self.session.lost = ConnectionLost(
-                f"the connection to the broker at {self._address} has ended: connect again"
-            )
-        return received > 0
+        self._line.poll(patience)
+        return self._line.receive(self.session) > 0

@@ -20,15 +20,17 @@ from broker.events import (
     UnknownSubscription,
     Unsupported,
 )
-from broker.wire import Failure
+from broker.wire import Busy, Failure, PermissionDenied
 
 __all__ = [
+    "Busy",
     "ConnectionLost",
     "DefinitionError",
     "EventError",
     "ForetellError",
     "LateEvent",
     "LimitExceeded",
+    "PermissionDenied",
     "ProtocolError",
     "QueryError",
     "RequestTimeout",
@@ -41,12 +43,17 @@ __all__ = [
 
 @final
 class ConnectionLost(ForetellError):
-    """There is no broker, or it does not know this session any more. Open a new Client and subscribe again.
+    """There is no broker, or it does not know this session any more.
 
-    Of a request that was under way the outcome is unknown, as with RequestTimeout.
+    A client that reconnects goes on with the next call; without, open a new one and subscribe again. `unanswered`: a
+    request was under way, and its outcome is unknown, as with RequestTimeout.
     """
 
     code: ClassVar[str] = "session"
+
+    def __init__(self, reason: str, unanswered: bool = False) -> None:
+        super().__init__(reason)
+        self.unanswered: bool = unanswered
 
 
 @final
@@ -65,6 +72,7 @@ class ProtocolError(ForetellError):
 
 _KINDS: Final[dict[str, type[ForetellError]]] = {
     **ERRORS,
+    "permission": PermissionDenied,
     "session": ConnectionLost,
     "protocol": ProtocolError,
     "version": ProtocolError,
@@ -73,6 +81,8 @@ _KINDS: Final[dict[str, type[ForetellError]]] = {
 
 def remote_error(failure: Failure) -> ForetellError:
     """The exception of a refusal; a code from a later version gives a plain ForetellError."""
+    if failure.code == Busy.code:
+        return Busy(failure.message, failure.retry or 0)
     kind = _KINDS.get(failure.code, ForetellError)
     if kind is QueryError:
         return QueryError(failure.message, failure.line or 1, failure.column or 1, failure.excerpt or "")

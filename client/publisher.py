@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol, Self, final
 
-from broker.events import StreamDefinition
+from broker.events import DefinitionError, StreamDefinition
 from broker.wire import Failure, Message, Published
 
 from .batches import check_batch, merged, parts
-from .connection import expected
+from .calls import expected
 from .errors import ConnectionLost, ForetellError, ProtocolError, RequestTimeout, remote_error
 from .receipt import Receipt
 from .session import Session
@@ -29,6 +29,13 @@ from .session import Session
 WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
 """Below the 1,000 messages that ZeroMQ takes in on each side, so that a window never waits within a socket."""
+
+
+def checked_window(window: int) -> int:
+    """The window itself if it is one. Raises DefinitionError."""
+    if type(window) is not int or not 1 <= window <= WINDOW_MESSAGES_MAX:
+        raise DefinitionError(f"expected a window of 1 to {WINDOW_MESSAGES_MAX:,} messages, found {window!r}")
+    return window
 
 
 class Way(Protocol):

@@ -1,8 +1,11 @@
 """Law: the client's half of the protocol without a socket: requests to frames, frames to answers, inboxes and credits.
 
 Whoever owns a socket sends what `request` and `taken` return, feeds what comes to `receive`, and looks for the answer.
-There is no clock here and nothing waits; the blocking client is one shell around this, an asyncio client another. A
-client that reconnects would make a new Session from the subscriptions of the old one.
+There is no clock here and nothing waits; the blocking client is one shell around this, the asyncio client another.
+
+After a loss the same Session can begin anew (renewal), as it knows what it has declared and subscribed to. Where the
+broker still has the session, what was on the way comes again and nothing is missed. Otherwise what came before is still
+read, then an `incomplete` with the limit `connection`, as nobody knows what was missed, and then what comes.
 
 Credits. A subscription begins with a window of credits, each notification uses one, and half a window is granted again
 as soon as half a window has been taken out of the inbox by the reader. So at most a window of notifications of each
@@ -16,49 +19,77 @@ from collections.abc import Callable
 from typing import Final, final
 
 from broker.wire import (
+    AddStream,
     Closing,
     Credit,
     Failure,
     Message,
     Notifications,
     Probe,
+    Subscribe,
+    Subscribed,
+    Welcome,
     WireError,
     decode,
     decode_result,
     encode,
+    encode_result,
 )
 
 from .errors import ConnectionLost, ForetellError, LimitExceeded, ProtocolError, remote_error
+from .flow import FlowEvent, Happening
 from .notification import Notification
 
 WINDOW_NOTIFICATIONS: Final = 1_000
 
+CONNECTION: Final = "connection"
+"""The limit of an `incomplete` that the client itself puts in the place of what it was not connected for."""
+
+FLOW_EVENTS_MAX: Final = 1_000
+"""What is told to nobody is forgotten at some time."""
+
 
 @final
 class Inbox:
-    """What has come for one subscription and was not taken yet."""
+    """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
 
-    __slots__ = ("expected", "notifications", "taken", "window")
+    `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
+    in which its notifications are numbered; an attempt that failed half-way may have begun another one.
+    """
+
+    __slots__ = ("asked", "expected", "notifications", "refused", "request", "taken", "token", "window")
 
     def __init__(self, window: int) -> None:
         self.notifications: deque[bytes] = deque()
         self.window = window
         self.taken = 0
-        self.expected = 1
+        self.expected = 1  # the number of the next
+        self.request: Subscribe | None = None
+        self.refused: ForetellError | None = None
+        self.asked = False
+        self.token: bytes | None = None
 
 
 @final
 class Session:
-    """One session's state. `lost` is why it has ended, as far as it has."""
+    """One session's state. `lost` is why it has ended, as far as it has; `happened` what is to be told of it.
 
-    __slots__ = ("_answers", "_correlation", "_inboxes", "_waiting", "lost")
+    `declared` and the requests of `inboxes` are what the broker has taken and would be asked for again, `dropped` what
+    it could not be told to give up. `token`: what the broker calls a session that can be resumed, empty before it has.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_answers", "_correlation", "_waiting", "declared", "dropped", "happened", "inboxes", "lost", "token")
+
+    def __init__(self, resumable: bool = False) -> None:
+        self.token: bytes | None = b"" if resumable else None
+        self.dropped: dict[str, None] = {}
         self.lost: ForetellError | None = None
+        self.happened: deque[FlowEvent] = deque(maxlen=FLOW_EVENTS_MAX)
+        self.declared: dict[str, AddStream] = {}
+        self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
         self._waiting: set[int] = set()
         self._answers: dict[int, Message] = {}
-        self._inboxes: dict[str, Inbox] = {}
 
     def request(self, make: Callable[[int], Message]) -> tuple[int, bytes]:
         """Number a request and encode it; its answer is awaited from now on.
@@ -73,6 +104,10 @@ class Session:
         self._correlation = correlation
         self._waiting.add(correlation)
         return correlation, frame
+
+    def expect(self, correlation: int) -> None:
+        """The answer to this request is awaited, also after the session has begun anew since it was made."""
+        self._waiting.add(correlation)
 
     def answer(self, correlation: int) -> Message | None:
         """The answer if it has come, which may be a Failure; it is handed out once."""
@@ -102,34 +137,72 @@ class Session:
                 self._waiting.discard(correlation)
             case Failure(0):
                 self.lost = remote_error(message)
+            case Welcome(session=token) if self.token is not None:
+                self.token = token
+                self._answered(message)
+            case Subscribed(name=name, resumed=resumed):
+                if name in self.inboxes:
+                    self._subscribed(name, self.inboxes[name], resumed)
+                self._answered(message)
             case _:
-                if message.correlation in self._waiting:
-                    self._waiting.discard(message.correlation)
-                    self._answers[message.correlation] = message
+                self._answered(message)
+
+    def _subscribed(self, name: str, inbox: Inbox, resumed: bool) -> None:
+        if inbox.asked and not (resumed and inbox.token == self.token):
+            inbox.notifications.append(_gap(name))  # now, as notifications of the other session follow
+            inbox.expected = 1
+        inbox.asked = False
+        inbox.token = self.token
+
+    def _answered(self, message: Message) -> None:
+        if message.correlation in self._waiting:
+            self._waiting.discard(message.correlation)
+            self._answers[message.correlation] = message
+
+    # ---- coming back ----
+
+    def begin_anew(self) -> None:
+        """Nothing is awaited any more; every inbox is about to be asked for again."""
+        self.lost = None
+        self._waiting.clear()
+        self._answers.clear()
+        for inbox in self.inboxes.values():
+            inbox.asked = inbox.request is not None
+            inbox.taken = 0
 
     # ---- subscriptions ----
 
     def open_inbox(self, name: str, window: int) -> None:
         """Before the request to subscribe: notifications follow its answer immediately. The name must be free."""
-        self._inboxes[name] = Inbox(window)
+        self.inboxes[name] = Inbox(window)
 
     def close_inbox(self, name: str) -> None:
         """What has not been taken is dropped, and so is what still comes."""
-        self._inboxes.pop(name, None)
+        self.inboxes.pop(name, None)
 
     def has_inbox(self, name: str) -> bool:
         """Whether this session has subscribed to the name."""
-        return name in self._inboxes
+        return name in self.inboxes
 
     def take(self, name: str) -> tuple[Notification | None, bytes | None]:
-        """The next notification if there is one, and a frame to send if it is time to grant credits again."""
-        inbox = self._inboxes[name]
+        """The next notification if there is one, and a frame to send if it is time to grant credits again.
+
+        Raises why the broker has not taken the subscription again, after all that came before.
+        """
+        inbox = self.inboxes[name]
         if not inbox.notifications:
+            if inbox.refused is not None:
+                raise inbox.refused
             return None, None
         try:
             notification = Notification(decode_result(inbox.notifications.popleft()))
         except WireError as error:
             raise ProtocolError(str(error)) from None
+        if notification.kind == "incomplete":
+            limit = notification.limit or ""
+            self.happened.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
+            if limit == CONNECTION:
+                return notification, None  # our own, for which nobody has used a credit
         inbox.taken += 1
         if inbox.taken * 2 < inbox.window:
             return notification, None
@@ -138,7 +211,7 @@ class Session:
         return notification, grant
 
     def _notify(self, message: Notifications) -> None:
-        inbox = self._inboxes.get(message.subscription)
+        inbox = self.inboxes.get(message.subscription)
         if inbox is None:
             return
         if message.first != inbox.expected:
@@ -148,3 +221,7 @@ class Session:
             return
         inbox.expected += len(message.results)
         inbox.notifications.extend(message.results)
+
+
+def _gap(name: str) -> bytes:
+    return encode_result({"kind": "incomplete", "subscription": name, "limit": CONNECTION})

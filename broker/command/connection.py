@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 DEFAULT_BROKER: Final = "tcp://127.0.0.1:5570"
 
+KEYS_VARIABLE: Final = "FORETELL_KEYS"
+"""The environment variable that names the file of a client's keys."""
+
 ANSWER_SECONDS_MAX: Final = 5.0
 """How long a person waits for a broker, that may not be there, to answer."""
 
@@ -26,10 +30,10 @@ BrokerOption: TypeAlias = Annotated[
 
 
 def connect(address: str) -> Client:
-    """A client of the broker at that address. Raises ForetellError if there is none."""
+    """A client of the broker at that address, with keys where there are some. Raises ForetellError if there is none."""
     from client import Client
 
-    return Client(address, ANSWER_SECONDS_MAX)
+    return Client(address, ANSWER_SECONDS_MAX, os.environ.get(KEYS_VARIABLE) or None)
 
 
 def declare_streams(client: Client, path: Path) -> SubscriptionFile:

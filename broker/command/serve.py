@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from ..server import ServerConfiguration
 
 
 def serve(
@@ -17,19 +19,36 @@ def serve(
     subscriptions: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Streams and subscriptions that exist from the start.")
     ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let other machines read and change everything, without keys.")
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only say whether it could be served.")] = False,
 ) -> None:
-    """Run the broker. SIGTERM or Ctrl-C ends it in good order."""
-    from ..server import ServerConfiguration, read_configuration
+    """Run the broker. SIGTERM or Ctrl-C ends it in good order, SIGHUP reads limits and users anew."""
+    from ..server import check as check_configuration
     from ..server import serve as serve_broker
+
+    def read() -> ServerConfiguration:
+        return configured(config, address, subscriptions, insecure)
+
+    if check:
+        print(check_configuration(read()))
+        return
+    serve_broker(read(), announce, None if config is None else read)
+
+
+def configured(
+    config: Path | None, address: str | None, subscriptions: Path | None, insecure: bool
+) -> ServerConfiguration:
+    """What is said on the command line comes before what is written in the file. Raises OSError and complaints."""
+    from ..server import ServerConfiguration, read_configuration
     from .loading import text_of
 
-    configuration = ServerConfiguration() if config is None else read_configuration(text_of(config), str(config))
-    # What is said on the command line comes before what is written in the file.
-    if address is not None:
-        configuration = replace(configuration, address=address)
-    if subscriptions is not None:
-        configuration = replace(configuration, subscriptions=subscriptions)
-    serve_broker(configuration, announce)
+    said: dict[str, Any] = {"address": address, "subscriptions": subscriptions, "insecure": insecure or None}
+    said = {name: value for name, value in said.items() if value is not None}
+    if config is None:
+        return ServerConfiguration(**said)
+    return read_configuration(text_of(config), str(config), said)
 
 
 def announce(line: str) -> None:

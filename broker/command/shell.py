@@ -19,12 +19,15 @@ from ..events.errors import ForetellError, QueryError
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .demo.command import demo
+from .doctor import doctor
 from .explain import explain
+from .keygen import keygen
 from .listing import stats, streams, subscriptions
 from .publish import publish
 from .run import run
 from .serve import serve
 from .subscribe import subscribe
+from .top import top
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -36,7 +39,21 @@ shell = typer.Typer(
     pretty_exceptions_enable=False,
     no_args_is_help=False,
 )
-for command in (run, check, explain, serve, publish, subscribe, streams, subscriptions, stats, demo):
+for command in (
+    run,
+    check,
+    explain,
+    serve,
+    keygen,
+    publish,
+    subscribe,
+    streams,
+    subscriptions,
+    stats,
+    top,
+    doctor,
+    demo,
+):
     shell.command()(command)
 
 

@@ -1,29 +1,41 @@
 """Law: what the broker decides, as a state machine: an input and the time go in, messages to send come out.
 
 No socket, no file, no thread and no clock: the whole broker runs under a simulated network and time. What performs the
-effects is broker.server. Three seams are kept for what is not here: durability goes between taking a batch and
-answering it (publishing.take), reconnection is a HELLO that names an earlier session (Kernel._hello), and permissions
-are asked where a request is dispatched (Kernel._answer), by the identity that a session was opened with.
+effects is broker.server. One seam is kept for what is not here: durability goes between taking a batch and
+answering it (publishing.take). Permissions are asked where a request is carried out (admission), by the identity that
+the session's transport vouches for; a session may outlive its connection (sessions).
 """
 
 from __future__ import annotations
 
-from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .admission import Admission
+from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
 from .kernel import Kernel
 from .limits import Limits
 from .matcher import Matcher, Result
+from .permissions import Access, Quota, User, open_access
+from .sources import flows, states
 
 __all__ = [
+    "Access",
+    "Admission",
+    "Change",
+    "Drain",
     "Garbled",
     "Gone",
     "Input",
     "Kernel",
     "Limits",
     "Matcher",
+    "Quota",
     "Received",
     "Result",
     "Send",
     "Stop",
     "Tick",
     "Turn",
+    "User",
+    "flows",
+    "open_access",
+    "states",
 ]

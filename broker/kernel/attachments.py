@@ -17,6 +17,7 @@ from ..wire import Subscribe
 from .delivery import Delivery
 from .listing import countable
 from .matcher import Matcher
+from .sources import Flow, Sources
 
 _NOBODY: Final[Mapping[bytes, Delivery]] = {}
 
@@ -28,10 +29,11 @@ _WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
 class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
-    __slots__ = ("_definitions", "_deliveries", "_lingering", "_matcher", "_permanent")
+    __slots__ = ("_definitions", "_deliveries", "_lingering", "_matcher", "_permanent", "_sources")
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, sources: Sources | None = None) -> None:
         self._matcher = matcher
+        self._sources = sources  # that know of all subscriptions which the engine has now
         # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
         self._definitions: dict[str, SubscriptionDefinition] = dict(matcher.subscriptions)
         self._permanent: Final = frozenset(self._definitions)
@@ -42,8 +44,16 @@ class Attachments:
         """The deliveries of a subscription by session, in the order in which they attached. O(1)."""
         return self._deliveries.get(name, _NOBODY)
 
-    def attach(self, session: bytes, request: Subscribe, delivery: Delivery) -> bool:
-        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing."""
+    @property
+    def definitions(self) -> Mapping[str, SubscriptionDefinition]:
+        """Every subscription of the engine by name."""
+        return self._definitions
+
+    def attach(self, session: bytes, request: Subscribe, delivery: Delivery, flow: Flow | None = None) -> bool:
+        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing.
+
+        `flow`: of what is new, where sources are kept.
+        """
         name = request.name
         existing = self._definitions.get(name)
         if session in self.of(name):
@@ -66,11 +76,18 @@ class Attachments:
                     forecast=wanted.forecast,
                 )
                 self._definitions[name] = wanted
+                if self._sources is not None and flow is not None:
+                    self._sources.add(name, flow)
             else:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._lingering.pop(name, None)
         return existing is not None
+
+    def rename(self, name: str, old: bytes, new: bytes) -> None:
+        """The session is called otherwise from now on."""
+        deliveries = self._deliveries[name]
+        deliveries[new] = deliveries.pop(old)
 
     def detach(self, session: bytes, name: str) -> None:
         """The session is told no more; the subscription goes with its last one. The session must be attached."""
@@ -123,6 +140,8 @@ class Attachments:
                 except ForetellError:
                     continue
                 del self._lingering[name], self._definitions[name]
+                if self._sources is not None:
+                    self._sources.remove(name)
                 removed = True
 
 

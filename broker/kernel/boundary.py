@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from ..wire import Message, WireError
+from .limits import Limits
+from .permissions import Access
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message came."""
+    """A message came. `identity` is what the transport vouches for: the sender's public key, nothing without keys."""
 
     session: bytes
     message: Message
+    identity: str = ""
 
 
 @final
@@ -58,13 +61,28 @@ class Turn:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Change:
+    """Other limits and rules from now on; whoever has what it may not have by these is ended."""
+
+    limits: Limits
+    access: Access
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """The broker is about to end: nothing new is taken, what waits goes out as far as it is asked for."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The broker ends: the last input. `reason` is one line for the clients."""
 
     reason: str
 
 
-Input: TypeAlias = Received | Garbled | Gone | Tick | Turn | Stop
+Input: TypeAlias = Received | Garbled | Gone | Tick | Turn | Change | Drain | Stop
 
 
 @final

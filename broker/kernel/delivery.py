@@ -45,6 +45,8 @@ class Delivery:
     """The queue of one (session, subscription). O(1) for each result in and out, and for each share in.
 
     `waiting` counts the notifications of the queue, made or not; those of a share that nobody has counted are one.
+    `unsettled`: of a session that may be resumed, the last of those sent of which it has not said by credits that they
+    were taken; within queue_bytes.
     """
 
     subscription: str
@@ -60,6 +62,9 @@ class Delivery:
     missed_limit: str = ""
     missed_counted: bool = True
     missed_ever: int = 0
+    resumable: bool = False
+    unsettled: deque[bytes] = field(default_factory=deque)
+    unsettled_bytes: int = 0
 
     def offer(self, result: bytes, time: int | None) -> None:
         """Queue one result; `time` is the result's own, and tells since when results are missed."""
@@ -100,8 +105,35 @@ class Delivery:
         self.missed_ever += count
 
     def grant(self, credits: int) -> None:
-        """The client asks for so many more."""
+        """The client asks for so many more, as it has taken so many."""
+        for _ in range(min(credits, len(self.unsettled))):
+            self.unsettled_bytes -= len(self.unsettled.popleft())
         self.credits = min(self.credits + credits, CREDITS_MAX)
+
+    def pause(self) -> None:
+        """There is nobody to send to."""
+        self.credits = 0
+
+    def resume(self, received: int, credits: int) -> int:
+        """There is somebody again, to whom so many had come: what has not come waits again, before everything else.
+
+        Of what is not kept any more the number is told, and returned. Raises WireError for a number that cannot be.
+        """
+        if received > self.sent:
+            raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
+        gone = self.sent - received
+        again = [self.unsettled.pop() for _ in range(min(gone, len(self.unsettled)))]
+        self.unsettled_bytes -= sum(map(len, again))
+        missed = gone - len(again)
+        if missed:
+            again.append(incomplete(self.subscription, "queue_bytes", None, missed))
+            self.missed_ever += missed
+        self.queue.extendleft(again)
+        self.queued_bytes += sum(map(len, again)) + NOTIFICATION_BYTES_EXTRA * len(again)
+        self.waiting += len(again)
+        self.sent = received
+        self.credits = min(credits, CREDITS_MAX)
+        return missed
 
     def due(self) -> list[Notifications]:
         """What the credits allow to send now, up to the first result that has to be made."""
@@ -183,6 +215,11 @@ class Delivery:
         message = Notifications(0, self.subscription, self.sent + 1, tuple(results))
         self.sent += len(results)
         self.credits = max(0, self.credits - len(results))
+        if self.resumable:
+            self.unsettled.extend(results)
+            self.unsettled_bytes += sum(map(len, results))
+            while self.unsettled_bytes > self.limits.queue_bytes:
+                self.unsettled_bytes -= len(self.unsettled.popleft())
         return message
 
     def _gap(self) -> bytes:
@@ -200,6 +237,8 @@ class Delivery:
         assert self.queued_shares == len(shares)
         assert self.waiting == len(made) + sum(1 if share.left is None else share.left for share in shares)
         assert 0 <= self.credits <= CREDITS_MAX
+        assert len(self.unsettled) <= self.sent
+        assert self.unsettled_bytes == sum(map(len, self.unsettled))
         assert (self.missed == 0) == (self.missed_limit == "")
         assert self.missed <= self.missed_ever
         assert not (self.credits and (self.queue or self.missed)) or self.ready, "what may be sent has been sent"

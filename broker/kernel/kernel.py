@@ -17,16 +17,15 @@ still a connection. Only Gone releases a session's subscriptions.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, final
 
 from .. import __version__
-from ..engine.shares import taken_out
-from ..events import ForetellError, LimitExceeded, UnknownStream, UnknownSubscription, suggestion
+from ..events import ForetellError, LimitExceeded, UnknownSubscription, suggestion
 from ..wire import (
     VERSION,
     AddStream,
+    Busy,
     Closing,
     Credit,
     DescribeStream,
@@ -37,6 +36,7 @@ from ..wire import (
     ListStreams,
     ListSubscriptions,
     Message,
+    PermissionDenied,
     Ping,
     Pong,
     Probe,
@@ -50,9 +50,12 @@ from ..wire import (
     Welcome,
     WireError,
 )
+from .accounts import Account
+from .admission import Admission
 from .attachments import Attachments
-from .boundary import Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
-from .delivery import Delivery, encoded
+from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .delivery import Delivery
+from .distribution import Distribution
 from .limits import Limits
 from .listing import (
     contradiction,
@@ -63,45 +66,58 @@ from .listing import (
     stream_entry,
     streams_page,
     subscriptions_page,
+    unknown_session,
 )
-from .matcher import Matcher, Result
+from .matcher import Matcher
+from .permissions import Access, User, open_access
 from .publishing import take
+from .sessions import Session, Sessions
 
 SOFTWARE: Final = f"foretell {__version__}"
 
-TURN_RESULTS_MAX: Final = 512
-"""Results made in one turn: some milliseconds, which everybody else waits."""
-
-
-@final
-@dataclass(slots=True)
-class _Session:
-    """What is known of one client. `heard`: when it last said something or was probed, in microseconds."""
-
-    software: str
-    heard: int
-    deliveries: dict[str, Delivery] = field(default_factory=dict)
+DRAIN_RETRY_MICROSECONDS: Final = 1_000_000
+"""When to try again what a stopping broker has refused: there may be another one by then."""
 
 
 @final
 class Kernel:
     """Feed it with `step`; the effects must be performed in order. Owns the engine's subscriptions from here on.
 
-    Subscriptions that the engine has already belong to the configuration and stay.
+    Subscriptions that the engine has already belong to the configuration and stay. `around` gives further groups of
+    statistics, of what is around the kernel. `secret`: of which the names of sessions that can be resumed are made.
     """
 
-    __slots__ = ("_attachments", "_counts", "_events", "_limits", "_matcher", "_ready", "_sessions")
+    __slots__ = (
+        "_admission",
+        "_around",
+        "_attachments",
+        "_counts",
+        "_distribution",
+        "_draining",
+        "_events",
+        "_limits",
+        "_matcher",
+        "_sessions",
+    )
 
-    def __init__(self, matcher: Matcher, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        limits: Limits | None = None,
+        admission: Admission | None = None,
+        around: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
+        secret: bytes = b"",
+    ) -> None:
         self._matcher = matcher
+        self._around = around
         self._limits = limits or Limits()
-        self._attachments = Attachments(matcher)
-        self._sessions: dict[bytes, _Session] = {}
-        self._ready: dict[tuple[bytes, str], Delivery] = {}  # those that are, in the order of their turns
+        self._admission = admission or Admission(open_access())
+        self._attachments = Attachments(matcher, self._admission.sources)
+        self._distribution = Distribution(self._attachments)
+        self._draining = False
+        self._sessions = Sessions(secret)
         self._events = 0
-        self._counts = dict.fromkeys(
-            ("batches", "events_refused_late", "results", "notifications_sent", "notifications_missed", "garbled"), 0
-        )
+        self._counts = dict.fromkeys(("batches", "events_refused_late", "garbled", "denied", "sessions_resumed"), 0)
 
     def step(self, happening: Input, now: int) -> list[Send]:
         """One input, its effects. `now` is the wall clock in microseconds since 1970; it may step back.
@@ -109,82 +125,134 @@ class Kernel:
         Raises nothing for what a client does. An exception is a mistake of the broker or of its engine.
         """
         match happening:
-            case Received(session, message):
-                return self._received(session, message, now)
+            case Received(session, message, identity):
+                return self._received(session, message, identity, now)
             case Garbled(session, error):
                 self._counts["garbled"] += 1
                 # Who has not said HELLO in our protocol may not even speak it: no answer.
-                return [Send(session, failure(error.correlation, error))] if session in self._sessions else []
+                return [Send(session, failure(error.correlation, error))] if session in self._sessions.present else []
             case Gone(session):
-                self._release(session)
+                self._leave(session, now)
                 return []
             case Tick():
-                return self._probes(now)
+                return self._tick(now)
             case Turn(full):
-                return self._make(full)
+                return self._distribution.make(full)
+            case Change(limits, access):
+                return self._change(limits, access)
+            case Drain():
+                self._draining = True
+                return []
             case Stop(reason):
                 return self._farewells(reason)
 
+    @property
+    def drained(self) -> bool:
+        """Whether nothing waits for anybody any more. O(attachments)."""
+        sessions = self._sessions.present.values()
+        return not any(each.waiting or each.missed for session in sessions for each in session.deliveries.values())
+
     def has_work(self, full: Container[bytes] = ()) -> bool:
         """Whether there is something to do in a Turn with these sessions."""
-        return any(session not in full for session, _ in self._ready)
+        return self._distribution.has_work(full)
 
     def statistics(self) -> dict[str, dict[str, Any]]:
         """Numbers by name, of the broker and of its engine."""
         broker = {
-            "sessions": len(self._sessions),
+            "sessions": len(self._sessions.present),
+            "sessions_away": self._sessions.away,
             "streams": len(self._matcher.streams),
             "events": self._events,
-            **{name: countable(count) for name, count in self._counts.items()},
+            **self._counts,
+            **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
+            **self._admission.statistics(),
         }
-        return {"broker": broker, "engine": numbers(self._matcher.statistics())}
+        return {
+            "broker": broker,
+            "engine": numbers(self._matcher.statistics()),
+            **{name: numbers(group) for name, group in self._around().items()},
+        }
+
+    def owner(self, session: bytes) -> str:
+        """The name of the user whose session this is, for the log; empty where there is none."""
+        known = self._sessions.present.get(session)
+        return "" if known is None else known.account.user.name
 
     def check_invariants(self) -> None:
         """For tests."""
         self._attachments.check_invariants()
-        for key, session in self._sessions.items():
+        self._sessions.check_invariants()
+        sessions = dict(self._sessions.everybody())
+        for key, session in sessions.items():
             for name, delivery in session.deliveries.items():
                 assert self._attachments.of(name).get(key) is delivery
-                assert ((key, name) in self._ready) == delivery.ready
-        for key, name in self._ready:
-            assert name in self._sessions[key].deliveries
-        attached = sum(len(session.deliveries) for session in self._sessions.values())
+                assert ((key, name) in self._distribution.ready) == delivery.ready
+        for key, name in self._distribution.ready:
+            assert name in self._sessions.present[key].deliveries
+        attached = sum(len(session.deliveries) for session in sessions.values())
         assert attached == self._attachments.statistics()["attachments"]
+        self._admission.check_invariants((each.account, len(each.deliveries)) for each in sessions.values())
 
     # ---- messages ----
 
-    def _received(self, key: bytes, message: Message, now: int) -> list[Send]:
-        session = self._sessions.get(key)
+    def _received(self, key: bytes, message: Message, identity: str, now: int) -> list[Send]:
+        session = self._sessions.present.get(key)
         try:
+            if session is not None and session.identity != identity:
+                raise PermissionDenied("this session belongs to another key")
             if type(message) is Hello:
-                return [Send(key, self._hello(key, message, now))]
+                return [Send(key, self._hello(key, message, identity, now))]
             if session is None:
-                return [Send(key, _unknown_session(message.correlation))]
+                return [Send(key, unknown_session(message.correlation))]
             session.heard = now
             return self._answer(key, session, message, now)
         except ForetellError as error:
+            if isinstance(error, PermissionDenied):
+                self._counts["denied"] += 1
             return [Send(key, failure(message.correlation, error))]
 
-    def _hello(self, key: bytes, hello: Hello, now: int) -> Message:
-        """Open the session. A client that comes back would name its earlier session here, and take over its queues."""
+    def _hello(self, key: bytes, hello: Hello, identity: str, now: int) -> Message:
+        """Open the session, or go on with the one that the client names."""
         if hello.version != VERSION:
             reason = f"this broker speaks version {VERSION} of the protocol, the client version {hello.version}"
             return Failure(hello.correlation, "version", reason, None, None, None)
-        if key in self._sessions:
+        if key in self._sessions.present:
             raise WireError("HELLO: this session is open already")
+        self._check_open()
+        earlier = self._sessions.find(hello.session, identity) if hello.session else None
+        if earlier is not None:
+            return self._resume(key, *earlier, hello, now)
         if len(self._sessions) >= self._limits.sessions:
             raise LimitExceeded(f"sessions: this broker takes {self._limits.sessions:,} clients at a time")
-        self._sessions[key] = _Session(hello.software, now)
-        return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds)
+        account = self._admission.enter(identity)
+        session = Session(identity, account, hello.software, now)
+        self._sessions.open(key, session, hello.session is not None)
+        return self._welcome(hello, session)
 
-    def _answer(self, key: bytes, session: _Session, message: Message, now: int) -> list[Send]:
-        """One request. Whether this session may ask for this would be decided here."""
+    def _resume(self, key: bytes, old: bytes, session: Session, hello: Hello, now: int) -> Message:
+        """The session goes on over this connection; each subscription when it is asked for."""
+        for name, delivery in session.deliveries.items():
+            self._distribution.pause(old, delivery)
+            self._attachments.rename(name, old, key)
+        self._sessions.move(session, key)
+        session.heard = now
+        self._counts["sessions_resumed"] += 1
+        return self._welcome(hello, session)
+
+    def _welcome(self, hello: Hello, session: Session) -> Welcome:
+        return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds, session.token)
+
+    def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
+        """One request."""
+        admission, user = self._admission, session.account.user
         match message:
             case Publish():
-                return self._publish(key, message, now)
+                return self._publish(key, session.account, message, now)
             case Credit():
                 return self._credit(key, session, message)
+            case Subscribe(name=name, received=int(received)) if name in session.deliveries:
+                return self._go_on(key, session.deliveries[name], message, received)
             case Subscribe():
                 answer: Message = self._subscribe(key, session, message)
             case Unsubscribe(correlation, name):
@@ -194,16 +262,18 @@ class Kernel:
                 self._detach(key, session, name)
                 answer = Done(correlation)
             case AddStream(correlation):
-                self._add_stream(message)
+                self._add_stream(user, message)
                 answer = Done(correlation)
             case DescribeStream(correlation, name):
-                self._check_stream(name)
+                admission.check_known(user, name, self._matcher.streams)
                 answer = Streams(correlation, (stream_entry(self._matcher.streams[name]),), False)
             case ListStreams():
-                answer = streams_page(self._matcher.streams, message)
+                answer = streams_page(admission.visible(user, self._matcher.streams), message)
             case ListSubscriptions():
-                answer = subscriptions_page(self._attachments.entries(), message)
+                entries = self._attachments.entries()
+                answer = subscriptions_page((each for each in entries if admission.sees(user, each[0].name)), message)
             case Statistics(correlation):
+                user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())
             case Ping(correlation):
                 answer = Pong(correlation)
@@ -214,9 +284,15 @@ class Kernel:
                 raise WireError(f"{type(message).__name__} is not for the broker")
         return [Send(key, answer)]
 
-    def _add_stream(self, request: AddStream) -> None:
+    def _check_open(self) -> None:
+        if self._draining:
+            raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
+
+    def _add_stream(self, user: User, request: AddStream) -> None:
         wanted = stream_definition(request)
         existing = self._matcher.streams.get(wanted.name)
+        if existing is None or not user.knows(wanted.name):
+            user.check("declare", wanted.name)
         if existing is not None:
             if existing != wanted:
                 raise contradiction(existing, wanted)
@@ -225,116 +301,100 @@ class Kernel:
             raise LimitExceeded(f"streams: this broker takes {self._limits.streams:,} streams")
         self._matcher.add_stream(wanted.name, wanted.schema.declared(), key=wanted.key, disorder=wanted.disorder)
 
-    def _check_stream(self, name: str) -> None:
-        if name not in self._matcher.streams:
-            raise UnknownStream(f"stream {name!r} is not known{suggestion(name, self._matcher.streams)}")
-
-    def _subscribe(self, key: bytes, session: _Session, request: Subscribe) -> Subscribed:
+    def _subscribe(self, key: bytes, session: Session, request: Subscribe) -> Subscribed:
+        self._check_open()
         limit = self._limits.session_subscriptions
         if len(session.deliveries) >= limit:
             raise LimitExceeded(f"session_subscriptions: this broker takes {limit:,} subscriptions of one client")
-        delivery = Delivery(request.name, self._limits, request.credits)
-        attached = self._attachments.attach(key, request, delivery)
+        admission, account, known = self._admission, session.account, self._attachments.definitions
+        existing = known.get(request.name)
+        flow = admission.check_subscribe(account, request, existing, self._matcher.streams, known)
+        if flow is not None:
+            readers = ((name, each.account.user) for _, each in self._sessions.everybody() for name in each.deliveries)
+            admission.check_readers(flow, readers)
+        delivery = Delivery(request.name, self._limits, request.credits, resumable=session.token is not None)
+        attached = self._attachments.attach(key, request, delivery, flow)
+        try:
+            account.attach(admission.states(request.name))
+        except LimitExceeded:
+            self._attachments.detach(key, request.name)
+            raise
         session.deliveries[request.name] = delivery
         return Subscribed(request.correlation, request.name, attached)
 
-    def _credit(self, key: bytes, session: _Session, grant: Credit) -> list[Send]:
+    def _go_on(self, key: bytes, delivery: Delivery, request: Subscribe, received: int) -> list[Send]:
+        """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
+        self._distribution.missed += delivery.resume(received, request.credits)
+        subscribed = Subscribed(request.correlation, request.name, True, True)
+        return [Send(key, subscribed), *self._distribution.due(key, delivery)]
+
+    def _credit(self, key: bytes, session: Session, grant: Credit) -> list[Send]:
         delivery = session.deliveries.get(grant.name)
         if delivery is None:
             return []  # it crossed an unsubscribe, or a refusal that the client has been told
         delivery.grant(grant.credits)
-        return self._due(key, delivery)
+        return self._distribution.due(key, delivery)
 
-    def _publish(self, key: bytes, batch: Publish, now: int) -> list[Send]:
-        self._check_stream(batch.stream)
+    def _publish(self, key: bytes, account: Account, batch: Publish, now: int) -> list[Send]:
+        self._check_open()
+        account.user.check("publish", batch.stream)
+        self._admission.check_known(account.user, batch.stream, self._matcher.streams)
+        account.check_rate(now)
         published, results = take(self._matcher, batch, self._events + 1, now)
+        account.spend(len(batch.rows), now)
         self._events += published.count
         self._counts["batches"] += 1
         self._counts["events_refused_late"] += len(published.refused)
-        return [Send(key, published), *self._distribute(results)]
-
-    # ---- results ----
-
-    def _distribute(self, results: Iterable[Result]) -> list[Send]:
-        """Encode each result once, queue it for everyone who is attached, and send what may be sent.
-
-        Shares are queued as they are. One that nobody has counted counts as one result.
-        """
-        count = 0
-        touched: dict[str, None] = {}
-        for share in taken_out(results):
-            count += 1 if share.count is None else share.count
-            for delivery in self._attachments.of(share.subscription).values():
-                delivery.defer(share)
-            touched[share.subscription] = None
-        for result in results:
-            count += 1
-            name = result.subscription
-            deliveries = self._attachments.of(name)
-            if not deliveries:
-                continue
-            line, time = encoded(result)
-            for delivery in deliveries.values():
-                delivery.offer(line, time)
-            touched[name] = None
-        self._counts["results"] += count
-        return [
-            send
-            for name in touched
-            for key, delivery in self._attachments.of(name).items()
-            for send in self._due(key, delivery)
-        ]
-
-    def _due(self, key: bytes, delivery: Delivery, making: int = 0) -> list[Send]:
-        sent, missed = delivery.sent, delivery.missed
-        sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
-        self._counts["notifications_sent"] += delivery.sent - sent
-        self._counts["notifications_missed"] += missed - delivery.missed
-        if delivery.ready:
-            self._ready.setdefault((key, delivery.subscription), delivery)
-        return sends
-
-    def _make(self, full: Container[bytes]) -> list[Send]:
-        """The turn of the delivery that has waited longest."""
-        for at, delivery in self._ready.items():
-            if at[0] not in full:
-                del self._ready[at]  # if there is more to make, it is the last one from now on
-                return self._due(at[0], delivery, TURN_RESULTS_MAX)
-        return []
+        return [Send(key, published), *self._distribution.distribute(results)]
 
     # ---- the lives of sessions ----
 
-    def _probes(self, now: int) -> list[Send]:
-        silence = self._limits.silence_seconds * 1_000_000
-        sends: list[Send] = []
-        for key, session in self._sessions.items():
-            if not 0 <= now - session.heard < silence:  # also when the clock has stepped back
-                session.heard = now
-                sends.append(Send(key, Probe(0)))
-        return sends
+    def _tick(self, now: int) -> list[Send]:
+        for key in self._sessions.expired(now):
+            self._release(key)
+        return [Send(key, Probe(0)) for key in self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)]
+
+    def _leave(self, key: bytes, now: int) -> None:
+        """The connection has ended; the session only if it cannot be resumed."""
+        session = None if self._draining else self._sessions.leave(key, now + self._limits.resume_seconds * 1_000_000)
+        if session is None:
+            self._release(key)
+            return
+        for delivery in session.deliveries.values():
+            self._distribution.pause(key, delivery)
 
     def _release(self, key: bytes) -> None:
-        session = self._sessions.pop(key, None)
+        session = self._sessions.remove(key)
         if session is not None:
             for name in tuple(session.deliveries):
                 self._detach(key, session, name)
+            self._admission.leave(session.account)
 
-    def _detach(self, key: bytes, session: _Session, name: str) -> None:
+    def _detach(self, key: bytes, session: Session, name: str) -> None:
         del session.deliveries[name]
-        self._ready.pop((key, name), None)
+        session.account.detach(self._admission.states(name))
+        self._distribution.forget(key, name)
         self._attachments.detach(key, name)
+
+    def _change(self, limits: Limits, access: Access) -> list[Send]:
+        self._limits = limits
+        self._admission.change(access)
+        sends: list[Send] = []
+        for key, session in self._sessions.everybody():
+            for delivery in session.deliveries.values():
+                delivery.limits = limits
+            if not self._admission.may_stay(session.identity, session.account, session.deliveries):
+                reason = "its permissions have changed: connect again"
+                sends.append(Send(key, Closing(0, reason)))
+                self._release(key)
+        return sends
 
     def _farewells(self, reason: str) -> list[Send]:
         sends: list[Send] = []
-        for key, session in self._sessions.items():
+        for key, session in self._sessions.present.items():
             for delivery in session.deliveries.values():
                 sends.extend(Send(key, message) for message in delivery.farewell())
             sends.append(Send(key, Closing(0, reason)))
         self._sessions.clear()
-        self._ready.clear()
+        self._distribution.ready.clear()
         return sends
-
-
-def _unknown_session(correlation: int) -> Failure:
-    reason = "the broker does not know this session (it was lost, or the broker has been started anew): connect again"
-    return Failure(correlation, "session", reason, None, None, None)

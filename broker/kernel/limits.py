@@ -37,6 +37,10 @@ class Limits:
     silence_seconds: int = 30
     """A client that has said nothing for so long is probed; it stays as long as the transport can reach it."""
 
+    resume_seconds: int = 60
+    """How long a session that asked for it is kept after its connection has ended, with what it has subscribed to and
+    what waits for it."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -9,6 +9,7 @@ from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamD
 from ..language.subscription import SubscriptionDefinition
 from ..wire import (
     AddStream,
+    Busy,
     Failure,
     ListStreams,
     ListSubscriptions,
@@ -33,7 +34,13 @@ def failure(correlation: int, error: ForetellError) -> Failure:
     """An error as it travels."""
     if isinstance(error, QueryError):
         return Failure(correlation, error.code, str(error), error.line, error.column, error.excerpt)
-    return Failure(correlation, error.code, str(error), None, None, None)
+    return Failure(correlation, error.code, str(error), retry=error.retry if isinstance(error, Busy) else None)
+
+
+def unknown_session(correlation: int) -> Failure:
+    """The answer to whoever has not said HELLO, as far as the broker knows."""
+    reason = "the broker does not know this session (it was lost, or the broker has been started anew): connect again"
+    return Failure(correlation, "session", reason)
 
 
 def stream_definition(request: AddStream) -> StreamDefinition:

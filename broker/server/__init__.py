@@ -1,13 +1,15 @@
 """Law: what touches the world: the socket, the clock, signals, the configuration. It decides nothing: the kernel does.
 
-`serve` runs a broker until it is told to stop. Security plugs in where the socket is opened (router.Router), durability
-where the engine is made (serving.serve) and where the kernel answers a batch.
+`serve` runs a broker until it is told to stop. Whose key a connection has is security's; durability plugs in where the
+engine is made (serving.serve) and where the kernel answers a batch.
 """
 
 from __future__ import annotations
 
-from .configuration import DEFAULT_ADDRESS, ServerConfiguration, read_configuration
+from .configuration import ServerConfiguration
+from .configuration_file import read_configuration
 from .loop import Broker
-from .serving import serve
+from .security.exposure import DEFAULT_ADDRESS
+from .serving import check, serve
 
-__all__ = ["DEFAULT_ADDRESS", "Broker", "ServerConfiguration", "read_configuration", "serve"]
+__all__ = ["DEFAULT_ADDRESS", "Broker", "ServerConfiguration", "check", "read_configuration", "serve"]

@@ -1,29 +1,58 @@
 """Law: the loop that carries inputs to the kernel and effects to the socket, in one thread and in bounded passes.
 
-Whoever wants it to stop writes a byte into a socket pair that the loop listens to: that is safe from a signal and from
-another thread, and wakes the loop. The first byte stops in order, the second at once.
+The end has three parts. From the first request to stop on, nothing new is taken, and what waits is delivered as far as
+it is asked for; then everybody is told what was not delivered, and that this is the end; then the socket may finish. A
+second request skips what is left of this.
 """
 
 from __future__ import annotations
 
-import socket
-import sys
+import logging
+import os
 import time
-import traceback
-from collections.abc import Iterable
-from typing import Final, Self, final
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Any, Final, Self, final
 
 import zmq
 
-from ..kernel import Garbled, Gone, Input, Kernel, Limits, Matcher, Received, Send, Stop, Tick, Turn
-from ..wire import Failure, Message, Probe, Publish, WireError, decode, encode
+from ..kernel import (
+    Access,
+    Admission,
+    Change,
+    Drain,
+    Garbled,
+    Gone,
+    Input,
+    Kernel,
+    Limits,
+    Matcher,
+    Received,
+    Send,
+    Stop,
+    Tick,
+    Turn,
+)
+from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
+from ..wire.keys import Keys
+from .durations import BUCKETS, Durations
+from .logs import LOG, Complaints, say
 from .router import Router
+from .security import assigned
+from .wake import Request, Wake
 
 TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
 """How soon a full peer is tried again."""
 PASS_MESSAGES_MAX: Final = 256
 FLUSH_SECONDS_MAX: Final = 5.0
+_SECRET_BYTES: Final = 32
+
+Reload = Callable[[], tuple[Limits, Access]]
+
+_REFUSALS: Final = frozenset(("permission", "limit", "busy", "version", "protocol"))
+"""The codes that an operator wants to hear of: somebody has too little, or should not be here."""
 
 
 def wall_clock() -> int:
@@ -35,16 +64,33 @@ def wall_clock() -> int:
 class Broker:
     """A kernel behind a socket: a context manager. Listens from its construction on; `run` returns when it is stopped.
 
-    Raises DefinitionError where the address cannot be had.
+    `keys`: only clients that `access` knows are served. `drain_seconds`: how long what waits is delivered at the end.
+    `reload` is asked for other limits and permissions on a request to do so; it raises what is wrong with them. Raises
+    DefinitionError where the address cannot be had.
     """
 
-    def __init__(self, matcher: Matcher, address: str, limits: Limits | None = None) -> None:
-        self._kernel = Kernel(matcher, limits)
-        self._router = Router(address)
-        self._wake, self._waker = socket.socketpair()
-        self._wake.setblocking(False)
-        self._waker.setblocking(False)
+    def __init__(
+        self,
+        matcher: Matcher,
+        address: str,
+        limits: Limits | None = None,
+        admission: Admission | None = None,
+        keys: Keys | None = None,
+        access: Access | None = None,
+        drain_seconds: float = 0.0,
+        reload: Reload | None = None,
+    ) -> None:
+        self._kernel = Kernel(matcher, limits, admission, self._around, os.urandom(_SECRET_BYTES))
+        self._router = Router(address, keys, () if access is None else access.users)
+        self._wake = Wake()
+        self._reload = reload
+        self._drain_seconds = drain_seconds
+        self._drain_until: float | None = None
+        self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
+        self._durations = Durations()
+        self._complaints = Complaints()
         self._failed: Exception | None = None
+        self._passed = self._started = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +98,6 @@ class Broker:
     def __exit__(self, *_: object) -> None:
         self._router.close(0)
         self._wake.close()
-        self._waker.close()
 
     @property
     def endpoint(self) -> str:
@@ -60,13 +105,30 @@ class Broker:
         return self._router.endpoint
 
     @property
-    def waker(self) -> socket.socket:
-        """Every byte written here is a request to stop."""
-        return self._waker
+    def wake(self) -> Wake:
+        """Where a signal's number goes."""
+        return self._wake
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long the loop has not come around: below TICK_SECONDS unless a batch takes longer. From any thread."""
+        return time.monotonic() - self._passed
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it has been told to stop. From any thread."""
+        return self._drain_until is not None or self._failed is not None
 
     def stop(self) -> None:
         """Ask the loop to end, from any thread."""
-        self._waker.send(b"\0")
+        self._wake.ask(Request.STOP)
+
+    def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
+        """Its statistics, from any thread. Raises TimeoutError."""
+        asked: Future[dict[str, dict[str, Any]]] = Future()
+        self._asked.append(asked)
+        self._wake.ask(Request.REPORT)
+        return asked.result(patience_seconds)
 
     def run(self) -> None:
         """Serve until told to stop, then say so to the clients. May be called once.
@@ -75,16 +137,20 @@ class Broker:
         """
         poller = zmq.Poller()
         poller.register(self._router.socket, zmq.POLLIN)
-        poller.register(self._wake, zmq.POLLIN)
+        poller.register(self._wake.reader, zmq.POLLIN)
+        if self._router.authenticator is not None:
+            poller.register(self._router.authenticator.socket, zmq.POLLIN)
         next_tick = time.monotonic() + TICK_SECONDS
-        while self._failed is None:
+        while self._failed is None and not self._drained():
             patience = next_tick - time.monotonic()
-            if self._router.waiting:
+            if self._router.waiting or self.stopping:
                 patience = min(patience, RETRY_SECONDS)
             milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
             ready = dict(poller.poll(milliseconds))
-            if self._wake.fileno() in ready:
+            self._passed = time.monotonic()
+            if self._wake.reader.fileno() in ready and self._attend():
                 break
+            self._authenticate()
             if self._router.socket in ready:
                 self._take_messages()
             for session in self._router.retry():
@@ -93,17 +159,74 @@ class Broker:
                 self._turn()
             if time.monotonic() >= next_tick:
                 self._step(Tick())
+                self._complaints.tell()
                 next_tick = time.monotonic() + TICK_SECONDS
         self._router.close(self._flush())
         if self._failed is not None:
             raise self._failed
+
+    # ---- what comes from outside of the socket ----
+
+    def _attend(self) -> bool:
+        """Do what was asked for by a signal or another thread; whether to end now."""
+        for request in self._wake.take():
+            match request:
+                case Request.REPORT:
+                    while self._asked:
+                        self._asked.popleft().set_result(self._kernel.statistics())
+                case Request.RELOAD:
+                    self._change()
+                case Request.STOP if self.stopping:
+                    self._drain_until = 0.0
+                    return True
+                case Request.STOP:
+                    say(logging.INFO, "draining", seconds=self._drain_seconds)
+                    self._drain_until = time.monotonic() + self._drain_seconds
+                    self._step(Drain())
+        return False
+
+    def _drained(self) -> bool:
+        until = self._drain_until
+        return until is not None and (time.monotonic() >= until or self._kernel.drained)
+
+    def _change(self) -> None:
+        if self._reload is None:
+            say(logging.WARNING, "nothing to reload: the broker was started without a configuration file")
+            return
+        try:
+            limits, access = self._reload()
+        except Exception as error:  # whatever is wrong with the file: the broker goes on as it was
+            say(logging.ERROR, "not reloaded", reason=str(error))
+            return
+        if self._router.authenticator is not None:
+            self._router.authenticator.allowed = access.users
+        self._step(Change(limits, access))
+        say(logging.INFO, "reloaded", keys=len(access.users))
+
+    def _around(self) -> dict[str, dict[str, Any]]:
+        denied = 0 if self._router.authenticator is None else self._router.authenticator.denied
+        uptime = int(time.monotonic() - self._started)
+        loop = {"uptime_seconds": uptime, "keys_denied": denied, **self._durations.statistics()}
+        return {"loop": loop, BUCKETS: self._durations.buckets()}
+
+    # ---- messages ----
+
+    def _authenticate(self) -> None:
+        if self._router.authenticator is not None:
+            for refused in self._router.authenticator.answer():
+                self._complaints.add("connection refused", reason=refused)
 
     def _take_messages(self) -> None:
         for _ in range(PASS_MESSAGES_MAX):
             received = self._router.receive()
             if received is None or self._failed is not None:
                 return
-            session, frames = received
+            session, identity, frames = received
+            if not assigned(session):
+                self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)
+                self._send(session, Failure(0, "protocol", "a client must not choose its routing id"))
+                self._router.forget(session)
+                continue
             try:
                 if len(frames) != 1:
                     raise WireError(f"expected a message of one frame, found {len(frames)}")
@@ -111,26 +234,30 @@ class Broker:
             except WireError as error:
                 self._step(Garbled(session, error))
             else:
-                self._request(session, message)
+                self._request(Received(session, message, identity))
 
-    def _request(self, session: bytes, message: Message) -> None:
+    def _request(self, received: Received) -> None:
+        began = time.perf_counter_ns()
+        message = received.message
         try:
-            self._step(Received(session, message))
+            self._step(received)
         except Exception as error:
             # A mistake of ours. Whoever asked is told; the others keep their broker unless events are concerned: a
             # batch that was taken in part would make every later answer doubtful.
-            traceback.print_exc(file=sys.stderr)
+            LOG.exception("a request failed, which is a mistake in the broker")
             reason = f"the broker failed at this request, which is a mistake in the broker: {type(error).__name__}"
-            self._perform([Send(session, Failure(message.correlation, "internal", reason, None, None, None))])
+            self._perform([Send(received.session, Failure(message.correlation, "internal", reason))])
             if isinstance(message, Publish):
                 self._failed = error
+        if isinstance(message, Publish):
+            self._durations.add((time.perf_counter_ns() - began) // 1_000)
 
     def _turn(self) -> None:
         try:
             self._step(Turn(self._router.full))
         except Exception as error:
             # A mistake of ours again, and results are lost that nobody would be told of.
-            traceback.print_exc(file=sys.stderr)
+            LOG.exception("results could not be made, which is a mistake in the broker")
             self._failed = error
 
     def _step(self, happening: Input) -> None:
@@ -140,17 +267,30 @@ class Broker:
         gone: list[bytes] = []
         for effect in effects:
             session = effect.session
+            self._note(session, effect.message)
             if session not in gone and not self._send(session, effect.message):
                 gone.append(session)
         for session in gone:
+            if user := self._kernel.owner(session):
+                say(logging.INFO, "session lost", session=session.hex(), user=user)
             self._router.forget(session)
             self._kernel.step(Gone(session), wall_clock())
+
+    def _note(self, session: bytes, message: Message) -> None:
+        match message:
+            case Welcome():
+                say(logging.INFO, "session opened", session=session.hex(), user=self._kernel.owner(session))
+            case Closing(_, reason):
+                say(logging.INFO, "session ended", session=session.hex(), reason=reason)
+            case Failure(_, code, reason) if code in _REFUSALS:
+                user = self._kernel.owner(session)
+                self._complaints.add("request refused", code=code, session=session.hex(), user=user, reason=reason)
 
     def _send(self, session: bytes, message: Message) -> bool:
         try:
             frame = encode(message)
         except WireError as error:
-            frame = encode(Failure(message.correlation, error.code, str(error), None, None, None))
+            frame = encode(Failure(message.correlation, error.code, str(error)))
         if isinstance(message, Probe):
             return self._router.probe(session, frame)
         return self._router.send(session, frame)
@@ -158,19 +298,12 @@ class Broker:
     def _flush(self) -> int:
         """Tell everyone, and send what waits, for at most FLUSH_SECONDS_MAX; how long libzmq may go on, in ms."""
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
-        self._swallow_request()
-        reason = "the broker is stopping" if self._failed is None else "the broker failed and is stopping"
-        self._step(Stop(reason))
+        at_once = self._drain_until == 0.0
+        self._step(Stop("the broker is stopping" if self._failed is None else "the broker failed and is stopping"))
+        self._complaints.tell()
         while self._router.waiting and time.monotonic() < deadline:
-            if self._swallow_request():
+            if at_once or Request.STOP in self._wake.take():
                 return 0
             self._router.retry()
             time.sleep(RETRY_SECONDS)
         return max(1, int((deadline - time.monotonic()) * 1_000))
-
-    def _swallow_request(self) -> bool:
-        """Whether a request to stop has come; takes one."""
-        try:
-            return bool(self._wake.recv(1))
-        except BlockingIOError:
-            return False

@@ -4,18 +4,23 @@ ROUTER with ROUTER_MANDATORY: a message that cannot be sent is told at once, whe
 A peer that does not take its messages gets them from a queue here, in order; one whose queue grows over
 OUTBOX_BYTES_MAX is given up. Honest clients stay far below: notifications only go out against credits, and each further
 message answers a request.
+
+With keys, each message comes with the public key that its connection has proved, which is who sent it. The routing id
+only says where answers go; security.routing_ids says why nobody may choose one.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import KeysView
+from collections.abc import Container, KeysView
 from typing import Final, final
 
 import zmq
 
 from ..events import DefinitionError
-from ..wire import FRAME_BYTES_MAX
+from ..wire import ENVELOPE_BYTES, FRAME_BYTES_MAX
+from ..wire.keys import Keys
+from .security import DOMAIN, Authenticator, check_strangers_fail, scatter
 
 HIGH_WATER_MESSAGES: Final = 1_000
 HANDSHAKE_MILLISECONDS_MAX: Final = 1_000
@@ -26,17 +31,23 @@ HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 600_000
 """A peer whose machine does not answer for so long is cut off. Long, because a stopped process (a debugger, a suspended
 laptop) must not lose its notifications; one that has ended is noticed at once, as its connection is closed."""
 OUTBOX_BYTES_MAX: Final = 64 * 1024 * 1024
+_IDENTITY: Final = "User-Id"
 
 
 @final
 class Router:
     """Owns its ZeroMQ context. Not thread-safe, as no ZeroMQ socket is."""
 
-    __slots__ = ("_context", "_outboxes", "_sizes", "socket")
+    __slots__ = ("_context", "_outboxes", "_sizes", "authenticator", "socket")
 
-    def __init__(self, address: str) -> None:
-        """Listen. Raises DefinitionError where the address cannot be had."""
+    def __init__(self, address: str, keys: Keys | None = None, allowed: Container[str] = ()) -> None:
+        """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first.
+
+        Raises DefinitionError where the address cannot be had, or where strangers are not refused.
+        """
+        scatter()
         self._context = zmq.Context()
+        self.authenticator = None if keys is None else Authenticator(self._context, allowed)
         self._outboxes: dict[bytes, deque[bytes]] = {}
         self._sizes: dict[bytes, int] = {}
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
@@ -45,15 +56,16 @@ class Router:
             zmq.LINGER: 0,
             zmq.SNDHWM: HIGH_WATER_MESSAGES,
             zmq.RCVHWM: HIGH_WATER_MESSAGES,
-            zmq.MAXMSGSIZE: FRAME_BYTES_MAX,
+            zmq.MAXMSGSIZE: FRAME_BYTES_MAX + ENVELOPE_BYTES,
             zmq.HANDSHAKE_IVL: HANDSHAKE_MILLISECONDS_MAX,
             zmq.BACKLOG: BACKLOG_CONNECTIONS,
             zmq.HEARTBEAT_IVL: HEARTBEAT_MILLISECONDS,
             zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MILLISECONDS,
             zmq.IPV6: int("[" in address),
         }
+        secrets = {} if keys is None else _curve(keys)
         try:
-            for option, value in options.items():
+            for option, value in (options | secrets).items():
                 self.socket.setsockopt(option, value)
             self.socket.bind(address)
         except zmq.ZMQError as error:
@@ -61,6 +73,13 @@ class Router:
             if error.errno == zmq.EADDRINUSE:
                 raise DefinitionError(f"address {address}: the port is in use already") from None
             raise DefinitionError(f"address {address}: {error.strerror or error}") from None
+        if keys is not None and self.authenticator is not None:
+            try:
+                check_strangers_fail(self.endpoint, keys.public, self.authenticator.answer)
+                self.authenticator.denied = 0  # that was nobody
+            except BaseException:
+                self.close(0)
+                raise
 
     @property
     def endpoint(self) -> str:
@@ -77,13 +96,17 @@ class Router:
         """The peers for which messages wait."""
         return self._outboxes.keys()
 
-    def receive(self) -> tuple[bytes, list[bytes]] | None:
-        """The next message, as its session and its frames; None if there is none."""
+    def receive(self) -> tuple[bytes, str, list[bytes]] | None:
+        """The next message, as its session, the key of its sender and its frames; None if there is none."""
         try:
-            session, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
+            if self.authenticator is None:
+                session, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
+                return session, "", frames
+            parts = self.socket.recv_multipart(zmq.NOBLOCK, copy=False)
         except zmq.Again:
             return None
-        return session, frames
+        session, *frames = [part.bytes for part in parts]
+        return session, str(parts[-1].get(_IDENTITY)), frames
 
     def send(self, session: bytes, frame: bytes) -> bool:
         """Send or queue; False if the peer is gone or was given up."""
@@ -134,6 +157,8 @@ class Router:
         """Close; what libzmq holds may still go out for so long, or until a signal. Does nothing the second time."""
         if not self.socket.closed:
             self.socket.close(linger_milliseconds)
+            if self.authenticator is not None:
+                self.authenticator.close()
             self._context.term()
 
     def _attempt(self, session: bytes, frame: bytes) -> bool | None:
@@ -147,3 +172,13 @@ class Router:
                 return False
             raise
         return True
+
+
+def _curve(keys: Keys) -> dict[int, int | bytes]:
+    return {
+        zmq.CURVE_SERVER: 1,
+        zmq.CURVE_PUBLICKEY: keys.public.encode(),
+        zmq.CURVE_SECRETKEY: keys.secret.encode(),
+        zmq.ZAP_DOMAIN: DOMAIN,
+        zmq.ZAP_ENFORCE_DOMAIN: 1,  # without an answer to the question whose key it is, nobody gets in
+    }

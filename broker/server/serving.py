@@ -3,34 +3,79 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 
 from ..engine import Engine
 from ..events import DefinitionError
+from ..kernel import Access, Admission, Limits, flows, states
+from ..wire.keys import read_keys
 from .configuration import ServerConfiguration
+from .logs import open_log, say
 from .loop import Broker
 
+Reread = Callable[[], ServerConfiguration]
 
-def serve(configuration: ServerConfiguration, announce: Callable[[str], None]) -> None:
+_RELOADED = ("limits", "user_keys", "quota", "log_level", "log_format")
+"""What a broker that runs can change; the rest of its configuration is how it was started."""
+
+
+def serve(configuration: ServerConfiguration, announce: Callable[[str], None], reread: Reread | None = None) -> None:
     """Run a broker until SIGTERM or SIGINT; `announce` gets lines for the operator, first `listening on ADDRESS`.
 
-    Raises ForetellErrors for a configuration that cannot be served: a port in use, a wrong subscription file. Outside
-    of the main thread there are no signals, and it runs until the process ends.
+    `reread` gives the configuration anew on SIGHUP. Raises ForetellErrors for a configuration that cannot be served: a
+    port in use, a wrong subscription file. Outside of the main thread there are no signals, and it runs until the
+    process ends.
     """
-    engine = _engine(configuration)
-    with Broker(engine, configuration.address, configuration.limits) as broker, _stopped_by_signals(broker):
+    open_log(configuration.log_level, configuration.log_format)
+    engine = engine_of(configuration)
+    access = configuration.access()
+    keys = None if configuration.keys is None else read_keys(configuration.keys)
+    broker = Broker(
+        engine,
+        configuration.address,
+        configuration.limits,
+        admission_of(configuration, engine, access),
+        keys,
+        access,
+        configuration.drain / 1_000_000,
+        None if reread is None else _reloading(configuration, reread),
+    )
+    with broker, _told_by_signals(broker):
         gc.collect()
         gc.freeze()  # what was loaded stays: a full collection need not visit it again
-        announce(f"listening on {broker.endpoint}")
-        broker.run()
+        if configuration.exposed:
+            say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
+        with _console(broker, configuration.console) as numbers:
+            announce(f"listening on {broker.endpoint}")
+            if numbers:
+                announce(f"numbers at {numbers}/metrics")
+            broker.run()
     announce("stopped")
 
 
-def _engine(configuration: ServerConfiguration) -> Engine:
+def check(configuration: ServerConfiguration) -> str:
+    """Everything that can be wrong with a configuration but the port; one line of what it would serve.
+
+    Raises ForetellErrors as `serve` does.
+    """
+    engine = engine_of(configuration)
+    if configuration.keys is not None:
+        read_keys(configuration.keys)
+    users = len({user.name for user in configuration.user_keys.values()})
+    who = "everybody who reaches it" if configuration.keys is None else f"{users} users with keys"
+    return (
+        f"{configuration.address} for {who}, {len(engine.streams)} streams, {len(engine.subscriptions)} subscriptions"
+    )
+
+
+def engine_of(configuration: ServerConfiguration) -> Engine:
+    """An engine with what is declared from the start. Raises ForetellErrors."""
     path = configuration.subscriptions
     if path is None:
         return Engine()
@@ -42,22 +87,54 @@ def _engine(configuration: ServerConfiguration) -> Engine:
         raise DefinitionError(f"{path}: expected UTF-8 text") from None
 
 
+def admission_of(configuration: ServerConfiguration, engine: Engine, access: Access) -> Admission:
+    """Who may do what with this engine. Without keys everybody may do everything, and no text is read for that."""
+    if configuration.keys is None:
+        return Admission(access, states=states(engine))
+    return Admission(access, flows(engine), states(engine), engine.subscriptions.values())
+
+
 @contextmanager
-def _stopped_by_signals(broker: Broker) -> Iterator[None]:
+def _console(broker: Broker, address: str | None) -> Iterator[str]:
+    """Its address; nothing is loaded for it where there is none."""
+    if address is None:
+        yield ""
+        return
+    from .console import console
+
+    with console(broker, address) as shown:
+        yield shown
+
+
+def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tuple[Limits, Access]]:
+    def reload() -> tuple[Limits, Access]:
+        new = reread()
+        if (new.keys is None) != (started.keys is None):
+            raise DefinitionError("security.keys: expected as it was at the start; this needs a restart")
+        open_log(new.log_level, new.log_format)
+        if replace(started, **{name: getattr(new, name) for name in _RELOADED}) != new:
+            say(logging.WARNING, "some of the configuration changes with a restart only", reloaded=", ".join(_RELOADED))
+        return new.limits, new.access()
+
+    return reload
+
+
+@contextmanager
+def _told_by_signals(broker: Broker) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    # The handler is what makes Python write the signal into the waker; the byte itself is the request.
+    # The handler is what makes Python write the signal into the wake; the byte itself is the request.
     def note(number: int, frame: FrameType | None) -> None:
         pass
 
-    signals = (signal.SIGTERM, signal.SIGINT)
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = [signal.signal(number, note) for number in signals]
-    waker = signal.set_wakeup_fd(broker.waker.fileno(), warn_on_full_buffer=False)
+    wake = signal.set_wakeup_fd(broker.wake.writer.fileno(), warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(waker)
+        signal.set_wakeup_fd(wake)
         for number, handler in zip(signals, before):
             signal.signal(number, handler)

@@ -8,8 +8,8 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
-from .errors import WireError
-from .limits import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
+from .errors import Busy, PermissionDenied, WireError
+from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
     AddStream,
     Closing,
@@ -43,11 +43,13 @@ from .messages import (
 
 __all__ = [
     "BATCH_EVENTS_MAX",
+    "ENVELOPE_BYTES",
     "FRAME_BYTES_MAX",
     "RESULT_BYTES_MAX",
     "TEXT_BYTES_MAX",
     "VERSION",
     "AddStream",
+    "Busy",
     "Closing",
     "Credit",
     "DescribeStream",
@@ -59,6 +61,7 @@ __all__ = [
     "ListSubscriptions",
     "Message",
     "Notifications",
+    "PermissionDenied",
     "Ping",
     "Pong",
     "Probe",

@@ -35,14 +35,23 @@ _STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS)
 
 MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     # from the client
-    1: (m.Hello, (s.COUNT, s.TEXT)),
+    1: (m.Hello, (s.COUNT, s.TEXT, s.optional(s.TOKEN))),
     2: (m.Goodbye, ()),
     3: (m.Ping, ()),
     4: (m.AddStream, _STREAM),
     5: (m.Publish, (s.NAME, s.optional(s.ARRAY), s.ARRAY, s.optional(s.INTEGERS), s.optional(s.INTEGERS))),
     6: (
         m.Subscribe,
-        (s.NAME, s.NAME, s.optional(s.TEXT), s.optional(s.FLAG), _NAMED, s.optional(s.PLAIN), s.CREDITS),
+        (
+            s.NAME,
+            s.NAME,
+            s.optional(s.TEXT),
+            s.optional(s.FLAG),
+            _NAMED,
+            s.optional(s.PLAIN),
+            s.CREDITS,
+            s.optional(s.COUNT),
+        ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
     8: (m.Credit, (s.NAME, s.CREDITS)),
@@ -51,18 +60,18 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     11: (m.ListSubscriptions, (s.NAME,)),
     12: (m.Statistics, ()),
     # from the broker, in answer
-    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT)),
+    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN))),
     33: (m.Done, ()),
     34: (m.Pong, ()),
     35: (
         m.Published,
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT)),
     ),
-    36: (m.Subscribed, (s.NAME, s.FLAG)),
+    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG)),
     37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
-    40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT))),
+    40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS)),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS)),
     65: (m.Probe, ()),

@@ -1,10 +1,10 @@
-"""Law: what is wrong with a frame; one error for everything, since a frame is either a message or it is not."""
+"""Law: what is wrong with a frame, and the refusals that exist only between two ends; not what the frames are about."""
 
 from __future__ import annotations
 
 from typing import ClassVar, final
 
-from ..events import ForetellError
+from ..events import ForetellError, LimitExceeded
 
 
 @final
@@ -19,3 +19,21 @@ class WireError(ForetellError):
     def __init__(self, reason: str, correlation: int = 0) -> None:
         super().__init__(reason)
         self.correlation: int = correlation
+
+
+@final
+class PermissionDenied(ForetellError):
+    """Who asked may not have this. Whether there is such a thing is not said."""
+
+    code: ClassVar[str] = "permission"
+
+
+@final
+class Busy(LimitExceeded):
+    """Not now: nothing was done, and the same request may succeed after `retry` microseconds."""
+
+    code: ClassVar[str] = "busy"
+
+    def __init__(self, reason: str, retry: int = 0) -> None:
+        super().__init__(reason)
+        self.retry: int = retry

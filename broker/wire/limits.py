@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Counts up with every change that an older end would misread. It is compared in HELLO."""
 
 FRAME_BYTES_MAX: Final = 1024 * 1024
 """One message. What msgpack builds of the worst frame of this size takes about 75 MB, and is freed at once."""
+
+ENVELOPE_BYTES: Final = 256
+"""What a socket takes beyond FRAME_BYTES_MAX: encryption adds some, and what is little too large gets an answer."""
 
 TEXT_BYTES_MAX: Final = 256 * 1024
 """One string: a query, or a value in an event."""
@@ -34,6 +37,9 @@ NESTING_MAX: Final = 8
 
 NAME_LENGTH_MAX: Final = 256
 """Characters of a name on the wire; broker.events is stricter and says what a name may consist of."""
+
+TOKEN_BYTES_MAX: Final = 64
+"""What a session may be called, to be resumed."""
 
 NOTIFICATIONS_COUNT_MAX: Final = 1_024
 """Results in one Notifications message."""

@@ -15,11 +15,16 @@ from typing import Any, TypeAlias, final
 @final
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The first message of a session. `software` is for people who read logs and statistics."""
+    """The first message of a session. `software` is for people who read logs and statistics.
+
+    `session` None: it ends with its connection. Empty: it shall be possible to resume it. Else: the one to be resumed,
+    as Welcome has called it.
+    """
 
     correlation: int
     version: int
     software: str
+    session: bytes | None = None
 
 
 @final
@@ -74,7 +79,8 @@ class Publish:
 class Subscribe:
     """Answered by Subscribed. `query` None attaches to whatever bears the name and has the options that are not None.
 
-    `credits`: how many notifications may come before the next Credit.
+    `credits`: how many notifications may come before the next Credit. `received`: in a session that was resumed, how
+    many had come; what was sent and has not come is sent again.
     """
 
     correlation: int
@@ -85,6 +91,7 @@ class Subscribe:
     report: str | None
     forecast: dict[str, Any] | None
     credits: int
+    received: int | None = None
 
 
 @final
@@ -147,12 +154,16 @@ class Statistics:
 @final
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there."""
+    """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there.
+
+    `session`: what to call it when it is to be resumed. It is a secret.
+    """
 
     correlation: int
     version: int
     software: str
     silence_seconds: int
+    session: bytes | None = None
 
 
 @final
@@ -199,11 +210,15 @@ class Published:
 @final
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """`attached`: the subscription existed before, so that it may already have runs under way."""
+    """`attached`: the subscription existed before, so that it may already have runs under way.
+
+    `resumed`: this session had it already, and its notifications go on with their numbers.
+    """
 
     correlation: int
     name: str
     attached: bool
+    resumed: bool = False
 
 
 @final
@@ -265,15 +280,17 @@ class StatisticsReport:
 class Failure:
     """A request was refused and changed nothing. `line`, `column` and `excerpt` point into a query's text.
 
-    With correlation 0 the frame was too broken to say which request it was.
+    With correlation 0 the frame was too broken to say which request it was. `retry`: the same request may succeed after
+    so many microseconds.
     """
 
     correlation: int
     code: str
     message: str
-    line: int | None
-    column: int | None
-    excerpt: str | None
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    retry: int | None = None
 
 
 # ---- from the broker, unasked: correlation 0 ----

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final, final
 
-from .limits import CREDITS_MAX, NAME_LENGTH_MAX, NESTING_MAX
+from .limits import CREDITS_MAX, NAME_LENGTH_MAX, NESTING_MAX, TOKEN_BYTES_MAX
 
 _LEAST: Final = -(2**63)
 _GREATEST: Final = 2**63 - 1
@@ -99,6 +99,10 @@ COUNT: Final = Shape("an integer from 0 to 2**63 - 1", _is_count)
 INTEGER: Final = Shape("an integer of 64 bits", _is_integer)
 CREDITS: Final = Shape(
     f"an integer from 1 to {CREDITS_MAX:,}", lambda value: type(value) is int and 1 <= value <= CREDITS_MAX
+)
+TOKEN: Final = Shape(
+    f"a byte string of at most {TOKEN_BYTES_MAX}",
+    lambda value: type(value) is bytes and len(value) <= TOKEN_BYTES_MAX,
 )
 FLAG: Final = Shape("a boolean", lambda value: type(value) is bool)
 NAME: Final = Shape(

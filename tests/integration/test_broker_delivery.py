@@ -153,7 +153,7 @@ def test_what_the_configuration_declares_can_be_attached_to_by_name(tmp_path: Pa
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_in_order_and_tells_the_clients(number: signal.Signals) -> None:
-    with broker_process() as broker, Client(broker.address) as client:
+    with broker_process("drain = '100 ms'") as broker, Client(broker.address) as client:
         client.add_stream("S", {"x": "int"})
         subscription = client.subscribe("all", query="SELECT * FROM S", window=2)
         client.publish_batch("S", range(5), [(n,) for n in range(5)])

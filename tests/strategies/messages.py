@@ -70,30 +70,33 @@ _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts))
 _forecast = st.none() | options
+_token = st.none() | st.binary(max_size=64)
 _flag = st.none() | st.booleans()
 
 messages: st.SearchStrategy[Message] = st.one_of(
-    st.builds(Hello, counts, st.just(VERSION), texts),
+    st.builds(Hello, counts, st.just(VERSION), texts, _token),
     st.builds(Goodbye, counts),
     st.builds(Ping, counts),
     st.builds(AddStream, counts, *_stream_fields),
     batches(),
-    st.builds(Subscribe, counts, texts, texts, _optional_text, _flag, _optional_text, _forecast, _credits),
+    st.builds(
+        Subscribe, counts, texts, texts, _optional_text, _flag, _optional_text, _forecast, _credits, _optional_count
+    ),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
     st.builds(DescribeStream, counts, texts),
     st.builds(ListStreams, counts, texts),
     st.builds(ListSubscriptions, counts, texts),
     st.builds(Statistics, counts),
-    st.builds(Welcome, counts, counts, texts, counts),
+    st.builds(Welcome, counts, counts, texts, counts, _token),
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals),
-    st.builds(Subscribed, counts, texts, st.booleans()),
+    st.builds(Subscribed, counts, texts, st.booleans(), st.booleans()),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
     st.builds(StatisticsReport, counts, options),
-    st.builds(Failure, counts, texts, texts, _optional_count, _optional_count, _optional_text),
+    st.builds(Failure, counts, texts, texts, _optional_count, _optional_count, _optional_text, _optional_count),
     st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8))),
     st.builds(Probe, counts),
     st.builds(Closing, counts, texts),

@@ -63,8 +63,12 @@ class EchoEngine:
     ) -> None:
         self.calls.append(f"subscribe {name} {language} {query} {lineage}")
 
-    def unsubscribe(self, name: str) -> None:
+    def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")
+        return []
+
+    def finish(self) -> list[Echo]:
+        return []
 
 
 def tick(time: int, n: object) -> str:

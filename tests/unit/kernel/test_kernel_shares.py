@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from broker.engine import Engine, Options
 from broker.engine import shares as shares_module
 from broker.kernel import Gone, Kernel, Limits, Received, Send, Stop, Turn
-from broker.kernel.kernel import TURN_RESULTS_MAX
+from broker.kernel.distribution import TURN_RESULTS_MAX
 from broker.wire import (
     VERSION,
     Credit,
@@ -289,7 +289,7 @@ def test_shares_are_told_as_if_everything_was_made_at_once(story: list[tuple[str
     xs: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shares_module, "MADE_AT_ONCE_MAX", few)
-        patch.setattr("broker.kernel.kernel.TURN_RESULTS_MAX", 7)
+        patch.setattr("broker.kernel.distribution.TURN_RESULTS_MAX", 7)
         for what, value in [*story, ("credit", 1_000_000)]:
             match what:
                 case "publish":

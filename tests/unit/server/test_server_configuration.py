@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker.events import DefinitionError
-from broker.kernel import Limits
+from broker.kernel import Limits, Quota, User
 from broker.server import DEFAULT_ADDRESS, ServerConfiguration, read_configuration
 
 
@@ -38,7 +38,7 @@ def test_other_machines_are_not_served(host: str) -> None:
     [
         ("adress = 1", "f.toml: unknown key 'adress'; did you mean 'address'?"),
         ("[limits]\nsesions = 1", "f.toml: unknown key 'limits.sesions'; did you mean 'sessions'?"),
-        ("colour = 1", "f.toml: unknown key 'colour'; expected address, subscriptions, limits"),
+        ("colour = 1", "f.toml: unknown key 'colour'; expected address, subscriptions, drain, "),
         ("limits = 1", "f.toml: limits: expected a table, found int 1"),
         ("[limits]\nsessions = true", "f.toml: limits.sessions: expected a whole number from 1 on, found bool true"),
         ("address = 5570", "f.toml: address: expected an address such as tcp://127.0.0.1:5570, found int 5570"),
@@ -53,4 +53,97 @@ def test_a_wrong_configuration_is_one_line_with_its_place(text: str, reason: str
     with pytest.raises(DefinitionError) as caught:
         read_configuration(text, "f.toml")
     assert str(caught.value).startswith(reason)
+    assert "\n" not in str(caught.value)
+
+
+KEY, OTHER = "k" * 40, "o" * 40
+
+SECURE = f"""
+address = "tcp://0.0.0.0:5570"
+drain = "90 s"
+[security]
+keys = "broker.keys"
+[quota]
+connections = 5
+[users.ann]
+keys = ["{KEY}", "{OTHER}"]
+publish = ["Stock"]
+read = ["Stock*"]
+subscribe = ["ann.*"]
+declare = ["Ann*"]
+quota = {{ events_per_second = 100 }}
+[users.ops]
+keys = ["{"p" * 40}"]
+admin = true
+[log]
+level = "debug"
+format = "json"
+[console]
+address = "http://[::1]:0"
+"""
+
+
+def test_security_and_operation_can_be_written() -> None:
+    found = read_configuration(SECURE, "/etc/foretell/foretell.toml")
+    quota = Quota(connections=5, events_per_second=100)
+    ann = User("ann", ("Stock",), ("Stock*",), ("ann.*",), ("Ann*",), False, quota)
+    ops = User("ops", admin=True, quota=Quota(connections=5))
+    assert found == ServerConfiguration(
+        "tcp://0.0.0.0:5570",
+        None,
+        Limits(),
+        90_000_000,
+        Path("/etc/foretell/broker.keys"),
+        False,
+        {KEY: ann, OTHER: ann, "p" * 40: ops},
+        Quota(connections=5),
+        "debug",
+        "json",
+        "http://[::1]:0",
+    )
+    assert found.access().user(OTHER) == ann
+    assert found.access().user("") is None
+    assert not found.exposed
+
+
+def test_other_machines_are_served_without_keys_only_where_that_is_said() -> None:
+    assert read_configuration('address = "tcp://0.0.0.0:1"\n[security]\ninsecure = true', "f.toml").exposed
+    assert not ServerConfiguration(insecure=True).exposed
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('address = "tcp://0.0.0.0:1"', "address: expected a loopback address (127.0.0.1, ::1 or localhost), found"),
+        ("[security]\nkey = 1", "unknown key 'security.key'; did you mean 'keys'?"),
+        ('[security]\nkeys = "k"', "security.keys: expected users too: without, nobody may connect"),
+        ('[security]\ninsecure = "no"', "security.insecure: expected true or false, found string 'no'"),
+        (f'[users.ann]\nkeys = ["{KEY}"]', "users: expected security.keys too: without, nobody knows who is who"),
+        ("[users.ann]\nadmin = true", "users.ann.keys: expected at least one public key, found none"),
+        ('[users.ann]\nkeys = ["short"]', "users.ann.keys: expected a public key of 40 characters (Z85), found string"),
+        (f'[users.a]\nkeys = ["{KEY}"]\n[users.b]\nkeys = ["{KEY}"]', f"users.b.keys: the key {KEY} is that of 'a'"),
+        ('[users.a]\nread = "Stock"', "users.a.read: expected a list of texts, found string 'Stock'"),
+        (
+            '[users.a]\nread = ["*x"]',
+            "users.a.read: expected a name or the beginning of names and *, found string '*x'",
+        ),
+        ("[users.a]\nreads = []", "unknown key 'users.a.reads'; did you mean 'read'?"),
+        ("[users.a.quota]\nstate = 1", "unknown key 'users.a.quota.state'; did you mean 'states'?"),
+        ("[users.a.quota]\nstates = 0", "users.a.quota.states: expected a whole number from 1 on, found int 0"),
+        ("users = 1", "users: expected a table, found int 1"),
+        ("users.ann = 1", "users.ann: expected a table, found int 1"),
+        ('drain = "5 parsecs"', "drain: expected a duration in microseconds or such as '5 min'"),
+        ('log.level = "inform"', "log.level: expected one of debug, info, warning, error, found string 'inform'; did"),
+        ('log.format = "xml"', "log.format: expected one of text, json, found string 'xml'"),
+        ('console.address = "tcp://127.0.0.1:1"', "console.address: expected an address such as http://127.0.0.1:5580"),
+        (
+            'console.address = "http://0.0.0.0:1"',
+            "console.address: expected a loopback address, or console.open = true",
+        ),
+    ],
+)
+def test_a_wrong_security_or_operation_is_one_line(text: str, reason: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        read_configuration(text, "f.toml")
+    assert str(caught.value).startswith(f"f.toml: {reason}")
     assert "\n" not in str(caught.value)

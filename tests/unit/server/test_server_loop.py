@@ -50,17 +50,17 @@ def running(engine: SmallEngine) -> Iterator[tuple[Broker, list[BaseException]]]
         assert not thread.is_alive()
 
 
-def test_a_fault_at_a_subscription_is_told_and_the_broker_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_at_a_subscription_is_told_and_the_broker_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     with running(Faulty()) as (broker, ended), Client(broker.endpoint) as client:
         client.add_stream("S", {"x": "int"})
         with pytest.raises(ForetellError, match="a mistake in the broker: KeyError"):
             client.subscribe("fault", query="every S")
         assert client.publish("S", {"x": 1}).count == 1
         assert ended == []
-    assert "KeyError" in capfd.readouterr().err
+    assert "KeyError" in caplog.text
 
 
-def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(caplog: pytest.LogCaptureFixture) -> None:
     with running(Faulty()) as (broker, ended), Client(broker.endpoint) as client, Client(broker.endpoint) as other:
         client.add_stream("S", {"x": "int"})
         subscription = other.subscribe("all", query="every S")
@@ -69,7 +69,7 @@ def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(capfd: pytest
         with pytest.raises(ConnectionLost, match="the broker failed and is stopping"):
             subscription.next(5)
     assert [str(error) for error in ended] == ["lost in the middle of a batch"]
-    assert "lost in the middle" in capfd.readouterr().err
+    assert "lost in the middle" in caplog.text
 
 
 def test_a_window_is_a_number_of_notifications() -> None:

@@ -34,7 +34,8 @@ def session_of(router: Router, peer: zmq.Socket[bytes]) -> bytes:
     assert router.socket.poll(5_000)
     received = router.receive()
     assert received is not None
-    session, frames = received
+    session, identity, frames = received
+    assert identity == ""
     assert frames == [b"hello"]
     assert router.receive() is None
     return session

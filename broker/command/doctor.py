@@ -1,0 +1,203 @@
+"""Law: `foretell doctor`: what of this machine, this installation and this configuration would trouble a broker.
+
+A check looks and tells; it changes nothing. `bad` is what keeps a broker from working or from being safe, `note` what
+an operator should know.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, final
+
+import typer
+
+from ..events import ForetellError
+from .complaint import of_file
+from .results import json_line
+
+if TYPE_CHECKING:
+    from ..server import ServerConfiguration
+
+Verdict: TypeAlias = Literal["ok", "note", "bad"]
+
+LIBZMQ_MINIMUM: Final = (4, 3, 5)
+"""Before 4.3.3 a peer could end or take over a process before it had shown any key (GLSA 202009-12, 201908-17)."""
+MSGPACK_MINIMUM: Final = (1, 2, 1)
+"""As pyproject.toml asks for: before it, a decoder that had failed once could crash at the next frame."""
+CONSOLE_PACKAGES: Final = ("starlette", "uvicorn", "prometheus-client")
+FILES_SPARE: Final = 200
+CLOCK_YEAR_MINIMUM: Final = 2025
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check has found."""
+
+    check: str
+    verdict: Verdict
+    found: str
+
+
+def doctor(
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="The broker's settings (TOML).")] = None,
+    broker: Annotated[
+        str | None, typer.Option(metavar="URL", help="A broker that runs, to be asked, too.", envvar="FORETELL_BROKER")
+    ] = None,
+) -> int:
+    """Say what would trouble a broker here: a line for each check; status 1 where something is bad."""
+    worst = 0
+    for finding in findings(config, broker):
+        worst = max(worst, finding.verdict == "bad")
+        if sys.stdout.isatty():
+            print(f"{finding.verdict:5}{finding.check}: {finding.found}")
+        else:
+            sys.stdout.write(json_line({"check": finding.check, "verdict": finding.verdict, "found": finding.found}))
+    return worst
+
+
+def findings(config: Path | None, broker: str | None) -> Iterator[Finding]:
+    """All that is looked at, in the order in which trouble would come."""
+    yield from (_libzmq(), _msgpack(), _engine(), _clock())
+    try:
+        configuration = _configured(config)
+    except ForetellError as error:
+        yield Finding("configuration", "bad", str(error))
+    except OSError as error:
+        yield Finding("configuration", "bad", of_file(error))
+    else:
+        for check in CONFIGURED:
+            yield check(configuration)
+    if broker is not None:
+        yield _running(broker)
+
+
+def _libzmq() -> Finding:
+    import zmq
+
+    found = f"libzmq {zmq.zmq_version()}, pyzmq {zmq.__version__}"
+    if zmq.zmq_version_info() < LIBZMQ_MINIMUM:
+        return Finding("libzmq", "bad", f"{found}: expected at least {_dotted(LIBZMQ_MINIMUM)}")
+    if not zmq.has("curve"):
+        return Finding("libzmq", "note", f"{found}, built without CURVE: there can be no keys")
+    return Finding("libzmq", "ok", f"{found}, with CURVE")
+
+
+def _msgpack() -> Finding:
+    import msgpack
+
+    enough = tuple(msgpack.version[:3]) >= MSGPACK_MINIMUM
+    found = f"msgpack {_dotted(msgpack.version)}"
+    return Finding(
+        "msgpack", "ok" if enough else "bad", found if enough else f"{found}: expected {_dotted(MSGPACK_MINIMUM)}"
+    )
+
+
+def _engine() -> Finding:
+    from .shell import build
+
+    how = build()
+    return Finding("engine", "ok" if how == "compiled" else "note", how if how == "compiled" else f"{how}: slower")
+
+
+def _clock() -> Finding:
+    year = time.gmtime().tm_year
+    return Finding(
+        "clock", "ok" if year >= CLOCK_YEAR_MINIMUM else "bad", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    )
+
+
+def _configured(config: Path | None) -> ServerConfiguration:
+    from .serve import configured
+
+    return configured(config, None, None, False)
+
+
+def _content(configuration: ServerConfiguration) -> Finding:
+    from ..server import check
+
+    try:
+        return Finding("configuration", "ok", check(configuration))
+    except ForetellError as error:
+        return Finding("configuration", "bad", str(error))
+
+
+def _exposure(configuration: ServerConfiguration) -> Finding:
+    if configuration.exposed:
+        return Finding("exposure", "bad", "everybody on the network may read and change everything")
+    if configuration.keys is None:
+        return Finding("exposure", "note", "every program of this machine may read and change everything: no keys")
+    return Finding("exposure", "ok", "only clients with keys, encrypted")
+
+
+def _files(configuration: ServerConfiguration) -> Finding:
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = configuration.limits.sessions + FILES_SPARE
+    if soft < needed:
+        return Finding(
+            "open files",
+            "bad",
+            f"at most {soft:,}, expected {needed:,} for limits.sessions: see ulimit -n, LimitNOFILE",
+        )
+    return Finding("open files", "ok", f"at most {soft:,}")
+
+
+def _port(configuration: ServerConfiguration) -> Finding:
+    import zmq
+
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as socket:
+        socket.linger = 0
+        socket.ipv6 = "[" in configuration.address
+        try:
+            socket.bind(configuration.address)
+        except zmq.ZMQError as error:
+            taken = error.errno == zmq.EADDRINUSE
+            found = "in use: by a broker that runs already?" if taken else str(error.strerror)
+            return Finding("address", "note" if taken else "bad", f"{configuration.address}: {found}")
+    return Finding("address", "ok", f"{configuration.address} is free")
+
+
+def _console(configuration: ServerConfiguration) -> Finding:
+    missing = [name for name in CONSOLE_PACKAGES if not _installed(name)]
+    if configuration.console is None:
+        return Finding("console", "note", "not configured: no metrics and no health")
+    if missing:
+        return Finding("console", "bad", f"expected foretell[console], missing: {', '.join(missing)}")
+    return Finding("console", "ok", configuration.console)
+
+
+CONFIGURED: Final[tuple[Callable[[ServerConfiguration], Finding], ...]] = (_content, _exposure, _files, _port, _console)
+"""The checks of what a configuration asks for."""
+
+
+def _running(address: str) -> Finding:
+    from .connection import connect
+
+    try:
+        with connect(address) as client:
+            client.ping()
+            began = time.perf_counter()
+            client.ping()
+            took = time.perf_counter() - began
+    except ForetellError as error:
+        return Finding("broker", "bad", str(error))
+    return Finding("broker", "ok", f"{address} answers within {took * 1_000:.1f} ms")
+
+
+def _installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))

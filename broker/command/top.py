@@ -1,0 +1,94 @@
+"""Law: `foretell top`: what a broker is doing, renewed every so often: a screen on a terminal, JSON lines otherwise."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .results import json_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from client import Client
+
+RATES: Final = (
+    ("events/s", "broker", "events"),
+    ("results/s", "broker", "results"),
+    ("notifications/s", "broker", "notifications_sent"),
+    ("missed/s", "broker", "notifications_missed"),
+    ("late/s", "broker", "events_refused_late"),
+    ("denied/s", "broker", "denied"),
+)
+LEVELS: Final = (
+    ("sessions", "broker", "sessions"),
+    ("streams", "broker", "streams"),
+    ("subscriptions", "broker", "subscriptions"),
+    ("queued", "broker", "notifications_queued"),
+    ("queued bytes", "broker", "notifications_queued_bytes"),
+    ("states", "engine", "states"),
+    ("runs", "engine", "runs"),
+    ("batch p50 us", "loop", "request_microseconds_p50"),
+    ("batch p99 us", "loop", "request_microseconds_p99"),
+    ("up s", "loop", "uptime_seconds"),
+)
+
+
+def top(
+    interval: Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds between two looks.")] = 1.0,
+    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many.")] = None,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Watch what a broker is doing, until Ctrl-C."""
+    with connect(broker) as client:
+        looks = _looks(client, interval, count)
+        if not sys.stdout.isatty():
+            for look in looks:
+                sys.stdout.write(json_line(look))
+                sys.stdout.flush()
+            return
+        from rich.live import Live
+
+        with Live(auto_refresh=False) as live:
+            for look in looks:
+                live.update(screen(broker, look), refresh=True)
+
+
+def look_at(
+    before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float
+) -> dict[str, float]:
+    """Rates between two statistics that lie so far apart, then levels. What a broker does not tell is left out."""
+    look: dict[str, float] = {}
+    for title, group, name in RATES:
+        if name in now.get(group, {}):
+            look[title] = round((now[group][name] - before.get(group, {}).get(name, 0)) / seconds, 1)
+    for title, group, name in LEVELS:
+        if name in now.get(group, {}):
+            look[title] = now[group][name]
+    return look
+
+
+def screen(address: str, look: Mapping[str, float]) -> Table:
+    """The look as a table."""
+    from rich.table import Table
+
+    table = Table(title=address, title_justify="left")
+    table.add_column("", justify="left")
+    table.add_column("", justify="right")
+    for title, value in look.items():
+        table.add_row(title, f"{value:,}")
+    return table
+
+
+def _looks(client: Client, interval: float, count: int | None) -> Iterator[dict[str, float]]:
+    before, then = client.statistics(), time.monotonic()
+    for _ in iter(int, 1) if count is None else range(count):
+        time.sleep(interval)
+        statistics, now = client.statistics(), time.monotonic()
+        yield look_at(before, statistics, now - then)
+        before, then = statistics, now

@@ -1,0 +1,98 @@
+"""Law: how results get from the engine to the sessions that are attached: encoded once, queued, sent within credits.
+
+What is too many to be made at once waits as shares, and is made in turns: one delivery after the other, a bounded
+number of results each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Final, final
+
+from ..engine.shares import taken_out
+from .attachments import Attachments
+from .boundary import Send
+from .delivery import Delivery, encoded
+from .matcher import Result
+
+TURN_RESULTS_MAX: Final = 512
+"""Results made in one turn: some milliseconds, which everybody else waits."""
+
+
+@final
+class Distribution:
+    """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
+
+    __slots__ = ("_attachments", "missed", "ready", "results", "sent")
+
+    def __init__(self, attachments: Attachments) -> None:
+        self._attachments = attachments
+        self.ready: dict[tuple[bytes, str], Delivery] = {}
+        self.results = 0
+        self.sent = 0
+        self.missed = 0
+
+    def distribute(self, results: Iterable[Result]) -> list[Send]:
+        """Encode each result once, queue it for everyone who is attached, and send what may be sent.
+
+        Shares are queued as they are. One that nobody has counted counts as one result.
+        """
+        count = 0
+        touched: dict[str, None] = {}
+        for share in taken_out(results):
+            count += 1 if share.count is None else share.count
+            for delivery in self._attachments.of(share.subscription).values():
+                delivery.defer(share)
+            touched[share.subscription] = None
+        for result in results:
+            count += 1
+            name = result.subscription
+            deliveries = self._attachments.of(name)
+            if not deliveries:
+                continue
+            line, time = encoded(result)
+            for delivery in deliveries.values():
+                delivery.offer(line, time)
+            touched[name] = None
+        self.results += count
+        return [
+            send
+            for name in touched
+            for key, delivery in self._attachments.of(name).items()
+            for send in self.due(key, delivery)
+        ]
+
+    def due(self, key: bytes, delivery: Delivery, making: int = 0) -> list[Send]:
+        """What may be sent to this session now; with `making`, also of what has to be made first, at most so many."""
+        sent, missed = delivery.sent, delivery.missed
+        sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
+        self.sent += delivery.sent - sent
+        self.missed += missed - delivery.missed
+        if delivery.ready:
+            self.ready.setdefault((key, delivery.subscription), delivery)
+        return sends
+
+    def has_work(self, full: Container[bytes]) -> bool:
+        """Whether something can be made for another session than these."""
+        return any(session not in full for session, _ in self.ready)
+
+    def make(self, full: Container[bytes]) -> list[Send]:
+        """The turn of the delivery that has waited longest."""
+        for at, delivery in self.ready.items():
+            if at[0] not in full:
+                del self.ready[at]  # if there is more to make, it is the last one from now on
+                return self.due(at[0], delivery, TURN_RESULTS_MAX)
+        return []
+
+    def pause(self, key: bytes, delivery: Delivery) -> None:
+        """This session has no connection."""
+        delivery.pause()
+        self.forget(key, delivery.subscription)
+
+    def forget(self, key: bytes, name: str) -> None:
+        """This session is not attached any more."""
+        self.ready.pop((key, name), None)
+
+    def statistics(self) -> dict[str, int]:
+        """What there was so far."""
+        return {"results": self.results, "notifications_sent": self.sent, "notifications_missed": self.missed}

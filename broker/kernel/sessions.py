@@ -1,0 +1,127 @@
+"""Law: which sessions there are, and which of those without a connection may still be had again.
+
+A session that asked for it gets a token, and outlives its connection for a while: it stays attached, what is found for
+it waits, and whoever comes with the token and the same identity goes on with it. A token is a secret of the two ends:
+it is drawn from the broker's own, so that nobody can guess one, and a run can still be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final, final
+
+from .accounts import Account
+from .delivery import Delivery
+
+TOKEN_BYTES: Final = 16
+
+
+@final
+@dataclass(slots=True)
+class Session:
+    """What is known of one client. `heard`: when it last said something or was probed, in microseconds."""
+
+    identity: str
+    account: Account
+    software: str
+    heard: int
+    token: bytes | None = None
+    deliveries: dict[str, Delivery] = field(default_factory=dict)
+
+
+@final
+class Sessions:
+    """By key: the transport's name of a connection, which for one that is away is that of its last connection."""
+
+    __slots__ = ("_away", "_drawn", "_keys", "_secret", "present")
+
+    def __init__(self, secret: bytes) -> None:
+        self.present: dict[bytes, Session] = {}
+        self._away: dict[bytes, tuple[Session, int]] = {}  # by key, with until when
+        self._keys: dict[bytes, tuple[bytes, Session]] = {}  # by token
+        self._secret = secret
+        self._drawn = 0
+
+    def __len__(self) -> int:
+        return len(self.present) + len(self._away)
+
+    def everybody(self) -> Iterator[tuple[bytes, Session]]:
+        """Also those who are away."""
+        yield from tuple(self.present.items())
+        for key, (session, _) in tuple(self._away.items()):
+            yield key, session
+
+    @property
+    def away(self) -> int:
+        """How many there are without a connection."""
+        return len(self._away)
+
+    def open(self, key: bytes, session: Session, resumable: bool) -> None:
+        """A session begins, with a token if it may be resumed."""
+        if resumable:
+            self._drawn += 1
+            token = blake2b(self._drawn.to_bytes(8, "big"), key=self._secret, digest_size=TOKEN_BYTES).digest()
+            session.token = token
+            self._keys[token] = key, session
+        self.present[key] = session
+
+    def remove(self, key: bytes) -> Session | None:
+        """It has ended, wherever it was; None if there was none."""
+        session = self.present.pop(key, None)
+        if session is None and key in self._away:
+            session, _ = self._away.pop(key)
+        if session is not None and session.token is not None:
+            del self._keys[session.token]
+        return session
+
+    def leave(self, key: bytes, until: int) -> Session | None:
+        """Its connection has ended, and it stays; None where it is not one that can."""
+        session = self.present.get(key)
+        if session is None or session.token is None:
+            return None
+        del self.present[key]
+        self._away[key] = session, until
+        return session
+
+    def find(self, token: bytes, identity: str) -> tuple[bytes, Session] | None:
+        """The session of this token, if it belongs to this identity; also one whose loss nobody has noticed yet."""
+        found = self._keys.get(token)
+        return None if found is None or found[1].identity != identity else found
+
+    def move(self, session: Session, new: bytes) -> None:
+        """A session with a token has another connection."""
+        assert session.token is not None
+        old, _ = self._keys[session.token]
+        self._away.pop(old, None)
+        self.present.pop(old, None)
+        self._keys[session.token] = new, session
+        self.present[new] = session
+
+    def silent(self, now: int, longest: int) -> list[bytes]:
+        """Who has said nothing for so long, in microseconds, and is probed now; also when the clock steps back."""
+        found: list[bytes] = []
+        for key, session in self.present.items():
+            if not 0 <= now - session.heard < longest:
+                session.heard = now
+                found.append(key)
+        return found
+
+    def expired(self, now: int) -> list[bytes]:
+        """Who has been away for too long."""
+        return [key for key, (_, until) in self._away.items() if now >= until]
+
+    def clear(self) -> None:
+        """All of them have ended."""
+        self.present.clear()
+        self._away.clear()
+        self._keys.clear()
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        assert not self.present.keys() & self._away.keys()
+        for token, (key, session) in self._keys.items():
+            assert session.token == token
+            assert (self.present.get(key) is session) != (key in self._away)
+        assert len(self._away) == sum(key in self._away for key, _ in self._keys.values())

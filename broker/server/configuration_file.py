@@ -1,0 +1,186 @@
+"""Law: how a broker's configuration is written in a TOML file; what it means, and what fits what, is configuration's.
+
+    address = "tcp://127.0.0.1:5570"       # port 0 takes a free one; beyond this machine only with keys
+    subscriptions = "subscriptions.toml"   # streams and subscriptions that exist from the start; beside this file
+    drain = "5 s"                          # how long a broker that is told to stop delivers what waits
+
+    [security]
+    keys = "broker.keys"                   # by `foretell keygen`; beside this file
+    insecure = false                       # true: other machines may come, see and change everything without keys
+
+    [users.ann]                            # see broker.kernel.permissions
+    keys = ["..."]
+    publish = ["Stock"]
+    read = ["Stock*"]
+    subscribe = ["ann.*"]
+    declare = []
+    admin = false
+    quota = { connections = 5 }
+
+    [quota]                                # of users that have no other
+    [limits]                               # see broker.kernel.limits
+    [log]
+    level = "warning"
+    format = "text"
+    [console]
+    address = "http://127.0.0.1:5580"
+    open = false
+
+A key that is unknown is an error that names the nearest known one, and so is a value of another kind.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final, TypeVar, final
+
+from ..events import DefinitionError, EventError, parse_duration, shown, suggestion
+from ..kernel import Limits, Quota, User
+from ..kernel.permissions import VERBS
+from ..wire.keys import checked_key
+from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
+from .security.exposure import DEFAULT_ADDRESS
+
+_TOP: Final = ("address", "subscriptions", "drain", "security", "users", "quota", "limits", "log", "console")
+_USER: Final = ("keys", *VERBS, "admin", "quota")
+
+_Numbers = TypeVar("_Numbers", Limits, Quota)
+
+
+def read_configuration(text: str, place: str, said: Mapping[str, Any] | None = None) -> ServerConfiguration:
+    """The configuration that a TOML text describes; `place` is its file's path, for errors and relative paths.
+
+    What is `said` elsewhere, by the configuration's own names, comes before what is written. Raises DefinitionError,
+    one line that begins with `place`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DefinitionError(f"{place}: {str(error).partition(chr(10))[0]}") from None
+    try:
+        written = _configuration(_Table(document, "", _TOP), Path(place).parent)
+        return ServerConfiguration(**(written | dict(said or {})))
+    except DefinitionError as error:
+        raise DefinitionError(f"{place}: {error}") from None
+
+
+def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
+    security = top.table("security", ("keys", "insecure"))
+    log = top.table("log", ("level", "format"))
+    console = top.table("console", ("address", "open"))
+    quota = _numbers(top, "quota", Quota())
+    return {
+        "address": top.values.get("address", DEFAULT_ADDRESS),
+        "subscriptions": top.path("subscriptions", folder, "a subscription file"),
+        "limits": _numbers(top, "limits", Limits()),
+        "drain": top.duration("drain", DRAIN_MICROSECONDS),
+        "keys": security.path("keys", folder, "a file of keys"),
+        "insecure": security.flag("insecure"),
+        "user_keys": _users(top.values.get("users", {}), quota),
+        "quota": quota,
+        "log_level": log.word("level", "warning", LOG_LEVELS),
+        "log_format": log.word("format", "text", LOG_FORMATS),
+        "console": console.text("address"),
+        "console_open": console.flag("open"),
+    }
+
+
+def _users(users: object, quota: Quota) -> dict[str, User]:
+    """Users by key."""
+    if not isinstance(users, dict):
+        raise DefinitionError(f"users: expected a table, found {shown(users)}")
+    owners: dict[str, User] = {}
+    for name, values in users.items():
+        table = _Table(values, f"users.{name}.", _USER)
+        user = User(
+            name,
+            table.texts("publish"),
+            table.texts("read"),
+            table.texts("subscribe"),
+            table.texts("declare"),
+            admin=table.flag("admin"),
+            quota=_numbers(table, "quota", quota),
+        )
+        keys = table.texts("keys")
+        if not keys:
+            raise DefinitionError(f"users.{name}.keys: expected at least one public key, found none")
+        for key in keys:
+            known = owners.setdefault(checked_key(key, f"users.{name}.keys"), user)
+            if known is not user:
+                raise DefinitionError(f"users.{name}.keys: the key {key} is that of {known.name!r} already")
+    return owners
+
+
+def _numbers(table: _Table, key: str, default: _Numbers) -> _Numbers:
+    kind = type(default)
+    found = table.table(key, [each.name for each in fields(kind)])
+    values = {each.name: getattr(default, each.name) for each in fields(kind)} | dict(found.values)
+    try:
+        return kind(**values)
+    except DefinitionError as error:
+        raise DefinitionError(f"{table.prefix}{error}") from None
+
+
+@final
+class _Table:
+    """A table of the file, whose keys are all known. Each getter raises DefinitionError, naming the key."""
+
+    def __init__(self, values: object, prefix: str, known: Collection[str]) -> None:
+        if not isinstance(values, dict):
+            raise DefinitionError(f"{prefix.removesuffix('.')}: expected a table, found {shown(values)}")
+        for key in values:
+            if key not in known:
+                hint = suggestion(key, known) or f"; expected {', '.join(known)}"
+                raise DefinitionError(f"unknown key {prefix + key!r}{hint}")
+        self.values: Mapping[str, Any] = values
+        self.prefix = prefix
+
+    def table(self, key: str, known: Collection[str]) -> _Table:
+        return _Table(self.values.get(key, {}), f"{self.prefix}{key}.", known)
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is not None and not (isinstance(value, str) and value):
+            raise self._wrong(key, "a text")
+        return value
+
+    def path(self, key: str, folder: Path, of: str) -> Path | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise self._wrong(key, f"the path of {of}")
+        return folder / value
+
+    def flag(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if isinstance(value, bool):
+            return value
+        raise self._wrong(key, "true or false")
+
+    def word(self, key: str, default: str, known: Collection[str]) -> str:
+        value = self.values.get(key, default)
+        if isinstance(value, str) and value in known:
+            return value
+        hint = suggestion(value, known) if isinstance(value, str) else ""
+        raise DefinitionError(f"{self._wrong(key, 'one of ' + ', '.join(known))}{hint}")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.values.get(key, [])
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        raise self._wrong(key, "a list of texts")
+
+    def duration(self, key: str, default: int) -> int:
+        if key not in self.values:
+            return default
+        try:
+            return parse_duration(self.values[key])
+        except EventError as error:
+            raise DefinitionError(f"{self.prefix}{key}: {error}") from None
+
+    def _wrong(self, key: str, expected: str) -> DefinitionError:
+        return DefinitionError(f"{self.prefix}{key}: expected {expected}, found {shown(self.values.get(key))}")

@@ -1,0 +1,108 @@
+"""Law: what is told over HTTP: numbers, and whether the broker lives and is ready. Nothing can be changed.
+
+    /metrics   the statistics; 503 where the loop does not answer
+    /livez     200 as long as the loop comes around; a batch may take it a while, an endless one would not be alive
+    /readyz    200 as long as it takes something new; not once it is stopping
+
+It runs in a thread of its own and asks the loop, which answers between two passes. It needs the extra
+`foretell[console]`.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from ..events import DefinitionError
+from .loop import Broker
+from .security.exposure import host_and_port, is_loopback
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+PATIENCE_SECONDS: Final = 5.0
+"""How long a request waits for the loop."""
+ALIVE_SECONDS_MAX: Final = 60.0
+"""How long one pass of the loop may take, as the clients have it, too."""
+CONNECTIONS_MAX: Final = 32
+_JOIN_SECONDS: Final = 5.0
+
+
+@contextmanager
+def console(broker: Broker, address: str) -> Iterator[str]:
+    """Serve beside the broker until the block ends; the address with its port.
+
+    Raises DefinitionError where the address cannot be had, or the extra is missing.
+    """
+    try:
+        import uvicorn
+    except ImportError:
+        raise DefinitionError(
+            "console.address: expected the packages of foretell[console], which are missing"
+        ) from None
+    host, port = host_and_port(address, "console.address", "http", "http://127.0.0.1:5580")
+    with _listening(host, port, address) as listener:
+        configuration = uvicorn.Config(
+            application(broker, is_loopback(host)),
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            limit_concurrency=CONNECTIONS_MAX,
+            server_header=False,
+        )
+        server = uvicorn.Server(configuration)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="console", daemon=True)
+        thread.start()
+        try:
+            shown = f"[{host}]" if ":" in host else host
+            yield f"http://{shown}:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(_JOIN_SECONDS)
+
+
+def application(broker: Broker, only_here: bool) -> Starlette:
+    """The application; `only_here`: refuse requests that name another host, as a page in a browser might send them."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import Request
+    from starlette.responses import PlainTextResponse, Response
+    from starlette.routing import Route
+
+    from .metrics import CONTENT_TYPE, exposition
+
+    async def metrics(request: Request) -> Response:
+        try:
+            statistics = await run_in_threadpool(broker.report, PATIENCE_SECONDS)
+        except TimeoutError:
+            return PlainTextResponse("the broker is busy\n", 503)
+        return Response(exposition(statistics), media_type=CONTENT_TYPE)
+
+    async def live(request: Request) -> Response:
+        idle = broker.idle_seconds
+        return PlainTextResponse(f"{idle:.1f} s since the last pass\n", 200 if idle < ALIVE_SECONDS_MAX else 503)
+
+    async def ready(request: Request) -> Response:
+        if broker.stopping:
+            return PlainTextResponse("stopping\n", 503)
+        return PlainTextResponse("ready\n")
+
+    hosts = ["127.0.0.1", "localhost", "[::1]"] if only_here else ["*"]
+    return Starlette(
+        routes=[Route("/metrics", metrics), Route("/livez", live), Route("/readyz", ready)],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)],
+    )
+
+
+def _listening(host: str, port: int, address: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise DefinitionError(f"console.address {address}: {error.strerror or error}") from None

@@ -1,0 +1,82 @@
+"""Law: what the broker writes for whoever operates it: one line an event, on standard error, as text or as JSON.
+
+No payload of an event, no query and no secret key is ever logged. What a client may make the broker write is bounded:
+complaints of one kind are counted, and told once a second with the last of them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO, final
+
+LOG: Final = logging.getLogger("foretell")
+
+_FIELDS: Final = "fields"
+_VALUE_CHARACTERS_MAX: Final = 500
+
+
+def say(level: int, event: str, **fields: object) -> None:
+    """Log one event; `event` is a constant text, so that lines can be searched for, and `fields` is what differs."""
+    if LOG.isEnabledFor(level):
+        LOG.log(level, event, extra={_FIELDS: fields})
+
+
+def open_log(level: str, form: str, stream: TextIO | None = None) -> None:
+    """From now on the log goes to standard error, in this form, from this level on. May be called again."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(Formatter(form == "json"))
+    LOG.handlers[:] = [handler]
+    LOG.setLevel(level.upper())
+    LOG.propagate = False
+
+
+@final
+class Formatter(logging.Formatter):
+    """One line for each record, whatever is in it: control characters are escaped, tracebacks become one field."""
+
+    def __init__(self, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        fields: dict[str, Any] = dict(getattr(record, _FIELDS, {}))
+        if record.exc_info:
+            fields["traceback"] = self.formatException(record.exc_info)
+        event = record.getMessage()
+        if self._as_json:
+            line = {"time": time, "level": record.levelname.lower(), "event": event, **fields}
+            return json.dumps(line, ensure_ascii=True, default=str)
+        words = "".join(f" {name}={_shown(value)}" for name, value in fields.items())
+        return f"{time} {record.levelname.lower()} {_shown(event, quoted=False)}{words}"
+
+
+@final
+class Complaints:
+    """What clients are refused, by kind; told once a second as a number and the last one."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, tuple[int, dict[str, object]]] = {}
+
+    def add(self, event: str, **fields: object) -> None:
+        """One more of this kind."""
+        count, _ = self._kinds.get(event, (0, fields))
+        self._kinds[event] = count + 1, fields
+
+    def tell(self) -> None:
+        """Log what has come since the last time."""
+        for event, (count, fields) in self._kinds.items():
+            say(logging.WARNING, event, count=count, **fields)
+        self._kinds.clear()
+
+
+def _shown(value: object, *, quoted: bool = True) -> str:
+    if not isinstance(value, str):
+        return str(value)
+    text = value if len(value) <= _VALUE_CHARACTERS_MAX or "\n" in value else value[:_VALUE_CHARACTERS_MAX] + "…"
+    if text.isprintable() and not (quoted and (not text or set(text) & set(' "='))):
+        return text
+    return json.dumps(text, ensure_ascii=True)

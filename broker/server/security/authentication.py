@@ -1,0 +1,79 @@
+"""Law: which keys may connect: a question of libzmq for each handshake, answered from the allow-list, else no.
+
+libzmq asks on an inproc socket of the context, with the key that the handshake has proved. Who does not answer there
+denies: the server's socket enforces its domain, so that without this socket nobody gets in. (Without an enforced domain
+libzmq accepts every key as long as nobody answers.) The answer names the key as the user's id, and each later message
+of the connection carries it; that, and not the routing id, is who somebody is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Final, final
+
+import zmq
+from zmq.utils import z85
+
+DOMAIN: Final = b"foretell"
+
+_ENDPOINT: Final = "inproc://zeromq.zap.01"
+_VERSION: Final = b"1.0"
+_REQUEST_FRAMES: Final = 7
+_KEY_BYTES: Final = 32
+
+
+@final
+class Authenticator:
+    """The socket that libzmq asks. Must exist before the server's socket is bound; used by the thread of the loop."""
+
+    __slots__ = ("allowed", "denied", "socket")
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], allowed: Container[str]) -> None:
+        self.allowed = allowed
+        self.denied = 0
+        self.socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
+        self.socket.linger = 0
+        self.socket.bind(_ENDPOINT)
+
+    def answer(self) -> list[str]:
+        """Answer all questions that are there, without waiting; whom it was refused to, for the log."""
+        refused: list[str] = []
+        while True:
+            try:
+                frames = self.socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return refused
+            at = frames.index(b"") + 1 if b"" in frames else len(frames)
+            reply, reason = answered(frames[at:], self.allowed)
+            if reason:
+                self.denied += 1
+                refused.append(reason)
+            self.socket.send_multipart([*frames[:at], *reply], zmq.NOBLOCK)
+
+    def close(self) -> None:
+        """From now on nobody gets in."""
+        self.socket.close(0)
+
+
+def answered(request: list[bytes], allowed: Container[str]) -> tuple[list[bytes], str]:
+    """The reply to one ZAP request, and why it is a refusal, if it is one."""
+    number = request[1] if len(request) > 1 else b""
+    if len(request) < _REQUEST_FRAMES - 1 or request[0] != _VERSION:
+        return _reply(number, b"400", "expected a request of ZAP 1.0"), "a request that is not ZAP 1.0"
+    domain, address, mechanism = request[2], _shown(request[3]), request[5]
+    if domain != DOMAIN:
+        return _reply(number, b"400", "expected another domain"), f"{address}: another domain"
+    if mechanism != b"CURVE" or len(request) != _REQUEST_FRAMES or len(request[6]) != _KEY_BYTES:
+        return _reply(number, b"400", "expected CURVE"), f"{address}: no CURVE key"
+    key = z85.encode(request[6]).decode()
+    if key not in allowed:
+        return _reply(number, b"400", "unknown key"), f"{address}: the unknown key {key}"
+    return _reply(number, b"200", "OK", key), ""
+
+
+def _reply(number: bytes, status: bytes, text: str, user: str = "") -> list[bytes]:
+    return [_VERSION, number, status, text.encode(), user.encode(), b""]
+
+
+def _shown(address: bytes) -> str:
+    return address[:64].decode("ascii", "replace")

@@ -1,0 +1,55 @@
+"""Law: how a signal or another thread tells the loop something: a byte in a socket pair that the loop listens to.
+
+That is safe from a signal handler and wakes the loop. Python itself writes the number of each signal; what another
+thread asks for has numbers that no signal has.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import suppress
+from enum import Enum
+from typing import Final, final
+
+_REPORT_BYTE: Final = 0x80
+_BYTES_MAX: Final = 256
+
+
+class Request(Enum):
+    """What the loop is asked for."""
+
+    STOP = 0
+    RELOAD = int(signal.SIGHUP)
+    REPORT = _REPORT_BYTE
+
+
+@final
+class Wake:
+    """A socket pair, neither end of which ever blocks."""
+
+    __slots__ = ("reader", "writer")
+
+    def __init__(self) -> None:
+        self.reader, self.writer = socket.socketpair()
+        self.reader.setblocking(False)
+        self.writer.setblocking(False)
+
+    def ask(self, request: Request) -> None:
+        """From any thread. If there is no room, the loop is about to wake anyway."""
+        with suppress(BlockingIOError):
+            self.writer.send(bytes((request.value,)))
+
+    def take(self) -> list[Request]:
+        """What was asked for since the last time."""
+        try:
+            asked = self.reader.recv(_BYTES_MAX)
+        except BlockingIOError:
+            return []
+        known = {Request.RELOAD.value: Request.RELOAD, Request.REPORT.value: Request.REPORT}
+        return [known.get(byte, Request.STOP) for byte in asked]
+
+    def close(self) -> None:
+        """Both ends."""
+        self.reader.close()
+        self.writer.close()

@@ -1,0 +1,311 @@
+"""Law: the waiting of the asyncio client: who waits for what, and how a loop learns that something has come.
+
+The line's descriptors wake the loop, and everything that has come is taken then, without waiting: no receive of a
+socket is ever awaited, so that no cancelled task can lose a message. The descriptors tell of changes only, and a send
+may use one up; so after each send it is looked again. The session, the calls and the way back after a loss are those of
+the blocking client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final, final
+
+from broker.wire import Message, Ping, Unsubscribe
+from broker.wire.keys import Keys
+
+from .calls import hello
+from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .flow import FlowEvent, Happening
+from .line import Line
+from .notification import Notification
+from .reconnection import Reconnect, is_passing
+from .recovery import Recovery
+from .renewal import Renewal
+from .session import Session
+
+PING_SECONDS: Final = 5.0
+SILENCE_SECONDS_MAX: Final = 60.0
+GOODBYE_SECONDS: Final = 1.0
+_RETRY_SECONDS: Final = 0.01
+
+
+@final
+class AioConnection:
+    """A session and the line that it has at the moment, in the running loop. Raises ConnectionLost for no address."""
+
+    def __init__(
+        self,
+        address: str,
+        timeout: float,
+        keys: Keys | None,
+        reconnect: Reconnect | None,
+        on_event: Callable[[FlowEvent], None] | None,
+    ) -> None:
+        self.session = Session(reconnect is not None)
+        self.opened = False
+        self._address = address
+        self._timeout = timeout
+        self._keys = keys
+        self._reconnect = reconnect
+        self._on_event = on_event
+        self._loop = asyncio.get_running_loop()
+        self._answers: dict[int, asyncio.Future[Message]] = {}
+        self._readers: dict[str, list[asyncio.Future[None]]] = {}
+        self._back: asyncio.Future[None] | None = None  # while there is no session, but there may be one again
+        self._outgoing: deque[bytes] = deque()
+        self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._retry: asyncio.TimerHandle | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._heard = self._loop.time()
+        self._line = Line(address, keys)
+        self._listen()
+        self._tasks.append(self._loop.create_task(self._keep_alive()))
+
+    # ---- requests ----
+
+    async def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
+        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
+        patience = self._timeout if timeout is None else timeout
+        deadline = self._loop.time() + patience
+        sent = False
+        try:
+            await self._connected(deadline)
+            answer = self._answers[correlation] = self._loop.create_future()
+            self.session.expect(correlation)
+            self._send(frame)
+            sent = True
+            await asyncio.wait((answer,), timeout=deadline - self._loop.time())
+            if not answer.done():
+                raise RequestTimeout(
+                    f"no answer from {self._address} within {patience:g} s: the outcome of the request is unknown"
+                )
+            result: Message = answer.result()
+            return result
+        except ConnectionLost as error:
+            raise ConnectionLost(str(error), unanswered=sent) from None
+        finally:
+            self._answers.pop(correlation, None)
+            self.session.abandon(correlation)
+
+    async def farewell(self, correlation: int, frame: bytes) -> Message:
+        """The last request: nobody waits long for its answer."""
+        return await self.exchange(correlation, frame, GOODBYE_SECONDS)
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request may still be answered."""
+        return not self._line.closed and self.session.lost is None and self._back is None
+
+    def give_up(self, name: str) -> None:
+        """Unsubscribe, at once or when there is a session again, and do not care for the answer."""
+        if self.usable:
+            self._tell_broker(partial(Unsubscribe, name=name))
+        else:
+            self.session.dropped[name] = None
+
+    def _tell_broker(self, make: Callable[[int], Message]) -> None:
+        correlation, frame = self.session.request(make)
+        self.session.abandon(correlation)
+        self._send(frame)
+
+    async def _connected(self, deadline: float) -> None:
+        if self._line.closed:
+            raise ConnectionLost("this client is closed")
+        if self._back is not None:
+            await asyncio.wait((self._back,), timeout=max(0.0, deadline - self._loop.time()))
+            if self._back is not None:
+                raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
+        if self.session.lost is not None:
+            raise self.session.lost
+
+    # ---- notifications ----
+
+    async def next_notification(self, name: str, timeout: float | None) -> Notification | None:
+        """The next notification, None after `timeout` seconds or where there is no such subscription (any more)."""
+        deadline = None if timeout is None else self._loop.time() + timeout
+        while self.session.has_inbox(name):
+            notification, grant = self.session.take(name)
+            if grant is not None:
+                self._grants.append(grant)
+                self._send_grants()
+            self._tell()
+            if notification is not None:
+                return notification
+            if self._line.closed:
+                raise ConnectionLost("this client is closed")
+            if self.session.lost is not None and self._back is None:
+                raise self.session.lost
+            rest = None if deadline is None else deadline - self._loop.time()
+            if rest is not None and rest <= 0:
+                return None
+            arrival: asyncio.Future[None] = self._loop.create_future()
+            self._readers.setdefault(name, []).append(arrival)
+            try:
+                await asyncio.wait((arrival,), timeout=rest)
+            finally:
+                waiting = self._readers.get(name, [])
+                if arrival in waiting:
+                    waiting.remove(arrival)
+        return None
+
+    def wake(self, name: str) -> None:
+        """Whoever waits for this subscription looks again."""
+        for arrival in self._readers.pop(name, ()):
+            if not arrival.done():
+                arrival.set_result(None)
+
+    # ---- the line ----
+
+    def _listen(self) -> None:
+        for descriptor in self._line.descriptors:
+            self._loop.add_reader(descriptor, self._receive)
+        self._loop.call_soon(self._receive)
+
+    def _stop_listening(self) -> None:
+        if not self._line.closed:
+            for descriptor in self._line.descriptors:
+                self._loop.remove_reader(descriptor)
+
+    def _close_line(self) -> None:
+        self._stop_listening()
+        self._line.close()
+
+    def _send(self, frame: bytes) -> None:
+        self._outgoing.append(frame)
+        self._flush()
+
+    def _send_grants(self) -> None:
+        while self._grants and self.usable:
+            self._send(self._grants.popleft())
+
+    def _flush(self) -> None:
+        while self._outgoing and self._line.send(self._outgoing[0]):
+            self._outgoing.popleft()
+        if self._outgoing and self._retry is None and not self._line.closed:
+            self._retry = self._loop.call_later(_RETRY_SECONDS, self._flush_again)
+        self._loop.call_soon(self._receive)
+
+    def _flush_again(self) -> None:
+        self._retry = None
+        if not self._line.closed:
+            self._flush()
+
+    def _receive(self) -> None:
+        session = self.session
+        while not self._line.closed and self._line.receive(session):
+            self._heard = self._loop.time()
+        for correlation, waiting in list(self._answers.items()):
+            answer = session.answer(correlation)
+            if answer is not None and not waiting.done():
+                waiting.set_result(answer)
+        for name in list(self._readers):
+            inbox = session.inboxes.get(name)
+            if inbox is None or inbox.notifications or inbox.refused is not None:
+                self.wake(name)
+        if session.lost is not None and self._back is None:
+            self._lose(session.lost)
+        self._tell()
+
+    def _lose(self, error: ForetellError) -> None:
+        """Requests under way fail. There may be a session again, for which everything else waits."""
+        for waiting in self._answers.values():
+            if not waiting.done():
+                waiting.set_exception(error)
+        self._outgoing.clear()
+        if self._reconnect is None or not self.opened or not is_passing(error) or self._line.closed:
+            self._stop_listening()
+            for name in list(self._readers):
+                self.wake(name)
+            return
+        self._happens(FlowEvent(Happening.LOST, str(error)))
+        self._back = self._loop.create_future()
+        self._tasks.append(self._loop.create_task(self._restore(self._reconnect, error)))
+
+    async def _restore(self, reconnect: Reconnect, lost: ForetellError) -> None:
+        recovery = Recovery(reconnect.waits(random.random), self._timeout)
+        try:
+            recovery.lose(lost, self._loop.time())
+            while not await self._attempt(recovery):
+                pass
+            self._happens(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
+        except ForetellError as error:
+            self.session.lost = error
+        back, self._back = self._back, None
+        self._send_grants()
+        if back is not None and not back.done():
+            back.set_result(None)
+        for name in list(self._readers):
+            self.wake(name)
+
+    async def _attempt(self, recovery: Recovery) -> bool:
+        """One wait and one try. Raises what is final."""
+        event = recovery.event()
+        if event is not None:
+            self._happens(event)
+        await asyncio.sleep(max(0.0, recovery.until - self._loop.time()))
+        self._close_line()
+        self._line = Line(self._address, self._keys, patient=False)
+        self._listen()
+        self._grants.clear()
+        recovery.begin(Renewal(self.session, partial(hello, self.session)), self._loop.time())
+        while True:
+            try:
+                if recovery.advance(self.session, self._line.send, self._loop.time()):
+                    return True
+            except ForetellError as error:
+                self.session.lost = error
+                if not is_passing(error):
+                    raise
+                recovery.lose(error, self._loop.time())
+                return False
+            self._loop.call_soon(self._receive)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _keep_alive(self) -> None:
+        """Ask into a silence whether there is still a broker; ZeroMQ notices a machine that has gone, not a loop."""
+        while True:
+            await asyncio.sleep(PING_SECONDS)
+            silence = self._loop.time() - self._heard
+            if self.usable and self.opened and silence >= SILENCE_SECONDS_MAX:
+                self.session.lost = ConnectionLost(
+                    f"the broker at {self._address} has not answered for {silence:.0f} s"
+                )
+                self._receive()
+            elif self.usable and self.opened and silence >= PING_SECONDS:
+                self._tell_broker(Ping)
+
+    # ---- the end ----
+
+    async def close(self) -> None:
+        """Close at once. Does nothing the second time."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+        self._tasks.clear()
+        if self._retry is not None:
+            self._retry.cancel()
+        self._close_line()
+        if self.session.lost is None:
+            self.session.lost = ConnectionLost("this client is closed")
+        self._back = None
+        for name in list(self._readers):
+            self.wake(name)
+
+    def _happens(self, event: FlowEvent) -> None:
+        self.session.happened.append(event)
+        self._tell()
+
+    def _tell(self) -> None:
+        happened = self.session.happened
+        while happened:
+            event = happened.popleft()
+            if self._on_event is not None:
+                self._on_event(event)

@@ -1,0 +1,19 @@
+"""Law: what keys a client goes to a broker with: its own pair, and the key of the broker that it trusts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from broker.events import DefinitionError
+from broker.wire.keys import Keys, read_keys
+
+
+def client_keys(keys: Keys | str | Path | None) -> Keys | None:
+    """The keys as given, or of that file. Raises DefinitionError, also where the broker's key is not among them."""
+    if keys is None:
+        return None
+    found = keys if isinstance(keys, Keys) else read_keys(Path(keys))
+    if found.server is None:
+        place = "keys" if isinstance(keys, Keys) else str(keys)
+        raise DefinitionError(f'{place}: expected server = "...", the public key of the broker, found none')
+    return found

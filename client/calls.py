@@ -1,0 +1,269 @@
+"""Law: what each call of the SDK says and makes of the answer; who sends it, and who waits, is not known here.
+
+A call is a generator: it yields requests, as `Session.request` makes them, is sent the answer to each, and returns its
+result. The blocking client and the asyncio client run the same calls, each in its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar, final
+
+from broker import __version__
+from broker.events import (
+    DefinitionError,
+    LateEvent,
+    Schema,
+    StreamDefinition,
+    checked_subscription_name,
+    parse_instant,
+    row_from_mapping,
+)
+from broker.language.subscription import SubscriptionDefinition
+from broker.wire import (
+    VERSION,
+    AddStream,
+    DescribeStream,
+    Done,
+    Failure,
+    Goodbye,
+    Hello,
+    ListStreams,
+    ListSubscriptions,
+    Message,
+    Ping,
+    Pong,
+    Publish,
+    Published,
+    Statistics,
+    StatisticsReport,
+    StreamEntry,
+    Streams,
+    Subscribe,
+    Subscribed,
+    SubscriptionEntry,
+    Subscriptions,
+    Unsubscribe,
+    Welcome,
+)
+from broker.wire.limits import CREDITS_MAX
+
+from .batches import check_batch, merged, parts
+from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
+from .receipt import Receipt
+from .session import Session
+
+SOFTWARE: Final = f"foretell client {__version__}"
+
+_Result = TypeVar("_Result")
+_Answer = TypeVar("_Answer", bound=Message)
+
+Call: TypeAlias = Generator[tuple[int, bytes], Message, _Result]
+
+
+def hello(session: Session, correlation: int) -> Message:
+    """How every session begins, and goes on."""
+    return Hello(correlation, VERSION, SOFTWARE, session.token)
+
+
+def expected(answer: Message, kind: type[_Answer]) -> _Answer:
+    """The answer, if it is of the kind that its request asks for. Raises what a Failure says, ProtocolError."""
+    if isinstance(answer, Failure):
+        raise remote_error(answer)
+    if type(answer) is not kind:
+        raise ProtocolError(f"expected {kind.__name__} as the answer, found {type(answer).__name__}")
+    return answer
+
+
+def run(call: Call[_Result], exchange: Callable[[int, bytes], Message]) -> _Result:
+    """Run a call where `exchange` sends a request and waits for its answer, and raises where there is none."""
+    try:
+        request = next(call)
+        while True:
+            try:
+                answer = exchange(*request)
+            except ForetellError as error:
+                request = call.throw(error)
+            else:
+                request = call.send(answer)
+    except StopIteration as end:
+        result: _Result = end.value
+        return result
+
+
+@final
+class Calls:
+    """The calls over one session. What is known of streams is kept: they never change."""
+
+    __slots__ = ("_session", "_streams")
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._streams: dict[str, StreamDefinition] = {}
+
+    # ---- the session ----
+
+    def open(self) -> Call[Welcome]:
+        """Say HELLO."""
+        return self._ask(partial(hello, self._session), Welcome)
+
+    def close(self) -> Call[Done]:
+        """Say goodbye."""
+        return self._ask(Goodbye, Done)
+
+    def ping(self) -> Call[Pong]:
+        """Is anybody there?"""
+        return self._ask(Ping, Pong)
+
+    # ---- streams and events ----
+
+    def add_stream(
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None,
+        disorder: str,
+        lateness: int | None,
+        speculation: int | None,
+    ) -> Call[None]:
+        """Declare a stream."""
+        schema = Schema.declare(attributes)
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation)
+        yield from self._ask(lambda number: replace(request, correlation=number), Done)
+        self._session.declared[name] = request
+        self._streams[name] = stream
+
+    def publish(
+        self,
+        stream: str,
+        data: Mapping[str, Any],
+        time: int | str | None,
+        id: int | None,
+        start: int | str | None,
+    ) -> Call[Receipt]:
+        """Publish one event."""
+        definition = yield from self.definition(stream)
+        row = row_from_mapping(definition, data)
+        times = None if time is None else (parse_instant(time),)
+        starts = None if start is None else (parse_instant(start),)
+        ids = None if id is None else (id,)
+        check_batch(definition, times, (row,), ids, starts)
+        answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
+        if answer.refused:
+            raise LateEvent(f"stream {stream!r}: {answer.refused[0].reason}")
+        return Receipt(answer.count, answer.newest, answer.first_id)
+
+    def publish_batch(
+        self,
+        stream: str,
+        times: Sequence[int] | None,
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None,
+        starts: Sequence[int] | None,
+    ) -> Call[Receipt]:
+        """Publish a batch, in as many messages as it takes, each of which is answered before the next."""
+        definition = yield from self.definition(stream)
+        rows = check_batch(definition, times, rows, ids, starts)
+        answers: list[tuple[int, Published]] = []
+        for first, _, request in parts(self._session.request, stream, times, rows, ids, starts):
+            try:
+                answers.append((first, expected((yield request), Published)))
+            except ForetellError as error:
+                if first:
+                    error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
+                raise
+        return merged(answers)
+
+    def definition(self, name: str) -> Call[StreamDefinition]:
+        """What the broker knows of a stream; it is asked for once."""
+        known = self._streams.get(name)
+        if known is None:
+            streams = yield from self._ask(lambda number: DescribeStream(number, name), Streams)
+            known = self._streams[name] = _stream(streams.entries[0])
+        return known
+
+    # ---- subscriptions ----
+
+    def prepare(
+        self,
+        name: str,
+        language: str,
+        query: str | None,
+        lineage: bool | None,
+        report: str | None,
+        forecast: Mapping[str, Any] | None,
+        window: int,
+    ) -> Subscribe:
+        """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
+        options = None if forecast is None else dict(forecast)
+        if type(window) is not int or not 1 <= window <= CREDITS_MAX:
+            raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
+        if query is None:
+            checked_subscription_name(name)
+        else:
+            SubscriptionDefinition(name, language, query, lineage, report, options)
+        if self._session.has_inbox(name):
+            raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
+        self._session.open_inbox(name, window)
+        return Subscribe(0, name, language, query, lineage, report, options, window)
+
+    def subscribe(self, request: Subscribe) -> Call[bool]:
+        """Ask for what was prepared; whether it existed before."""
+        answer = yield from self._ask(lambda number: replace(request, correlation=number), Subscribed)
+        self._session.inboxes[request.name].request = request
+        return answer.attached
+
+    def unsubscribe(self, name: str) -> Call[None]:
+        """No further notifications."""
+        known = self._session.has_inbox(name)
+        self._session.close_inbox(name)
+        try:
+            yield from self._ask(lambda number: Unsubscribe(number, name), Done)
+        except UnknownSubscription:
+            if not known:  # else it went with a session that was lost
+                raise
+
+    # ---- the broker ----
+
+    def statistics(self) -> Call[dict[str, Any]]:
+        """Numbers by name, in groups by name."""
+        report = yield from self._ask(Statistics, StatisticsReport)
+        return report.groups
+
+    def streams(self) -> Call[list[StreamDefinition]]:
+        """All pages of streams."""
+        found: list[StreamDefinition] = []
+        more = True
+        while more:
+            page = yield from self._ask(partial(ListStreams, after=found[-1].name if found else ""), Streams)
+            found.extend(map(_stream, page.entries))
+            more = page.more
+        return found
+
+    def subscriptions(self) -> Call[list[SubscriptionEntry]]:
+        """All pages of subscriptions."""
+        found: list[SubscriptionEntry] = []
+        more = True
+        while more:
+            after = found[-1].name if found else ""
+            page = yield from self._ask(partial(ListSubscriptions, after=after), Subscriptions)
+            found.extend(page.entries)
+            more = page.more
+        return found
+
+    def _ask(self, make: Callable[[int], Message], kind: type[_Answer]) -> Call[_Answer]:
+        return expected((yield self._session.request(make)), kind)
+
+
+def _stream(entry: StreamEntry) -> StreamDefinition:
+    return StreamDefinition(
+        entry.name,
+        Schema.declare(entry.attributes),
+        entry.key,
+        entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
+        entry.lateness,
+        entry.speculation,
+    )

@@ -1,0 +1,259 @@
+"""The asyncio client against a broker process: the same calls, many at once, and the way back after a loss."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from doubles.broker_process import broker_process
+from doubles.cut_line import CutLine
+
+from client import (
+    ConnectionLost,
+    DefinitionError,
+    FlowEvent,
+    Happening,
+    LateEvent,
+    QueryError,
+    Reconnect,
+    RequestTimeout,
+    Subscription,
+    UnknownStream,
+    aio,
+)
+from client import blocking as blocking_module
+
+QUICK = Reconnect(first=0.05, greatest=0.3)
+
+
+def played(story: Callable[[aio.Client], Awaitable[None]], **options: object) -> None:
+    async def play(address: str) -> None:
+        async with aio.Client(address, **options) as client:  # type: ignore[arg-type]
+            await story(client)
+
+    with broker_process() as broker:
+        asyncio.run(play(broker.address), debug=True)
+
+
+def test_both_clients_have_the_same_calls() -> None:
+    def calls(kind: type) -> set[str]:
+        return {name for name in vars(kind) if not name.startswith("_")}
+
+    assert calls(blocking_module.Client) - calls(aio.Client) == {"publisher"}
+    assert calls(aio.Client) - calls(blocking_module.Client) == {"open", "publish_batches"}
+    assert calls(Subscription) == calls(aio.Subscription)
+
+
+def test_publish_and_subscribe() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.ping()
+        await client.add_stream("S", {"x": "int"})
+        async with await client.subscribe("all", query="SELECT * FROM S", lineage=True) as subscription:
+            assert subscription.attached is False
+            assert await subscription.poll() is None
+            assert (await client.publish("S", {"x": 1}, time=1)).count == 1
+            receipt = await client.publish_batch("S", [2, 1, 3], [(2,), (9,), (3,)])
+            assert (receipt.count, [late.index for late in receipt.refused]) == (2, [1])
+            ends = []
+            async for notification in subscription:
+                ends.append(notification.end)
+                if len(ends) == 3:
+                    break
+            assert ends == [1, 2, 3]
+            assert await subscription.next(0.05) is None
+        assert [stream.name for stream in await client.streams()] == ["S"]
+        assert await client.subscriptions() == []
+        assert (await client.statistics())["broker"]["events"] == 3
+
+    played(story)
+
+
+def test_errors_are_those_of_the_blocking_client() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        await client.publish("S", {"x": 1}, time=5)
+        for kind, call in (
+            (UnknownStream, client.publish("T", {})),
+            (LateEvent, client.publish("S", {"x": 1}, time=1)),
+            (QueryError, client.subscribe("q", query="SELECT")),
+            (DefinitionError, client.add_stream("S", {"x": "float"})),
+            (DefinitionError, client.subscribe("a b", query="x")),
+            (DefinitionError, client.subscribe("q", query="SELECT * FROM S", window=0)),
+        ):
+            with pytest.raises(kind) as caught:
+                await call
+            assert type(caught.value) is kind
+        await client.ping()
+
+    played(story)
+
+
+def test_many_requests_are_under_way_at_once_and_taken_in_order() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        await client.ping()
+        receipts = await asyncio.gather(*(client.publish("S", {"x": n}, time=n) for n in range(300)))
+        assert [receipt.first_id for receipt in receipts] == list(range(1, 301))
+        batches = [([300 + n] * 9_000, [(n,)] * 9_000) for n in range(10)]
+        counts = [receipt.count async for receipt in client.publish_batches("S", batches, window=4)]
+        assert counts == [9_000] * 10
+
+    played(story)
+
+
+def test_readers_and_writers_do_not_hold_each_other_up() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        subscriptions = [await client.subscribe(f"s{n}", query="SELECT * FROM S", window=8) for n in range(5)]
+
+        async def read(subscription: aio.Subscription) -> list[int | None]:
+            ends: list[int | None] = []
+            while len(ends) < 500:
+                notification = await subscription.next(10)
+                assert notification is not None
+                ends.append(notification.end)
+            return ends
+
+        async def write() -> None:
+            for first in range(0, 500, 50):
+                await client.publish_batch("S", list(range(first, first + 50)), [(1,)] * 50)
+
+        *read_by, _ = await asyncio.gather(*map(read, subscriptions), write())
+        assert read_by == [list(range(500))] * 5
+
+    played(story)
+
+
+def test_a_cancelled_call_loses_nothing_of_others() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        subscription = await client.subscribe("all", query="SELECT * FROM S")
+        for n in range(50):
+            reading = asyncio.create_task(subscription.next())
+            publishing = asyncio.create_task(client.publish("S", {"x": n}, time=n))
+            await asyncio.sleep(0.001 * (n % 3))
+            reading.cancel()
+            if n % 2:
+                publishing.cancel()
+            results = await asyncio.gather(reading, publishing, return_exceptions=True)
+            if not isinstance(results[0], BaseException):
+                await client.publish("S", {"x": n}, time=n)  # it was read in time; have one more instead
+        await client.ping()
+        found = 0
+        while await subscription.next(0.2) is not None:
+            found += 1
+        assert found >= 25
+
+    played(story)
+
+
+def test_a_reader_ends_when_its_subscription_is_closed_elsewhere() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {})
+        subscription = await client.subscribe("all", query="SELECT * FROM S")
+        reading = asyncio.create_task(subscription.next())
+        await asyncio.sleep(0.05)
+        await subscription.close()
+        assert await asyncio.wait_for(reading, 5) is None
+
+    played(story)
+
+
+def test_without_a_broker_or_a_session() -> None:
+    async def play() -> None:
+        began = time.monotonic()
+        with pytest.raises(ConnectionLost, match=r"no broker answers at tcp://127.0.0.1:9 within 0.3 s"):
+            await aio.Client("tcp://127.0.0.1:9", timeout=0.3).open()
+        assert time.monotonic() - began < 5
+        client = aio.Client()
+        with pytest.raises(ConnectionLost, match="was not opened"):
+            await client.ping()
+        await client.close()
+
+    asyncio.run(play(), debug=True)
+
+
+def test_a_broker_that_ends_ends_the_session_with_its_reason() -> None:
+    async def play(address: str, end: Callable[[], object]) -> None:
+        async with aio.Client(address, timeout=5) as client:
+            await client.add_stream("S", {"x": "int"})
+            subscription = await client.subscribe("all", query="SELECT * FROM S")
+            await client.publish("S", {"x": 1}, time=1)
+            end()
+            first = await subscription.next(10)
+            assert first is not None
+            with pytest.raises(ConnectionLost, match="the broker is stopping"):
+                await subscription.next(10)
+            with pytest.raises(ConnectionLost):
+                await client.ping()
+
+    with broker_process() as broker:
+        asyncio.run(play(broker.address, broker.process.terminate), debug=True)
+
+
+def test_it_comes_back_after_a_restart_and_tells_the_gap() -> None:
+    told: list[FlowEvent] = []
+
+    async def play() -> None:
+        with broker_process() as broker:
+            async with aio.Client(broker.address, timeout=10, reconnect=QUICK, on_event=told.append) as client:
+                await client.add_stream("S", {"x": "int"})
+                subscription = await client.subscribe("all", query="SELECT * FROM S")
+                reading = asyncio.create_task(subscription.next())
+                await asyncio.sleep(0)
+                broker.process.kill()
+                broker.process.wait()
+                await asyncio.sleep(0.5)
+                with broker_process(f'address = "{broker.address}"'):
+                    await client.publish("S", {"x": 1}, time=1)
+                    gap = await asyncio.wait_for(reading, 10)
+                    assert gap is not None
+                    assert gap.limit == "connection"
+                    match = await subscription.next(5)
+                    assert match is not None
+                    assert match.end == 1
+
+    asyncio.run(play(), debug=True)
+    kinds = [event.happening for event in told]
+    assert kinds[:2] == [Happening.LOST, Happening.WAITING]
+    assert {Happening.RESTORED, Happening.GAP} <= set(kinds)
+
+
+def test_a_line_that_is_cut_loses_nothing_and_repeats_nothing() -> None:
+    async def play(address: str, there: str, cut: Callable[[], None]) -> list[int | None]:
+        ends: list[int | None] = []
+        async with aio.Client(there) as publisher, aio.Client(address, reconnect=QUICK) as client:
+            await publisher.add_stream("S", {"x": "int"})
+            subscription = await client.subscribe("all", query="SELECT * FROM S", window=16)
+
+            async def read() -> None:
+                while len(ends) < 600:
+                    notification = await subscription.next(10)
+                    assert notification is not None
+                    ends.append(notification.end)
+
+            reading = asyncio.create_task(read())
+            for time_ in range(600):
+                await publisher.publish("S", {"x": 1}, time=time_)
+                if time_ % 150 == 75:
+                    cut()
+            await reading
+        return ends
+
+    with broker_process() as broker, CutLine(broker.address) as line:
+        assert asyncio.run(play(line.address, broker.address, line.cut), debug=True) == list(range(600))
+
+
+def test_a_silent_broker_is_a_timeout_whose_outcome_is_unknown() -> None:
+
+    async def play(address: str, stop: Callable[[], object]) -> None:
+        async with aio.Client(address, timeout=0.5) as client:
+            stop()
+            with pytest.raises(RequestTimeout, match="the outcome of the request is unknown"):
+                await client.ping()
+
+    with broker_process() as broker:
+        asyncio.run(play(broker.address, lambda: broker.process.send_signal(signal.SIGSTOP)), debug=True)

@@ -1,0 +1,396 @@
+"""The way back without a socket and without time: when it is tried, what is said, what is told, and what is final."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+
+import pytest
+from doubles.small_engine import SmallEngine
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.events import DefinitionError, ForetellError
+from broker.kernel import Drain, Gone, Kernel, Limits, Received
+from broker.wire import AddStream, Failure, Message, Publish, decode, encode
+from client import (
+    Advice,
+    Busy,
+    ConnectionLost,
+    Fault,
+    Happening,
+    LateEvent,
+    LimitExceeded,
+    PermissionDenied,
+    ProtocolError,
+    QueryError,
+    Reconnect,
+    RequestTimeout,
+    Retry,
+    advice,
+)
+from client.calls import Calls, hello, run
+from client.reconnection import is_passing
+from client.recovery import Recovery
+from client.renewal import Renewal
+from client.session import Session
+
+
+@given(
+    st.floats(0.001, 10),
+    st.floats(0.001, 100),
+    st.lists(st.floats(0, 1), min_size=30, max_size=30),
+)
+def test_waits_double_up_to_the_greatest_and_are_shortened_by_chance(
+    first: float, greatest: float, chances: list[float]
+) -> None:
+    chance = iter(chances)
+    waits = list(islice(Reconnect(first, greatest).waits(lambda: next(chance)), 30))
+    whole = [min(first * 2**n, greatest) for n in range(30)]
+    assert all(most / 2 <= wait <= most * 1.0001 for wait, most in zip(waits, whole))
+
+
+def test_so_many_attempts_and_no_more() -> None:
+    assert len(list(Reconnect(attempts=4).waits(lambda: 0.5))) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"first": 0}, "reconnect.first: expected seconds greater than 0, found int 0"),
+        ({"greatest": float("inf")}, "reconnect.greatest: expected seconds greater than 0"),
+        ({"first": True}, "reconnect.first: expected seconds greater than 0, found bool true"),
+        ({"attempts": 0}, "reconnect.attempts: expected 1 or more, found int 0"),
+    ],
+)
+def test_what_is_no_way_to_come_back_is_refused(options: dict[str, float], reason: str) -> None:
+    with pytest.raises(DefinitionError, match=reason):
+        Reconnect(**options)  # type: ignore[arg-type]
+
+
+class Broker:
+    """A kernel that answers what is sent at once, and can be exchanged for another one."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.replace()
+
+    def replace(self, limits: Limits | None = None) -> None:
+        self.kernel = Kernel(SmallEngine(), limits)
+
+    def send(self, frame: bytes) -> bool:
+        for effect in self.kernel.step(Received(b"it", decode(frame)), 0):
+            self.session.receive(encode(effect.message))
+        return True
+
+    def exchange(self, correlation: int, frame: bytes) -> Message:
+        self.send(frame)
+        answer = self.session.answer(correlation)
+        assert answer is not None
+        return answer
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session()
+
+
+@pytest.fixture
+def broker(session: Session) -> Broker:
+    """With the stream S and the subscription `all` to it, window 4."""
+    broker = Broker(session)
+    calls = Calls(session)
+    run(calls.open(), broker.exchange)
+    run(calls.add_stream("S", {}, None, "arrival", None, None), broker.exchange)
+    request = calls.prepare("all", "cayuga", "every S", None, None, None, 4)
+    run(calls.subscribe(request), broker.exchange)
+    return broker
+
+
+def publish(session: Session, broker: Broker, times: list[int]) -> None:
+    run(Calls(session).publish_batch("S", times, [()] * len(times), None, None), broker.exchange)
+
+
+def ends(session: Session, broker: Broker) -> list[int | None]:
+    found: list[int | None] = []
+    while True:
+        notification, grant = session.take("all")
+        if grant is not None:
+            broker.send(grant)
+        if notification is None:
+            return found
+        found.append(notification.end)
+
+
+def test_what_came_before_then_the_gap_then_what_comes(session: Session, broker: Broker) -> None:
+    publish(session, broker, [1, 2, 3])
+    broker.replace()
+    session.lost = ConnectionLost("it has ended")
+    renewal = Renewal(session, partial(hello, session))
+    for frame in renewal.frames:
+        broker.send(frame)
+    assert renewal.done()
+    publish(session, broker, [7, 8, 9])
+    assert ends(session, broker) == [1, 2, 3, None, 7, 8, 9]
+    assert [event.happening for event in session.happened] == [Happening.GAP]
+    for time in range(10, 60):
+        publish(session, broker, [time])
+        assert ends(session, broker) == [time], "credits are neither lost nor made up"
+
+
+def restore(session: Session, broker: Broker) -> None:
+    renewal = Renewal(session, partial(hello, session))
+    for frame in renewal.frames:
+        broker.send(frame)
+    assert renewal.done()
+
+
+def test_attempts_that_fail_add_no_further_gaps(session: Session, broker: Broker) -> None:
+    for _ in range(2):
+        broker.replace()
+        for _ in range(5):
+            assert not Renewal(session, partial(hello, session)).done()
+        assert ends(session, broker) == []
+        restore(session, broker)
+        assert ends(session, broker) == [None]
+
+
+@given(
+    st.integers(1, 6),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["publish", "read", "take in", "lose", "lose unnoticed", "restart", "fail"]),
+            st.integers(1, 9),
+        ),
+        max_size=25,
+    ),
+)
+def test_in_a_session_that_is_resumed_everything_comes_once_and_in_order(
+    window: int, story: list[tuple[str, int]]
+) -> None:
+    """Whatever was on the way when the connection was lost; after a restart, what is missing is told by a gap."""
+    link = Link(window)
+    expected: list[int | None] = []
+    read: list[int | None] = []
+    for what, number in [*story, ("lose", 1), ("drain", 0)]:
+        match what:
+            case "publish":
+                expected.extend(link.publish(number))
+            case "read":
+                read.extend(link.read(number))
+            case "take in":
+                link.take_in(number)
+            case "lose" | "lose unnoticed":
+                link.lose(noticed=what == "lose")
+            case "fail":
+                link.fail(number)
+            case "restart":
+                # What was with the broker is gone, and what was on the way, too.
+                link.take_in(10_000)
+                read.extend(link.read(10_000))
+                link.restart(number)
+                del expected[len(read) :]
+                expected.append(None)
+            case _:
+                for _ in range(1_000):
+                    link.take_in(10_000)
+                    read.extend(link.read(10_000))
+        link.kernel.check_invariants()
+    assert read == expected
+
+
+class Link:
+    """A resumable client and a kernel, with what the kernel has sent in between: it comes only when it is taken in."""
+
+    def __init__(self, window: int) -> None:
+        self.session = Session(resumable=True)
+        self.calls = Calls(self.session)
+        self.time = 0
+        self.connection = 0
+        self.way: list[bytes] = []
+        self._begin()
+        run(self.calls.open(), self._exchange)
+        run(self.calls.add_stream("S", {}, None, "arrival", None, None), self._exchange)
+        request = self.calls.prepare("all", "cayuga", "every S", None, None, None, window)
+        run(self.calls.subscribe(request), self._exchange)
+
+    def _begin(self) -> None:
+        self.kernel = Kernel(SmallEngine(), secret=b"%d" % self.connection)  # each broker draws its own
+        self.kernel.step(Received(b"publisher", hello(Session(), 1)), 0)
+        self._publisher(AddStream(2, "S", {}, None, "arrival", None, None))
+
+    def _publisher(self, message: Message) -> None:
+        for effect in self.kernel.step(Received(b"publisher", message), 0):
+            if effect.session == self._key:
+                self.way.append(encode(effect.message))
+
+    @property
+    def _key(self) -> bytes:
+        return b"%d" % self.connection
+
+    def _send(self, frame: bytes) -> bool:
+        for effect in self.kernel.step(Received(self._key, decode(frame)), 0):
+            if effect.session == self._key:
+                self.way.append(encode(effect.message))
+        return True
+
+    def _exchange(self, correlation: int, frame: bytes) -> Message:
+        self._send(frame)
+        self.take_in(10_000)
+        answer = self.session.answer(correlation)
+        assert answer is not None
+        return answer
+
+    def publish(self, count: int) -> list[int]:
+        times = tuple(range(self.time, self.time + count))
+        self.time += count
+        self._publisher(Publish(3, "S", times, ((),) * count, None, None))
+        return list(times)
+
+    def take_in(self, count: int) -> None:
+        for frame in self.way[:count]:
+            self.session.receive(frame)
+        del self.way[:count]
+
+    def read(self, count: int) -> list[int | None]:
+        found: list[int | None] = []
+        while len(found) < count:
+            notification, grant = self.session.take("all")
+            if grant is not None:
+                self._send(grant)
+            if notification is None:
+                break
+            found.append(notification.end)
+        return found
+
+    def lose(self, noticed: bool) -> None:
+        """What is on the way is lost with the connection, which the broker may notice later than the client."""
+        old = self._key
+        self.way.clear()
+        if noticed:
+            self.kernel.step(Gone(old), 0)
+        self.connection += 1
+        self._restore()
+        if not noticed:
+            self.kernel.step(Gone(old), 0)
+
+    def fail(self, frames: int) -> None:
+        """An attempt of which so many answers come back, then the connection is lost; and the next one."""
+        self.way.clear()
+        self.connection += 1
+        for frame in Renewal(self.session, partial(hello, self.session)).frames:
+            self._send(frame)
+        self.take_in(frames)
+        self.lose(noticed=True)
+
+    def restart(self, frames: int) -> None:
+        """Another broker, which is reached at the second attempt: of the first one, so many answers come back."""
+        self.way.clear()
+        self.connection += 1
+        self._begin()
+        self.fail(frames)
+
+    def _restore(self) -> None:
+        renewal = Renewal(self.session, partial(hello, self.session))
+        for frame in renewal.frames:
+            self._send(frame)
+        # As far as the answers go; notifications behind them may be lost with the next connection.
+        while not renewal.done():
+            self.take_in(1)
+        assert self.session.lost is None
+
+
+def test_what_was_given_up_in_between_is_given_up(session: Session) -> None:
+    link = Link(4)
+    link.session.close_inbox("all")
+    link.session.dropped["all"] = None
+    link.lose(noticed=True)
+    assert link.kernel.statistics()["broker"]["subscriptions"] == 0
+    assert link.session.dropped == {}
+
+
+def ends_before_error(session: Session) -> list[int | None]:
+    notification, _ = session.take("all")
+    return [] if notification is None else [notification.end]
+
+
+def test_what_is_not_taken_again_is_told_and_raised_after_what_came_before(session: Session, broker: Broker) -> None:
+    publish(session, broker, [1])
+    del session.declared["S"]
+    broker.replace()
+    renewal = Renewal(session, partial(hello, session))
+    for frame in renewal.frames:
+        broker.send(frame)
+    assert renewal.done()
+    refused = [event for event in session.happened if event.happening is Happening.REFUSED]
+    assert [event.name for event in refused] == ["all"]
+    assert ends_before_error(session) == [1]
+    with pytest.raises(ForetellError, match="is not known"):
+        session.take("all")
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_broker_that_is_full_or_stopping_is_tried_again(session: Session, broker: Broker, full: bool) -> None:
+    broker.replace(Limits(sessions=1))
+    broker.kernel.step(Received(b"other", hello(session, 1)) if full else Drain(), 0)
+    renewal = Renewal(session, partial(hello, session))
+    for frame in renewal.frames:
+        broker.send(frame)
+    with pytest.raises(LimitExceeded) as caught:
+        renewal.done()
+    assert is_passing(caught.value)
+
+
+def test_recovery_waits_tries_waits_longer_and_is_done(session: Session, broker: Broker) -> None:
+    recovery = Recovery(Reconnect(1.0, 8.0).waits(lambda: 1.0), 5.0)
+    recovery.lose(ConnectionLost("gone"), 100.0)
+    assert (recovery.attempt, recovery.until) == (1, 101.0)
+    assert not recovery.due(100.9)
+    assert recovery.due(101.0)
+    recovery.begin(Renewal(session, partial(hello, session)), 101.0)
+    assert not recovery.advance(session, lambda frame: False, 103.0)
+    with pytest.raises(RequestTimeout):
+        recovery.advance(session, lambda frame: False, 106.0)
+    recovery.lose(RequestTimeout("silence"), 106.0)
+    assert (recovery.attempt, recovery.until) == (2, 108.0)
+    event = recovery.event()
+    assert event is not None
+    assert (event.happening, event.reason, event.attempt, event.seconds) == (Happening.WAITING, "silence", 2, 2.0)
+    assert recovery.event() is None
+    broker.replace()
+    recovery.begin(Renewal(session, partial(hello, session)), 108.0)
+    assert recovery.advance(session, broker.send, 108.0)
+
+
+def test_the_last_attempt_is_final(session: Session) -> None:
+    recovery = Recovery(Reconnect(attempts=1).waits(lambda: 1.0), 5.0)
+    recovery.lose(ConnectionLost("gone"), 0.0)
+    with pytest.raises(ConnectionLost, match="still gone"):
+        recovery.lose(ConnectionLost("still gone"), 1.0)
+
+
+def test_a_hello_that_is_answered_with_something_else_is_final(session: Session) -> None:
+    renewal = Renewal(session, partial(hello, session))
+    session.receive(encode(Failure(1, "version", "another version")))
+    with pytest.raises(ProtocolError) as caught:
+        renewal.done()
+    assert not is_passing(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (Busy("later", 250_000), Advice(Fault.BROKER, Retry.SAFE, 0.25)),
+        (ConnectionLost("gone"), Advice(Fault.NETWORK, Retry.SAFE)),
+        (ConnectionLost("gone", unanswered=True), Advice(Fault.NETWORK, Retry.UNKNOWN)),
+        (RequestTimeout("silence"), Advice(Fault.NETWORK, Retry.UNKNOWN)),
+        (ProtocolError("what"), Advice(Fault.BROKER, Retry.USELESS)),
+        (PermissionDenied("no"), Advice(Fault.CALLER, Retry.USELESS)),
+        (LimitExceeded("enough"), Advice(Fault.CALLER, Retry.USELESS)),
+        (LateEvent("late"), Advice(Fault.CALLER, Retry.USELESS)),
+        (QueryError("wrong"), Advice(Fault.CALLER, Retry.USELESS)),
+        (ForetellError("a mistake in the broker"), Advice(Fault.BROKER, Retry.UNKNOWN)),
+    ],
+)
+def test_every_error_says_whose_fault_it_is_and_whether_a_retry_is_safe(error: ForetellError, expected: Advice) -> None:
+    assert advice(error) == expected

@@ -1,0 +1,109 @@
+"""The operator's commands: keys, the check of a configuration, the doctor and what top makes of numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from broker.command import doctor as doctor_module
+from broker.command.doctor import findings
+from broker.command.shell import perform
+from broker.command.top import look_at, screen
+from broker.wire.keys import read_keys
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORETELL_BROKER", raising=False)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert perform(arguments) == 0
+    return capsys.readouterr().out.strip()
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert perform(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line.removeprefix("foretell: ")
+
+
+def test_keys_are_for_their_owner_and_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    public = printed(capsys, "keygen", "broker.keys")
+    assert read_keys(Path("broker.keys")).public == public
+    assert stat.S_IMODE(os.stat("broker.keys").st_mode) == 0o600
+    assert complaint(capsys, "keygen", "broker.keys") == "broker.keys: exists already, and keys are not overwritten"
+    assert read_keys(Path("broker.keys")).public == public
+    for name, server in (("by_file", "broker.keys"), ("by_key", public)):
+        printed(capsys, "keygen", name, "--server", server)
+        assert read_keys(Path(name)).server == public
+    assert complaint(capsys, "keygen", "x", "--server", "nonsense").startswith("--server: expected a public key")
+    assert not Path("x").exists()
+
+
+def test_a_configuration_is_checked_without_being_served(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s.toml").write_text('[streams.S]\nattributes = { x = "int" }\n')
+    Path("f.toml").write_text('subscriptions = "s.toml"')
+    checked = printed(capsys, "serve", "--config", "f.toml", "--check")
+    assert checked == "tcp://127.0.0.1:5570 for everybody who reaches it, 1 streams, 0 subscriptions"
+    public = printed(capsys, "keygen", "broker.keys")
+    Path("k.toml").write_text(
+        f'address = "tcp://0.0.0.0:1"\nsecurity.keys = "broker.keys"\n[users.u]\nkeys = ["{public}"]'
+    )
+    checked = printed(capsys, "serve", "--config", "k.toml", "--check")
+    assert checked == "tcp://0.0.0.0:1 for 1 users with keys, 0 streams, 0 subscriptions"
+    Path("f.toml").write_text("subscription = 1")
+    assert "did you mean 'subscriptions'?" in complaint(capsys, "serve", "--config", "f.toml", "--check")
+    assert "expected a loopback address" in complaint(capsys, "serve", "--address", "tcp://0.0.0.0:1", "--check")
+    assert "everybody" in printed(capsys, "serve", "--address", "tcp://0.0.0.0:1", "--insecure", "--check")
+
+
+def test_what_is_said_comes_before_what_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("f.toml").write_text('address = "tcp://127.0.0.1:1"')
+    checked = printed(capsys, "serve", "--config", "f.toml", "--address", "tcp://127.0.0.1:2", "--check")
+    assert checked.startswith("tcp://127.0.0.1:2 ")
+
+
+def verdicts(config: str) -> dict[str, str]:
+    Path("f.toml").write_text(config)
+    return {each.check: each.verdict for each in findings(Path("f.toml"), None)}
+
+
+def test_the_doctor_says_what_is_bad(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    well = verdicts('address = "tcp://127.0.0.1:0"')
+    assert {name: well[name] for name in ("libzmq", "msgpack", "configuration", "exposure", "address")} == {
+        "libzmq": "ok",
+        "msgpack": "ok",
+        "configuration": "ok",
+        "exposure": "note",
+        "address": "ok",
+    }
+    assert verdicts('address = "tcp://0.0.0.0:0"\nsecurity.insecure = true')["exposure"] == "bad"
+    assert verdicts("[limits]\nsessions = 100_000_000")["open files"] == "bad"
+    assert verdicts('subscriptions = "missing.toml"')["configuration"] == "bad"
+    assert verdicts("nonsense = 1")["configuration"] == "bad"
+    monkeypatch.setattr(doctor_module, "CONSOLE_PACKAGES", ("a-package-that-nobody-has",))
+    assert verdicts('console.address = "http://127.0.0.1:0"')["console"] == "bad"
+    monkeypatch.setattr(doctor_module, "LIBZMQ_MINIMUM", (99, 0, 0))
+    Path("f.toml").write_text('address = "tcp://127.0.0.1:0"')
+    assert perform(["doctor", "--config", "f.toml", "--broker", "tcp://127.0.0.1:9"]) == 1
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["check"] for each in told if each["verdict"] == "bad"] == ["libzmq", "broker"]
+
+
+def test_top_shows_rates_and_levels_and_leaves_out_what_it_is_not_told() -> None:
+    before = {"broker": {"events": 100, "sessions": 3}}
+    now = {"broker": {"events": 350, "sessions": 2}, "loop": {"request_microseconds_p50": 250}}
+    look = look_at(before, now, 0.5)
+    assert look == {"events/s": 500.0, "sessions": 2, "batch p50 us": 250}
+    console = Console(width=60)
+    with console.capture() as captured:
+        console.print(screen("tcp://127.0.0.1:5570", look))
+    assert "500.0" in captured.get()

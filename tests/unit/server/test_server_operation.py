@@ -1,0 +1,163 @@
+"""What an operator looks at while a broker runs: durations, metrics, health; how it is told to stop or to reload."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from doubles.small_engine import SmallEngine
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
+
+from broker.events import DefinitionError
+from broker.kernel import Access, Limits, open_access
+from broker.server import Broker
+from broker.server.console import console
+from broker.server.durations import BOUNDS_MICROSECONDS, Durations
+from broker.server.metrics import exposition
+from broker.server.wake import Request, Wake
+from client import Busy, Client, ConnectionLost, LimitExceeded
+
+
+@given(st.lists(st.integers(0, 20_000_000), min_size=1), st.sampled_from([0.5, 0.99, 1.0]))
+def test_a_quantile_is_an_upper_bound_and_not_a_bucket_too_large(values: list[int], share: float) -> None:
+    durations = Durations()
+    for value in values:
+        durations.add(value)
+    bound = durations.quantile(share)
+    ordered = sorted(values)
+    exact = ordered[max(0, -(-len(values) * int(share * 100) // 100) - 1)]
+    assert exact <= bound <= max(values)
+    assert bound in (*BOUNDS_MICROSECONDS, max(values))
+    assert sum(durations.buckets().values()) == len(values)
+
+
+def test_nothing_took_no_time() -> None:
+    assert Durations().quantile(0.99) == 0
+
+
+def test_requests_are_told_apart_and_never_block() -> None:
+    wake = Wake()
+    assert wake.take() == []
+    for request in (Request.REPORT, Request.RELOAD, Request.STOP):
+        wake.ask(request)
+    wake.writer.send(bytes((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)))
+    stop, reload = Request.STOP, Request.RELOAD
+    assert wake.take() == [Request.REPORT, reload, stop, stop, reload, stop]
+    for _ in range(10_000):
+        wake.ask(Request.REPORT)
+    wake.close()
+
+
+def test_what_only_grows_is_a_counter_and_the_histogram_adds_up() -> None:
+    durations = Durations()
+    for value in (50, 120, 120, 99_000_000):
+        durations.add(value)
+    text = exposition(
+        {
+            "broker": {"events": 7, "sessions": 2, "words": "no number"},
+            "loop": {"uptime_seconds": 3, **durations.statistics()},
+            "publish_microseconds": durations.buckets(),
+        }
+    ).decode()
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert families["foretell_broker_events"].type == "counter"
+    assert families["foretell_broker_sessions"].type == "gauge"
+    assert "foretell_broker_words" not in families
+    histogram = {
+        (sample.name.rpartition("_")[2], sample.labels.get("le")): sample.value
+        for sample in families["foretell_publish_seconds"].samples
+    }
+    assert histogram["bucket", "0.0001"] == 1
+    assert histogram["bucket", "0.00025"] == 3
+    assert histogram["bucket", "10.0"] == 3
+    assert histogram["bucket", "+Inf"] == histogram["count", None] == 4
+
+
+@contextmanager
+def running(broker: Broker) -> Iterator[Broker]:
+    with broker:
+        thread = threading.Thread(target=broker.run)
+        thread.start()
+        try:
+            yield broker
+        finally:
+            broker.stop()
+            broker.stop()
+            thread.join(10)
+        assert not thread.is_alive()
+
+
+def asked(url: str, **headers: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_metrics_and_health_of_a_broker_that_runs(host: str) -> None:
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0", drain_seconds=30)
+    with running(broker), Client(broker.endpoint) as client, console(broker, f"http://{host}:0") as address:
+        client.add_stream("S", {"x": "int"})
+        subscription = client.subscribe("all", query="every S", window=1)
+        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
+        status, text = asked(f"{address}/metrics")
+        assert status == 200
+        assert "\nforetell_broker_events_total 3.0\n" in text
+        assert "\nforetell_publish_seconds_count 1.0\n" in text
+        assert asked(f"{address}/livez")[0] == 200
+        assert asked(f"{address}/readyz") == (200, "ready\n")
+        assert asked(f"{address}/metrics", Host="evil.example")[0] == 400
+        assert asked(f"{address}/secrets")[0] == 404
+        broker.stop()
+        until = time.monotonic() + 5
+        while asked(f"{address}/readyz")[0] == 200 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert asked(f"{address}/readyz") == (503, "stopping\n")
+        with pytest.raises(Busy, match="takes nothing new"):
+            client.publish("S", {"x": 4}, time=4)
+        assert [each and each.end for each in (subscription.next(5) for _ in range(3))] == [1, 2, 3]
+        with pytest.raises(ConnectionLost, match="the broker is stopping"):
+            subscription.next(5)
+
+
+def test_a_console_that_cannot_be_had_is_one_line() -> None:
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
+    with broker, console(broker, "http://127.0.0.1:0") as address:
+        port = address.rpartition(":")[2]
+        taken = console(broker, f"http://127.0.0.1:{port}")
+        with pytest.raises(DefinitionError, match=r"console\.address .*: Address already in use"):
+            taken.__enter__()
+
+
+def test_a_broker_that_does_not_come_around_is_busy() -> None:
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
+    with broker, pytest.raises(TimeoutError):
+        broker.report(0.05)
+
+
+def test_a_reload_changes_limits_and_a_wrong_one_nothing() -> None:
+    answers: list[tuple[Limits, Access]] = [(Limits(sessions=1), open_access())]
+
+    def reload() -> tuple[Limits, Access]:
+        if not answers:
+            raise DefinitionError("the file is wrong")
+        return answers.pop()
+
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0", reload=reload)
+    with running(broker), Client(broker.endpoint) as client:
+        for _ in range(2):
+            broker.wake.ask(Request.RELOAD)
+            client.ping()
+            with pytest.raises(LimitExceeded, match="sessions: this broker takes 1 clients"):
+                Client(broker.endpoint)
