@@ -1,7 +1,8 @@
 """Law: the command line, `python -m benchmarks [QUESTION ...] [OPTIONS]`. Nothing is measured here.
 
 Without a question all are asked. `--quick` asks with few events, once, to see that everything runs: its numbers are
-shown, but kept only where `--out` says so, never beside the real ones. `--repetitions` is for a first look.
+shown, but kept only where `--out` says so, never beside the real ones. `--repetitions` is for a first look. `--data`
+says where data lie that are not part of the project; questions that need others are left out, or refused by name.
 """
 
 from __future__ import annotations
@@ -48,9 +49,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="few events, once: to see that it runs")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"where results go (default: {RESULTS.name}/ here)")
+    parser.add_argument("--data", action="append", default=[], metavar="NAME=PATH", help="data that a question needs")
     parser.add_argument("--repetitions", type=int, metavar="N", help=f"of each trial (default: {FULL.repetitions})")
     chosen = parser.parse_args(arguments)
-    effort = QUICK if chosen.quick else FULL
+    data: dict[str, Path] = {}
+    for given in chosen.data:
+        name, equals, path = given.partition("=")
+        if not (name and equals and path):
+            parser.error(f"--data: expected NAME=PATH, found {given!r}")
+        data[name] = Path(path)
+    effort = replace(QUICK if chosen.quick else FULL, data=data)
     if chosen.repetitions is not None:
         if chosen.repetitions < 1:
             parser.error(f"--repetitions: expected 1 or more, found {chosen.repetitions}")
@@ -63,6 +71,12 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else 150)
     for name in chosen.questions or QUESTIONS:
         question = QUESTIONS[name]
+        missing = [f"--data {each}=PATH" for each in question.needs if each not in data]
+        if missing:
+            if chosen.questions:
+                parser.error(f"{name}: expected {' '.join(missing)}")
+            console.print(f"{name} left out: it needs {' '.join(missing)}", highlight=False)
+            continue
         try:
             found = answer(question, effort, console)
         except BenchmarkError as error:

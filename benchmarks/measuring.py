@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
@@ -32,7 +32,8 @@ class BenchmarkError(Exception):
 class Effort:
     """How much is measured: of a market of `market` ticks the first `warm`, untimed, and the next `events`.
 
-    `subscriptions` is the most that a case may have; cases that would have more have that many.
+    `subscriptions` is the most that a case may have; cases that would have more have that many. `data`: where what is
+    not part of the project lies, by name.
     """
 
     market: int
@@ -40,6 +41,7 @@ class Effort:
     events: int
     repetitions: int
     subscriptions: int
+    data: Mapping[str, Path] = field(default_factory=dict)
 
 
 FULL: Final = Effort(market=1_000_000, warm=5_000, events=100_000, repetitions=5, subscriptions=100_000)

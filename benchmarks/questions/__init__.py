@@ -5,10 +5,34 @@ A question says what it asks and how it is biased, answers with cases (JSON) and
 
 from __future__ import annotations
 
-from . import ablations, composites, rivals, scaling, subscriptions, table
+from . import (
+    ablations,
+    composites,
+    forecast_costs,
+    forecast_flights,
+    forecast_stocks,
+    forecast_synthetic,
+    forecast_temperatures,
+    rivals,
+    scaling,
+    subscriptions,
+    table,
+)
 from .question import Question
 
-MODULES = (table, subscriptions, ablations, scaling, composites, rivals)
+MODULES = (
+    table,
+    subscriptions,
+    ablations,
+    scaling,
+    composites,
+    forecast_synthetic,
+    forecast_temperatures,
+    forecast_flights,
+    forecast_stocks,
+    forecast_costs,
+    rivals,
+)
 QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}
 
 __all__ = ["QUESTIONS", "Question"]

@@ -17,7 +17,7 @@ from ..measuring import Effort, Say
 class Question:
     """`ask` measures and gives the answer's own part: `compiled`, `workload`, `cases`. `table` shows its cases.
 
-    `plot` draws them into a folder; it needs matplotlib.
+    `plot` draws them into a folder; it needs matplotlib. `needs`: the data, by name, whose place must be told.
     """
 
     name: str
@@ -26,3 +26,4 @@ class Question:
     ask: Callable[[Effort, Say], dict[str, Any]]
     table: Callable[[dict[str, Any]], Table]
     plot: Callable[[dict[str, Any], Path], list[Path]] | None = None
+    needs: tuple[str, ...] = ()

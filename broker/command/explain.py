@@ -22,13 +22,18 @@ def explain(
 ) -> None:
     """Show the automaton into which the subscriptions merge, or, with a model, what it foretells."""
     from ..automaton.diagram import draw
+    from ..engine.forecasts.explanation import chain_lines
 
     engine = load_engine(subscriptions)
-    if model is not None:
+    if model is None:
+        typer.echo(draw(engine.diagram(), format), nl=False)
+        said = engine.explain() if format == "text" else []
+    else:
         load_model(engine, model)
-        if not engine.chains().nodes:
+        chains = engine.chains()
+        if not chains.nodes:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
-    typer.echo(draw(engine.chains() if model is not None else engine.diagram(), format), nl=False)
-    if format == "text":
-        for line in engine.explain():
-            typer.echo(line)
+        # Chains are read better in lines than as a drawing in characters.
+        said = chain_lines(engine.program.forecasts) if format == "text" else [draw(chains, format).removesuffix("\n")]
+    for line in said:
+        typer.echo(line)

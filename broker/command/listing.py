@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -20,10 +20,7 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
         found = client.streams()
     _show(
         ["name", "attributes", "key", "disorder"],
-        [
-            {"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder}
-            for s in found
-        ],
+        [{"name": s.name, "attributes": s.schema.declared(), "key": s.key, "disorder": s.disorder} for s in found],
         json,
     )
 
@@ -52,15 +49,21 @@ def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> No
     """Show the broker's counts."""
     with connect(broker) as client:
         groups = client.statistics()
-    _show(
-        ["group", "name", "value"],
-        [
-            {"group": group, "name": name, "value": value}
-            for group, numbers in groups.items()
-            for name, value in numbers.items()
-        ],
-        json,
-    )
+    _show(["group", "name", "value"], list(_figures(groups)), json)
+
+
+def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A row a figure. What the engine says of each subscription's forecasts is a group of its own."""
+    forecasts: Mapping[str, Mapping[str, Any]] = {}
+    for group, numbers in groups.items():
+        for name, value in numbers.items():
+            if group == "engine" and name == "forecasts":
+                forecasts = value
+            else:
+                yield {"group": group, "name": name, "value": value}
+    for subscription, figures in forecasts.items():
+        for name, value in figures.items():
+            yield {"group": f"forecast {subscription}", "name": name, "value": value}
 
 
 def _show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:
@@ -83,6 +86,10 @@ def _cell(value: object) -> str:
     match value:
         case None:
             return ""
+        case list():
+            return "\n".join(" ".join(map(_cell, item)) if isinstance(item, list) else _cell(item) for item in value)
+        case bool():
+            return "yes" if value else "no"
         case dict():
             return "\n".join(f"{name}: {kind}" for name, kind in value.items())
         case int():

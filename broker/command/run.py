@@ -53,6 +53,7 @@ class Matcher(Protocol):
         forecast: Mapping[str, Any] | None = None,
     ) -> object: ...
     def unsubscribe(self, name: str) -> Sequence[Result]: ...
+    def punctuate(self, time: int) -> Sequence[Result]: ...
     def finish(self) -> Sequence[Result]: ...
 
 
@@ -78,11 +79,16 @@ def run(
     if save_model is not None:
         from ..forecast.model_file import save_model as save
 
-        save(engine.model(), save_model)
+        found = engine.model()
+        if not found.counts.versions() and not engine.program.forecasts.outlooks:
+            raise BadInput(f"{subscriptions}: expected a subscription with a forecast for --save-model, found none")
+        save(found, save_model)
 
 
 def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
     """Feeds a file to the engine. Nothing is lost: what was found before a complaint is written before it is raised."""
+
+    from ..engine.results import expanded
 
     def publish(batch: Batch) -> Sequence[Result]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
@@ -92,15 +98,15 @@ def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
             for item in reading.items:
                 if isinstance(item, Batch):
                     for found in answers(item, f"{reading.place}: {reading.unit}", publish):
-                        results.add(found, engine.now)
+                        results.add(expanded(found), engine.now)
                 else:
                     with placed(f"{reading.place}: {reading.unit} {item.place}"):
-                        results.add(_control(engine, item), engine.now)
+                        results.add(expanded(_control(engine, item)), engine.now)
                 advance(item.position)
     except ForetellError:
         results.finish()
         raise
-    results.add(engine.finish(), engine.now)
+    results.add(expanded(engine.finish()), engine.now)
     results.finish()
 
 
@@ -111,8 +117,10 @@ def _control(engine: Matcher, control: Control) -> Sequence[Result]:
             return []
         case Unsubscribe(name):
             return engine.unsubscribe(name)
+        case Punctuation(time, None, None):
+            return engine.punctuate(time)
         case Punctuation():
-            raise Unsupported("a punctuation is not supported yet")
+            raise Unsupported("a punctuation of one stream, or a predicated one, is not supported yet")
         case Retraction():
             raise Unsupported("a retraction is not supported yet")
         case Update():

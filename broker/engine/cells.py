@@ -12,7 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 from ..algebra.computation import Slots
 from ..events.schema import Row
 from .directory import Static
-from .index.spaces import Key, Space
+from .index.spaces import Key, Space, waiting_key
 from .transition import Place
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
@@ -129,3 +129,37 @@ class Expiry:
     def scheduled(self) -> int:
         """Cells in the rings, for invariants and statistics."""
         return sum(len(dues) - self._heads[window] for window, (dues, _) in self._rings.items())
+
+
+def live_runs(spaces: list[dict[Key, Cell]], now: int | None) -> list[Run]:
+    """The runs that a later event can still affect, in a fixed order. O(runs).
+
+    Those that this epoch has touched are among them: they still see its other events.
+    """
+    newest = now if now is not None else UNTOUCHED
+    return [
+        run
+        for cells in spaces
+        for cell in cells.values()
+        for run in cell.runs
+        if not run.place.dead and run.limit >= newest and run.touched in (UNTOUCHED, newest)
+    ]
+
+
+def check_cells(
+    spaces: list[dict[Key, Cell]], statics: list[dict[Key, Static]], now: int | None, expiry: Expiry
+) -> None:
+    """Raise AssertionError where runs, cells and what the program wants there contradict each other. O(runs)."""
+    scheduled = 0
+    for number, cells in enumerate(spaces):
+        for key, cell in cells.items():
+            assert cell.space.number == number
+            assert cell.static is statics[number].get(key)
+            assert cell.static is not None or cell.runs or cell.due, "an empty cell"
+            scheduled += cell.due
+            for run in cell.runs:
+                assert run.place.space is cell.space
+                assert waiting_key(run.place.key, run.row, run.slots) == key
+                assert run.t0 <= run.t1 <= (now if now is not None else run.t1)
+                assert run.limit == FOREVER or cell.due, "no sweep is scheduled"
+    assert scheduled <= expiry.scheduled()

@@ -17,15 +17,15 @@ from ..events.errors import (
     DefinitionError,
     EventError,
     ForetellError,
+    LateEvent,
     LimitExceeded,
     QueryError,
     UnknownSubscription,
-    shown,
 )
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
-from ..events.validation import check_rows, check_starts, check_times
+from ..events.validation import check_ids, check_rows, check_starts, check_times
 from ..forecast.model_file import Model
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
@@ -37,10 +37,12 @@ from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
 from .foretelling import foretell, foretell_no_more
 from .forms import Prepared
+from .kleene.registry import kleene_assembly_of
 from .notices import Notice
 from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
+from .punctuation import punctuate, release
 from .results import Results
 from .snapshot import restore, save
 from .subscriber import Subscriber
@@ -48,7 +50,7 @@ from .target import ALWAYS_SINCE, Feed, Target
 
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
 
-ID_MIN, ID_MAX = -(2**63), 2**63 - 1
+END_OF_TIME = 2**61  # later than any event
 
 
 @final
@@ -173,6 +175,11 @@ class Engine:
             feed = self._publishes(subscriber)
             self.program.composites.join(assembly, subscriber, feed)
             holding = Holding(feed=feed)
+        kleene = kleene_assembly_of(form)
+        if kleene is not None:
+            feed = self._publishes(subscriber)
+            self.program.kleenes.join(kleene, subscriber, feed)
+            holding = Holding(feed=feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
             if recipe is not None and self.program.bulk.join(recipe, own):
@@ -198,8 +205,23 @@ class Engine:
         return results
 
     def finish(self) -> Results:
-        """No more events come: every open forecast is censored. The engine may still be asked, and even go on."""
-        return self._notices(self.program.forecasts.close())
+        """No more events come: what waits for time to pass is told, open forecasts are censored. It may go on."""
+        results = release(self.runtime, END_OF_TIME)
+        self.matches += len(results.targets) - results.notices
+        for target, notice in self.program.forecasts.close():
+            results.tell(0, target, notice)
+        return results
+
+    def punctuate(self, time: int) -> Results:
+        """Nothing earlier than `time` comes any more, of any stream: what has waited for it is told.
+
+        Raises LateEvent where later events were processed already.
+        """
+        if self.now is not None and time < self.now:
+            raise LateEvent(f"expected a punctuation at {self.now} or later, the newest time, found {time}")
+        results = punctuate(self.runtime, time)
+        self.matches += len(results.targets) - results.notices
+        return results
 
     def _publishes(self, subscriber: Subscriber) -> Feed | None:
         publish = subscriber.form.publish
@@ -231,6 +253,9 @@ class Engine:
         assembly = assembly_of(subscriber.form)
         if assembly is not None:
             self.program.composites.leave(assembly, name, None if holding is None else holding.feed)
+        kleene = kleene_assembly_of(subscriber.form)
+        if kleene is not None:
+            self.program.kleenes.leave(kleene, name, None if holding is None else holding.feed)
         left = [] if holding is None else self._release(holding)
         self.catalog.leave(subscriber)
         self.runtime.refresh()
@@ -283,7 +308,7 @@ class Engine:
         if starts is not None:
             check_starts(definition, starts, times)
         if ids is not None:
-            _check_ids(stream, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
+            check_ids(stream, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
         own = list(rows)  # results refer to it when they are read
         fitting = check_rows(definition, own)
         taken = own if fitting is own else list(fitting)
@@ -329,6 +354,7 @@ class Engine:
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
             **self.program.composites.statistics(),
+            **self.program.kleenes.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),
         }
 
@@ -372,11 +398,3 @@ class Engine:
             data, engine.catalog, engine.runtime, lambda one, since: engine._install(engine.catalog.compile(one, since))
         )
         return engine
-
-
-def _check_ids(stream: str, ids: Sequence[int]) -> None:
-    for index, number in enumerate(ids):
-        if type(number) is not int or not ID_MIN <= number <= ID_MAX:
-            raise EventError(
-                f"stream {stream!r}, event {index} of the batch: expected an id of 64 bits, found {shown(number)}"
-            )

@@ -17,9 +17,11 @@ def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Hold
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.composites.seats.get(subscriber.name)
     if seat is None or seat.matcher is None:
-        outlook = program.forecasts.join(plan, subscriber, None, None)
+        outlook = program.forecasts.join(plan, subscriber, None, None, [])
     else:
-        outlook = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher)
+        parts = [] if plan.division is None else plan.division.parts
+        machines = program.composites.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
+        outlook = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), outlook]
     for branch, service in enumerate(holding.services):
         program.watch(service.end, outlook, plan.numbers[branch])
@@ -34,6 +36,7 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
     seat = program.composites.seats.get(subscriber.name)
     if seat is not None and seat.matcher is not None:
         seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not outlook] or None
+        program.composites.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
         program.unwatch(service.end, outlook, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, final
 from ..algebra.composite import Composite
 from ..algebra.lowering_cayuga import lower
 from ..algebra.lowering_ptopss import lower as lower_ptopss
+from ..algebra.lowering_sase import lower as lower_sase
 from ..algebra.operators import Query
 from ..algebra.terms import LiteralUsed
 from ..automaton.automaton import Automaton
@@ -21,12 +22,13 @@ from ..automaton.compilation import INTERNAL, Compiled, compile_query
 from ..events.errors import DefinitionError, LimitExceeded, QueryError, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
-from ..language import cayuga, cayuga_syntax, ptopss, ptopss_printing, ptopss_syntax
+from ..language import cayuga, cayuga_syntax, ptopss, ptopss_printing, ptopss_syntax, sase, sase_printing, sase_syntax
 from ..language.printing import print_query
 from ..language.shapes import Literal, Shape, check_literal, shape_of
 from ..language.subscription import SubscriptionDefinition
 from .composites.registry import Assembly
 from .forecasts.plan import plan_of_automata, plan_of_paths
+from .kleene.registry import KleeneAssembly
 from .options import Options
 from .recipes import Recipe, recipe_of
 from .subscriber import Form
@@ -44,7 +46,8 @@ class Parsed:
     """A definition whose text is read but whose names are not yet looked up."""
 
     definition: SubscriptionDefinition
-    syntax: cayuga_syntax.Query | ptopss_syntax.Query  # of this text, or of another one of the same shape
+    # Of this text, or of another one of the same shape.
+    syntax: cayuga_syntax.Query | ptopss_syntax.Query | sase_syntax.Query
     shape: Shape | None = None
 
     @property
@@ -54,6 +57,8 @@ class Parsed:
     def reads(self) -> list[str]:
         if isinstance(self.syntax, ptopss_syntax.Query):
             return [self.syntax.stream]
+        if isinstance(self.syntax, sase_syntax.Query):
+            return list(dict.fromkeys(component.stream for component in self.syntax.components))
         return _stream_names(self.syntax.source)
 
 
@@ -121,7 +126,7 @@ class Forms:
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         name = checked_subscription_name(definition.name)
-        if definition.language not in ("cayuga", "ptopss"):
+        if definition.language not in ("cayuga", "ptopss", "sase"):
             raise Unsupported(f"subscription {name!r}: language {definition.language!r} is not supported yet")
         if definition.language == "ptopss":
             text = definition.query
@@ -134,7 +139,10 @@ class Forms:
             except QueryError as error:
                 raise located(name, error) from None
         if definition.report is not None:
-            raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', not to 'cayuga'")
+            found = f"not to {definition.language!r}"
+            raise DefinitionError(f"subscription {name!r}: report belongs to the language 'ptopss', {found}")
+        if definition.language == "sase":
+            return self._parse_sase(definition)
         shape = shape_of(definition.query)
         known = None if shape is None else self._syntaxes.get(shape.key)
         if known is not None:
@@ -150,6 +158,16 @@ class Forms:
             self._syntaxes[shape.key] = syntax
         return Parsed(definition, syntax, shape)
 
+    def _parse_sase(self, definition: SubscriptionDefinition) -> Parsed:
+        if definition.forecast is not None:
+            raise Unsupported(
+                f"subscription {definition.name!r}: forecasts of the language 'sase' are not supported yet"
+            )
+        try:
+            return Parsed(definition, sase.parse(definition.query))
+        except QueryError as error:
+            raise located(definition.name, error) from None
+
     def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
         """The form, and what is put into it. Raises QueryError, LimitExceeded or DefinitionError with the name."""
         name, text = parsed.definition.name, parsed.definition.query
@@ -158,6 +176,8 @@ class Forms:
                 if parsed.definition.forecast is not None:
                     return self._ptopss(parsed, parsed.syntax), ()
                 return self._known_composite(parsed, parsed.syntax), ()
+            if isinstance(parsed.syntax, sase_syntax.Query):
+                return self._sase(parsed, parsed.syntax), ()
             form = self._shared(parsed) if parsed.definition.forecast is None else None
             if form is not None and parsed.shape is not None:
                 return form, parsed.shape.literals
@@ -235,6 +255,16 @@ class Forms:
             forecast,
             plan,
         )
+
+    def _sase(self, parsed: Parsed, syntax: sase_syntax.Query) -> Form:
+        text = parsed.definition.query
+        pattern = lower_sase(syntax, text, self._schema_of, self._known)
+        assembly = KleeneAssembly(pattern)
+        canonical = (sase_printing.print_query(syntax),)
+        names = tuple(component.name for component in pattern.components)
+        states = sum(2 if component.kleene else 1 for component in pattern.components) + 1
+        schema, sources = pattern.result_schema, self._schemas(parsed)
+        return Form("sase", (text,), canonical, sources, pattern.publish, schema, states, None, [], assembly, names)
 
     def _shared_parts(self, composite: Composite) -> Composite:
         """The same with guards and structure that other composites have too: most of what many of them would occupy."""

@@ -16,6 +16,8 @@ class Forecast(NamedTuple):
     `time`: of the event at which it did. `within`: the horizon as the subscription says it. `state`: of its chain, with
     its `label` for people. `run`: the key's value; 0 where there is one chain for the stream. `interval`: where the
     probability is thought to lie with nine chances in ten. `lineage`: what contributed so far, where that is wanted.
+    `bounds`: where it is put together from parts as if these were independent, how far off that can be: whatever they
+    have to do with each other, it is between these two.
     """
 
     id: str
@@ -27,6 +29,7 @@ class Forecast(NamedTuple):
     run: str | int
     interval: tuple[float, float]
     lineage: list[int] | None
+    bounds: tuple[float, float] | None = None
 
     def line(self, subscription: str) -> dict[str, Any]:
         """As one JSON object."""
@@ -42,6 +45,9 @@ class Forecast(NamedTuple):
             "label": self.label,
             "run": self.run,
         }
+        if self.bounds is not None:
+            said["approximate"] = True
+            said["bounds"] = list(self.bounds)
         if self.lineage is not None:
             said["lineage"] = self.lineage
         return said

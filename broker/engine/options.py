@@ -17,18 +17,28 @@ class Options:
     `dynamic_index`: so are the arcs out of a state, by the run's values too. `cohorts`: runs that one event starts in
     sibling states are one object. Up to `arcs_few` arcs are tried one by one, where an index would cost more.
     Limits count things in one engine; `bindings_max`, `cells_max` and `nodes_max` those of one composite subscription
-    in one partition: key values with partial matches, different partial matches of one, events kept for tuples.
+    in one partition: key values with partial matches, different partial matches of one, events kept for tuples;
+    `runs_max`, `matches_max` and `negated_max` those of one key value of a SASE+ subscription: runs, or what stands for
+    them, matches of one event, negated events that are kept. `columns`, `merging`, `buffer` and `variants` are ways to
+    keep its runs (kleene.tables).
     """
 
     static_index: bool = True
     affected_index: bool = True
     dynamic_index: bool = True
     cohorts: bool = True
+    columns: bool = True
+    merging: bool = True
+    buffer: bool = True
+    variants: bool = True
     arcs_few: int = 8
     streams_max: int = 100_000
     bindings_max: int = 1_000_000
     cells_max: int = 100_000
     nodes_max: int = 10_000_000
+    runs_max: int = 100_000
+    matches_max: int = 100_000
+    negated_max: int = 100_000
     subscriptions_max: int = 10_000_000
 
     @property

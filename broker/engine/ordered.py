@@ -21,11 +21,13 @@ from mypy_extensions import i64
 from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, sweep_delay
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep_delay
 from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
+from .kleene.registry import Entry
+from .kleene.telling import tell
 from .program import Program
 from .results import Derived, Results, flattened
 from .target import Target
@@ -98,52 +100,62 @@ class OrderedRuntime:
         spaces = directory.spaces[directory.stream(stream)]
         all_lanes = self.program.composites.lanes
         lanes = all_lanes.get(directory.stream(stream))
+        kleenes = self.program.kleenes
+        entries = kleenes.entries.get(directory.stream(stream))
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(directory.stream(stream))
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
-        done = 0
+        done: i64 = 0
         i: i64
         for i in range(n):
             time: i64 = times[i]
             self.alone = False
+            self.index = i
+            self.time = time
             if time > now:
                 now = time
                 self.now = time
+                if kleenes.clock.next < time:
+                    tell(results, kleenes.clock.advance(time), i, time)
                 if self.expiry.next < time:
                     self._expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
                 self.alone = i + 1 < n and times[i + 1] > time
             self.row = rows[i]
-            self.time = time
             self.start = starts[i]
             self.length = time - self.start + 1
             self.item = ids[i]
             self.link = ids[i]
-            self.index = i
             if scopes is not None:
                 forecasts.begin(scopes, directory.stream(stream), self.row, time)
             self._visit(spaces)
-            if lanes is not None:
-                self._compose(lanes)
-            while done < len(results.derived):
-                self._take(results.derived[done])
-                self.index = n + done
-                done += 1
-                number = results.derived[done - 1].stream
-                if foretold:
-                    derived_scopes = forecasts.scopes.get(number)
-                    if derived_scopes is not None:
-                        forecasts.begin(derived_scopes, number, self.row, time)
-                self._visit(directory.spaces[number])
-                derived_lanes = all_lanes.get(number)
-                if derived_lanes is not None:
-                    self._compose(derived_lanes)
+            if lanes is not None or entries is not None:
+                self._compose(lanes, entries)
+            if done < len(results.derived):
+                done = self.derive(results, n, done)
             if foretold:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
         return results
+
+    def derive(self, results: Results, events: i64, done: i64) -> i64:
+        """The derived events from that number on, and what comes of them: how many there are."""
+        directory, forecasts = self.program.directory, self.program.forecasts
+        all_lanes, entries = self.program.composites.lanes, self.program.kleenes.entries
+        while done < len(results.derived):
+            event = results.derived[done]
+            self._take(event)
+            self.index = events + done
+            done += 1
+            number = event.stream
+            scopes = forecasts.scopes.get(number)
+            if scopes is not None:
+                forecasts.begin(scopes, number, self.row, self.time)
+            self._visit(directory.spaces[number])
+            self._compose(all_lanes.get(number), entries.get(number))
+        return done
 
     def _take(self, event: Derived) -> None:
         """Make a derived event the current one. Others may follow within its epoch: it is never alone."""
@@ -331,16 +343,24 @@ class OrderedRuntime:
             if born > feed.since:
                 results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
 
-    def _compose(self, lanes: list[Lane]) -> None:
-        """The current event through the composite subscriptions of its stream."""
+    def _compose(self, lanes: list[Lane] | None, entries: list[Entry] | None) -> None:
+        """The current event through the composite subscriptions and the patterns of its stream."""
         symbols = self.symbols
         if len(symbols) > 0:
             self.symbols = []
+        if lanes is None and entries is None:
+            return
         item: Any = self.link if isinstance(self.link, int) else (int(self.item), tuple(flattened(self.link)))
-        for lane in lanes:
-            block = len(self.results.block_event)
-            for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
-                block = feed_streams(self.results, target, block, self.time)
+        if lanes is not None:
+            for lane in lanes:
+                block = len(self.results.block_event)
+                for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
+                    block = feed_streams(self.results, target, block, self.time)
+        if entries is not None:
+            for entry in entries:
+                gathered = entry.lane.take(entry.stream, symbols, self.row, self.time, item)
+                if len(gathered) > 0:
+                    tell(self.results, gathered, self.index, self.time)
 
     # --- expiry -------------------------------------------------------------------------------------------------
 
@@ -367,33 +387,10 @@ class OrderedRuntime:
                 del cells[cell.key]
 
     def live(self) -> list[Run]:
-        """The runs that a later event can still affect, in a fixed order. O(runs).
-
-        Those that this epoch has touched are among them: they still see its other events.
-        """
-        now = self.now if self.now is not None else UNTOUCHED
-        return [
-            run
-            for cells in self.cells
-            for cell in cells.values()
-            for run in cell.runs
-            if not run.place.dead and run.limit >= now and run.touched in (UNTOUCHED, now)
-        ]
+        """The runs that a later event can still affect, in a fixed order. O(runs)."""
+        return live_runs(self.cells, self.now)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
-        directory = self.program.directory
-        assert not directory.changed, "refresh is due"
-        scheduled = 0
-        for number, cells in enumerate(self.cells):
-            for key, cell in cells.items():
-                assert cell.space.number == number
-                assert cell.static is directory.statics[number].get(key)
-                assert cell.static is not None or cell.runs or cell.due, "an empty cell"
-                scheduled += cell.due
-                for run in cell.runs:
-                    assert run.place.space is cell.space
-                    assert waiting_key(run.place.key, run.row, run.slots) == key
-                    assert run.t0 <= run.t1 <= (self.now if self.now is not None else run.t1)
-                    assert run.limit == FOREVER or cell.due, "no sweep is scheduled"
-        assert scheduled <= self.expiry.scheduled()
+        assert not self.program.directory.changed, "refresh is due"
+        check_cells(self.cells, self.program.directory.statics, self.now, self.expiry)

@@ -17,6 +17,8 @@ from .composites.registry import Composites
 from .directory import Directory
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
+from .kleene.registry import Kleenes
+from .kleene.tables import Bounds, Switches
 from .options import Options
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
@@ -45,6 +47,9 @@ class Program:
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
         self.composites = Composites(self.directory, options)
+        bounds = Bounds(options.runs_max, options.matches_max, options.negated_max)
+        switches = Switches(options.columns, options.merging, options.buffer, options.variants)
+        self.kleenes = Kleenes(self.directory, self.composites.symbols, bounds, switches)
         self.forecasts = Forecasts(self.directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}
@@ -233,6 +238,7 @@ class Program:
         self.directory.check_invariants()
         self.bulk.check_invariants()
         self.composites.check_invariants()
+        self.kleenes.check_invariants()
         self.forecasts.check_invariants()
         for place in self.all_places():
             place.arcs.check_invariants()

@@ -7,19 +7,22 @@ are made on access, so that a match which nobody reads costs a list entry. Immut
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, final, overload
 
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
-from .composites.composed import Assigned, Composed, ids, start_of, trace_of
+from .composites.composed import Composed, ids, start_of, trace_of
+from .kleene.found import Matched
+from .kleene.gathered import trace_of as trace_of_match
 from .notices import Forecast, Notice
 from .subscriber import Subscriber, digest
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
 
 PARTIAL_LIMITS: Final = "bindings_max, cells_max or nodes_max"
+PATTERN_LIMITS: Final = "runs_max, matches_max or negated_max"
 
 Tally = dict[tuple[str, int, int], int]
 
@@ -250,16 +253,34 @@ class Results(Sequence[Match]):
         data = dict(zip(target.outcome.names, values, strict=True))
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
-    def _compose(self, block: int, match: int, composed: Composed, assigned: Assigned, subscriber: Subscriber) -> Match:
+    def _pattern(self, target: Target, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
+        """A match of a SASE+ pattern."""
+        identity = digest(self._words(subscriber), trace_of_match(matched), 0)
+        tuples = None if composed.tuples else composed.count()
+        data = dict(zip(target.outcome.names, matched.values, strict=True))
+        if subscriber.lineage is False:
+            return Match(subscriber.name, identity, matched.start, matched.end, None, data, None, tuples)
+        bindings: dict[str, list[int]] = {}
+        lineage: list[int] = []
+        for component, item, _ in matched.assigned:
+            contributed = ids(item)
+            bindings.setdefault(subscriber.form.operands[component], []).extend(contributed)
+            lineage += contributed
+        return Match(subscriber.name, identity, matched.start, matched.end, lineage, data, bindings, tuples)
+
+    def _compose(self, block: int, match: int, composed: Composed, assigned: Any, subscriber: Subscriber) -> Match:
         _, _, end, event_item, _ = self._event(self.block_event[block])
         outcome = self.targets[match].outcome
         said = self._words(subscriber)
         if composed.notice is not None:
             notice: Any = composed.notice
             return Match(subscriber.name, notice.id, notice.time, notice.time, None, {}, notice=notice)
+        if composed.matches is not None:
+            return self._pattern(self.targets[match], composed, assigned, subscriber)
         if composed.limited():
             identity = digest(f"{said}incomplete\0", event_item, 0)
-            return Match(subscriber.name, identity, end, end, None, {}, limit=PARTIAL_LIMITS)
+            limit = PATTERN_LIMITS if subscriber.form.language == "sase" else PARTIAL_LIMITS
+            return Match(subscriber.name, identity, end, end, None, {}, limit=limit)
         binding = outcome.bound(composed.binding())
         if composed.tuples:
             identity, tuples = digest(said, trace_of(assigned), 0), None
@@ -289,14 +310,29 @@ class Results(Sequence[Match]):
         for block, upto in enumerate(self.block_upto):
             composed = self.composed.get(block)
             while match < upto:
-                if composed is not None:
-                    for subscriber in self.targets[match].subscribers():
-                        for assigned in composed.each():
-                            yield self._compose(block, match, composed, assigned, subscriber)
-                else:
-                    for subscriber in self._served(block, match):
-                        yield self._make(block, match, subscriber, next(ordinals))
+                yield from self._each(block, match, composed, ordinals)
                 match += 1
+
+    def expanded(self) -> Iterator[Match]:
+        """All of them, and in the place of each compressed one the matches that it stands for."""
+        ordinals = iter(self._numbered())
+        match = 0
+        for block, upto in enumerate(self.block_upto):
+            composed = self.composed.get(block)
+            if composed is not None and composed.matches is not None:
+                composed = Composed(None, None, True, None, composed.matches)
+            while match < upto:
+                yield from self._each(block, match, composed, ordinals)
+                match += 1
+
+    def _each(self, block: int, match: int, composed: Composed | None, ordinals: Iterator[int]) -> Iterator[Match]:
+        if composed is None:
+            for subscriber in self._served(block, match):
+                yield self._make(block, match, subscriber, next(ordinals))
+            return
+        for subscriber in self.targets[match].subscribers():
+            for assigned in composed.each():
+                yield self._compose(block, match, composed, assigned, subscriber)
 
     @overload
     def __getitem__(self, index: int) -> Match: ...
@@ -327,3 +363,8 @@ class Results(Sequence[Match]):
     def _composed_before(self, block: int) -> list[int]:
         """The matches of composite subscriptions in earlier blocks: none of them has an ordinal."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
+
+
+def expanded(results: Sequence[Any]) -> Iterable[Any]:
+    """An engine's results with compressed ones expanded; anything else as it is."""
+    return results.expanded() if isinstance(results, Results) else results

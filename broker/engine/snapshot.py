@@ -23,6 +23,7 @@ from .explanation import path
 from .forecasts import snapshot as forecast_snapshot
 from .forms import Parsed
 from .index.spaces import waiting_key
+from .kleene import snapshot as kleene_snapshot
 from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results, flattened
@@ -82,6 +83,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "rows": table,
         "runs": runs,
         "composites": composite_snapshot.save(runtime.program.composites),
+        "kleenes": kleene_snapshot.save(runtime.program.kleenes),
         "forecasts": forecast_snapshot.save(
             runtime.program.forecasts, {id(run): number for number, run in enumerate(live)}
         ),
@@ -109,9 +111,12 @@ def restore(
             catalog.published[name] = PublishedStream(Schema.declare(attributes))
         composites = runtime.program.composites
         composites.seating = composite_snapshot.seating(content["composites"])
+        kleenes = runtime.program.kleenes
+        kleenes.seating = kleene_snapshot.seating(content["kleenes"])
         for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
             install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, forecast)), since)
         composite_snapshot.restore(content["composites"], composites)
+        kleene_snapshot.restore(content["kleenes"], kleenes)
         runtime.now = content["now"]
         runtime.begun = content["begun"]
         if runtime.now is not None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
+
+from .tuples.completion import Completion
 
 
 class Watcher:
@@ -28,6 +30,23 @@ class Watcher:
 
     def completed(self) -> None:
         """The machine has completed a match."""
+        raise AssertionError
+
+    def touched(self) -> None:
+        """An event has taken the machine on."""
+        raise AssertionError
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Follower:
+    """Told of a machine that serves nobody: that of a part of a subscription."""
+
+    def admits(self, time: i64) -> bool:
+        """Whether the machine takes the event at hand."""
+        raise AssertionError
+
+    def completed(self, completion: Completion) -> None:
+        """The event has completed a match of the part."""
         raise AssertionError
 
     def touched(self) -> None:

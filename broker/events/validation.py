@@ -212,3 +212,12 @@ def _encodable(text: str) -> bool:
 
 def _place(stream: StreamDefinition, index: int | None) -> str:
     return f"stream {stream.name!r}" if index is None else f"stream {stream.name!r}, row {index}"
+
+
+def check_ids(stream: str, ids: Sequence[Any]) -> None:
+    """Raises EventError unless they are integers of 64 bits."""
+    for index, number in enumerate(ids):
+        if type(number) is not int or not _LEAST_INT <= number <= _GREATEST_INT:
+            raise EventError(
+                f"stream {stream!r}, event {index} of the batch: expected an id of 64 bits, found {shown(number)}"
+            )

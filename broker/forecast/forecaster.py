@@ -22,7 +22,7 @@ from .uncertainty import interval, standard_error
 
 POOL_STRENGTH: Final = 20.0  # what the pool weighs for a key or a circumstance, in transitions
 PARENT_STRENGTH: Final = 10.0  # what these two weigh for a key in a circumstance
-TOLERANCE: Final = 0.2
+TOLERANCE: Final = 0.05
 """How far a probability may be from that of the counts to the last, at the very worst; in practice a fiftieth of it."""
 CONTEXTS_MAX: Final = 100_000
 DEPTH: Final = 3
@@ -160,14 +160,18 @@ class Forecaster:
     def _parents(self, context: Context, with_pool: bool = False) -> tuple[Level, ...]:
         found = [self.pool] if with_pool else []
         if self.keyed and len(context) > 1:
-            for name, part in (("others", context[1:]), ("key", context[:1])):
-                level = self._shared.get((name, part))
-                if level is None:
-                    table = Table(self.counts.clock_of(self.version))
-                    level = Level(table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance)
-                    self._shared[name, part] = level
-                found.append(level)
+            found += [self._between("others", context[1:]), self._between("key", context[:1])]
         return tuple(found)
+
+    def _between(self, name: str, part: Context) -> Level:
+        """A pool between that of all and those of contexts; made when it is first asked for."""
+        level = self._shared.get((name, part))
+        if level is None:
+            table = Table(self.counts.clock_of(self.version))
+            level = self._shared[name, part] = Level(
+                table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance
+            )
+        return level
 
     def absorb(self, other: Counts) -> None:
         """Add what was trained elsewhere, also of other versions. Places stay valid. Raises as `Counts.merge`."""
@@ -209,6 +213,8 @@ class Forecaster:
         for context in data["contexts"]:
             self.place(tuple(context))
         order = {(name, tuple(part)): number for number, (name, part) in enumerate(data["shared"])}
+        for name, part in order:  # of some everything that was loaded may be forgotten
+            self._between(name, part)
         shared = sorted(self._shared.items(), key=lambda item: order[item[0]])
         self._shared = dict(shared)
         for level, saved in zip(self._levels(), data["levels"], strict=True):

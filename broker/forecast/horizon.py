@@ -85,10 +85,12 @@ def arrivals(atoms: Sequence[tuple[float, float]], remaining: int, events_max: i
     """
     if remaining < 0:
         return [0.0]
+    # Means and their sums are rounded, gaps are whole: what just fits must fit, as regular gaps often do.
+    limit = remaining + 0.5
     sizes = [0.0] * (CELLS + 1)
     masses = [0.0] * (CELLS + 1)
     for gap, chance in atoms:
-        if gap <= remaining:
+        if gap <= limit:
             _drop(sizes, masses, _cell(gap, remaining), gap, chance)
     steps = [(sizes[cell] / masses[cell], masses[cell]) for cell in range(CELLS + 1) if masses[cell] > 0.0]
     found = [1.0]
@@ -99,7 +101,7 @@ def arrivals(atoms: Sequence[tuple[float, float]], remaining: int, events_max: i
         for past, mass in sums:
             for gap, chance in steps:
                 time = past + gap
-                if time > remaining:
+                if time > limit:
                     break  # gaps ascend
                 _drop(sizes, masses, _cell(time, remaining), time, mass * chance)
         sums = [(sizes[cell] / masses[cell], masses[cell]) for cell in range(CELLS + 1) if masses[cell] > 0.0]

@@ -66,8 +66,12 @@ class Watch:
         self._outstanding: dict[Run, Forecast] = {}  # in the order in which they were made
         self._above: set[Run] = set()  # never iterated over but sorted
 
-    def update(self, run: Run, clock: int, time: int, probability: float, state: int) -> Forecast | None:
-        """The run's probability now; the forecast to be told, if it is one. O(1)."""
+    def update(
+        self, run: Run, clock: int, time: int, probability: float, state: int, number: int | None = None
+    ) -> Forecast | None:
+        """The run's probability now; the forecast to be told, if it is one. `number`: of the event, where several may
+        have one clock. O(1).
+        """
         if not probability > self.threshold:
             self._above.discard(run)
             return None
@@ -76,9 +80,8 @@ class Watch:
         self._above.add(run)
         if run in self._outstanding:
             return None
-        found = Forecast(
-            forecast_id(self.subscription, run, clock), run, clock, clock + self.within, time, probability, state
-        )
+        identity = forecast_id(self.subscription, run, clock if number is None else number)
+        found = Forecast(identity, run, clock, clock + self.within, time, probability, state)
         self._outstanding[run] = found
         return found
 
@@ -175,7 +178,7 @@ def load_watch(data: Mapping[str, Any]) -> Watch:
     return found
 
 
-def forecast_id(subscription: str, run: Run, clock: int) -> str:
+def forecast_id(subscription: str, run: Run, number: int) -> str:
     """The id of a forecast: what it is about, so that a replay makes the same one. 16 hexadecimal digits."""
     kind = "s" if isinstance(run, str) else "i"
-    return blake2b(f"{subscription}\0{kind}\0{run}\0{clock}".encode(), digest_size=8).hexdigest()
+    return blake2b(f"{subscription}\0{kind}\0{run}\0{number}".encode(), digest_size=8).hexdigest()

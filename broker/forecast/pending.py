@@ -37,6 +37,10 @@ class Queue:
         head = self._head
         return head < len(self._clocks) and self._clocks[head] <= clock
 
+    def newest(self) -> int:
+        """The clock of the newest one, of which there is one at least. O(1)."""
+        return self._clocks[-1]
+
     def take(self) -> float:
         """The oldest one, which is not open any more. O(1), amortised."""
         head = self._head

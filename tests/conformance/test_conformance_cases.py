@@ -19,7 +19,7 @@ from broker.events.errors import ForetellError, Unsupported
 from broker.events.validation import row_from_mapping
 
 CASES = [json.loads(line) for line in Path(__file__).with_name("cases.jsonl").read_text().splitlines()]
-BUILT = {"cayuga", "ptopss"}
+BUILT = {"cayuga", "ptopss", "sase"}
 
 
 def frozen(value: Any) -> Any:
@@ -39,6 +39,7 @@ def bag(items: list[Any]) -> Counter[Any]:
 CHECKS: dict[str, Callable[[list[Match], Any], bool]] = {
     "lineages": lambda matches, want: bag([m.lineage for m in matches]) == bag(want),
     "intervals": lambda matches, want: bag([[m.start, m.end] for m in matches]) == bag(want),
+    "bindings": lambda matches, want: bag([m.bindings for m in matches]) == bag(want),
     "count": lambda matches, want: len(matches) == want,
     "ends": lambda matches, want: sorted({m.end for m in matches}) == want,
     "data": lambda matches, want: bag([{k: m.data[k] for k in want[0]} for m in matches]) == bag(want),
@@ -51,9 +52,13 @@ def run(case: dict[str, Any], folder: Path) -> list[Match]:
     engine = Engine.load(path)
     matches: list[Match] = []
     for event in case["events"]:
+        if "punctuation" in event:
+            matches += engine.punctuate(event["punctuation"]).expanded()
+            continue
         row = row_from_mapping(engine.streams[event["stream"]], event["data"])
         start = event.get("start", event["time"])
-        matches += engine.publish(event["stream"], [event["time"]], [row], [event["id"]], [start])
+        matches += engine.publish(event["stream"], [event["time"]], [row], [event["id"]], [start]).expanded()
+    matches += engine.finish().expanded()
     engine.check_invariants()
     return matches
 

@@ -15,6 +15,7 @@ import pytest
 
 from broker.command.demo.command import broker_process
 from broker.command.shell import perform
+from client import Client
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -107,6 +108,34 @@ def test_publish_subscribe_and_listings(
     assert [result["end"] for result in results] == [2, 3]
     statistics = [json.loads(line) for line in printed(capsys, "stats")]
     assert {"group": "broker", "name": "events", "value": 4} in statistics
+
+
+def test_stats_have_a_group_for_the_forecasts_of_each_subscription(
+    address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = "FROM Stock BY name a, b: price > 100 MATCH a, b"
+    with Client(address) as client:
+        client.add_stream("Stock", {"name": "string", "price": "float"}, key="name")
+        for name in ("up", "soon"):
+            client.subscribe(name, "ptopss", query, forecast={"within": 1 if name == "up" else 2, "effective": 0})
+        client.publish_batch("Stock", list(range(40)), [("IBM", 90.0 + n % 4 * 10) for n in range(40)])
+        rows = [json.loads(line) for line in printed(capsys, "stats", "--broker", address)]
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        table = printed(capsys, "stats", "--broker", address)
+
+    assert all(row.keys() == {"group", "name", "value"} for row in rows)
+    assert not [row for row in rows if isinstance(row["value"], dict)]
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    assert groups[-2:] == ["forecast up", "forecast soon"]
+    found = {row["name"]: row["value"] for row in rows if row["group"] == "forecast up"}
+    assert (found["within"], found["threshold"]) == (1, 0.5)
+    assert found["predictions"] == sum(count for _, _, count in found["reliability"]) > 0
+    assert found["brier_skill"] is not None
+    assert {"precision", "recall", "lead", "ece", "base_rate", "notices", "outstanding"} <= found.keys()
+    assert {"group": "engine", "name": "events", "value": 40} in rows
+    assert not any(row["name"] == "forecasts" for row in rows)
+    assert sum("forecast soon" in line for line in table) == len(found)
+    assert any("reliability" in line for line in table)
 
 
 def test_what_is_wrong_is_told_with_its_place(

@@ -25,8 +25,10 @@ from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
+from broker.engine.forecasts import joint, parts, scope, settings, states
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
+from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
 from broker.kernel import Limits
 from broker.language import limits as language_limits
 from broker.language import ptopss
@@ -55,6 +57,9 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("ARCHITECTURE.md", "text ──> composite ──> machines: drawn, and merged for explain      automaton/machines"): (
         "a figure"
     ),
+    ("ARCHITECTURE.md", "event ──> scope: a pulse for its key ──> tracks that it touches     engine/forecasts"): (
+        "a figure"
+    ),
     ("docs/indexes.md", "flowchart TD"): "a figure",
     ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
 }
@@ -71,6 +76,18 @@ LIMIT_MODULES: Final = (
     forms,
     cell_tables,
     shares,
+    settings,
+    states,
+    scope,
+    parts,
+    joint,
+    contexts,
+    forecaster,
+    passage,
+    horizon,
+    drift,
+    choice,
+    model_file,
     lines,
     wire_limits,
     router,

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
+from ..kleene.found import Found
 from ..notices import Notice
 from ..trace import mixed
 from ..tuples import Completion
@@ -25,23 +26,31 @@ Assigned: TypeAlias = list[tuple[int, Item, int]]
 @final
 @mypyc_attr(acyclic=True)
 class Composed:
-    """One of both, or, with neither, a notice, or that a limit was hit. `tuples`: each tuple is a result, not only one
-    for all."""
+    """One of both, or the matches of a SASE+ pattern, or, with none of these, a notice, or that a limit was hit.
+    `tuples`: each tuple or match is a result, not only one for all."""
 
-    __slots__ = ("completion", "fired", "notice", "tuples")
+    __slots__ = ("completion", "fired", "matches", "notice", "tuples")
 
     def __init__(
-        self, completion: Completion | None, fired: Fired | None, tuples: bool, notice: Notice | None = None
+        self,
+        completion: Completion | None,
+        fired: Fired | None,
+        tuples: bool,
+        notice: Notice | None = None,
+        matches: Found | None = None,
     ) -> None:
         self.completion = completion
         self.fired = fired
         self.tuples = tuples
         self.notice = notice
+        self.matches = matches
 
     def count(self) -> int | None:
         """How many tuples, of any size; None where a limit was hit."""
         if self.completion is not None:
             return self.completion.count
+        if self.matches is not None:
+            return self.matches.count()
         return None if self.fired is None else self.fired.count
 
     def binding(self) -> Row:
@@ -61,11 +70,17 @@ class Composed:
 
     def limited(self) -> bool:
         """Whether all that it says is that a limit was hit."""
-        return self.completion is None and self.fired is None
+        return self.completion is None and self.fired is None and self.matches is None
 
-    def each(self) -> Iterator[Assigned]:
-        """The tuples that are results: all, made as they are asked for, or the witness."""
-        if self.completion is not None:
+    def each(self) -> Iterator[Any]:
+        """What is a result, each an Assigned, or of a pattern a Matched: all, made as they are asked for, or one of
+        them."""
+        if self.matches is not None:
+            for matched in self.matches.each():
+                yield matched
+                if not self.tuples:
+                    return
+        elif self.completion is not None:
             if self.tuples:
                 for found in self.completion.tuples():
                     yield list(found)

@@ -20,7 +20,7 @@ from ..index.spaces import Key
 from ..results import Results
 from ..target import Target
 from ..tuples import Machine, Partition
-from ..watcher import Watcher
+from ..watcher import Follower, Watcher
 from ..words.words import Fired, Words
 from .composed import Composed
 
@@ -30,13 +30,15 @@ SWEEP_MIN: Final = 1_024  # events between two looks for what is of no use any m
 @final
 class Matcher:
     """A machine, and whom it serves: equal subscriptions that came before it had taken an event. `hits` are the
-    operands that the current event satisfies."""
+    operands that the current event satisfies. With a `follower` it is that of a part of a subscription, and serves
+    nobody: its completions are told to that one and make no results."""
 
     def __init__(self, machine: Machine, target: Target) -> None:
         self.machine = machine
         self.target = target
         self.hits: list[int] = []
         self.watchers: list[Watcher] | None = None
+        self.follower: Follower | None = None
         self.taken = False
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
         self.told: i64 = 0
@@ -109,7 +111,10 @@ class Lane:
                         touched.append(matcher)
                     matcher.hits.append(reader.operand)
         for matcher in touched:
-            self._step(matcher, part, row, time, item, index, results, fed)
+            if matcher.follower is None:
+                self._step(matcher, part, row, time, item, index, results, fed)
+            else:
+                self._follow(matcher, matcher.follower, part, row, time, item)
         self._until_sweep -= 1
         if self._until_sweep < 0:
             self._sweep(time)
@@ -155,6 +160,22 @@ class Lane:
                 matcher.told = matcher.lost
                 results.targets.append(matcher.target)
                 results.compose(index, Composed(None, None, False))
+
+    def _follow(self, matcher: Matcher, follower: Follower, part: Part, row: Row, time: i64, item: Any) -> None:
+        hits = matcher.hits
+        matcher.hits = []
+        if not follower.admits(time):
+            return
+        partition = part.partitions.get(matcher)
+        if partition is None:
+            if not _begins(matcher.machine.beginners, hits):
+                return
+            partition = part.partitions[matcher] = matcher.machine.partition()
+        if len(hits) > 1:
+            hits.sort()
+        for completion in partition.take(hits, row, time, part.position, item):
+            follower.completed(completion)
+        follower.touched()
 
     def _spell(
         self, symbols: list[int], position: i64, item: Any, time: i64, index: int, results: Results, fed: list[Target]

@@ -84,6 +84,7 @@ class Seat:
         self.symbols = symbols
         self.matcher = matcher
         self.term = term
+        self.parts: list[Matcher] = []  # machines of its parts, which forecasts follow
 
     def target(self) -> Target:
         if self.matcher is not None:
@@ -102,10 +103,12 @@ class Seat:
 @final
 class Seating:
     """Where subscriptions were when a snapshot was taken, while they come again: by name, the number of a machine or of
-    a term of the words, and the symbols of the operands then; `matchers` those of the machines that are there again."""
+    a term of the words, and the symbols of the operands then; `matchers` those of the machines that are there again;
+    `parts` the numbers of the machines of parts."""
 
-    def __init__(self, places: dict[str, tuple[int, int, list[int]]]) -> None:
+    def __init__(self, places: dict[str, tuple[int, int, list[int]]], parts: dict[str, list[int]]) -> None:
         self.places = places
+        self.parts = parts
         self.matchers: dict[int, Matcher] = {}
         self.symbols: dict[Lane, dict[int, int]] = {}
         # Lane, term, subscriber, outcome, feed and symbols of those for whom the words are not there yet.
@@ -121,7 +124,7 @@ class Composites:
         self.options = options
         self.lanes: dict[int, list[Lane]] = {}  # by stream number
         self.seats: dict[str, Seat] = {}  # by subscription
-        self._symbols: dict[str, Symbols] = {}
+        self.symbols: dict[str, Symbols] = {}  # of patterns, too
         self._newest: dict[Alike, Matcher] = {}
         self.seating: Seating | None = None
 
@@ -129,7 +132,7 @@ class Composites:
         """Enter a subscription. O(its size)."""
         composite = assembly.composite
         lane = self._lane(composite.stream, composite.partition)
-        symbols = self._symbols.setdefault(composite.stream, Symbols(self.directory, composite.stream))
+        symbols = self.symbols.setdefault(composite.stream, Symbols(self.directory, composite.stream))
         numbers = [symbols.acquire(operand.guard) for operand in composite.operands]
         if self.seating is not None and assembly.words:
             _, term, old = self.seating.places[subscriber.name]
@@ -162,9 +165,8 @@ class Composites:
         before = -1 if seating is None else seating.places[name][0]
         matcher = self._newest.get(alike) if seating is None else seating.matchers.get(before)
         if matcher is None or (matcher.taken and seating is None):
-            bounds = Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
             assert assembly.paths is not None
-            machine = Machine(assembly.paths, assembly.tuples, bounds)
+            machine = Machine(assembly.paths, assembly.tuples, self._bounds())
             matcher = Matcher(machine, Target(assembly.outcome(), None))
             self._newest[alike] = matcher
             if seating is not None:
@@ -172,6 +174,29 @@ class Composites:
             for operand, number in enumerate(numbers):
                 lane.readers.setdefault(number, []).append(Reader(matcher, operand))
         return Seat(lane, matcher, None, numbers)
+
+    def _bounds(self) -> Bounds:
+        return Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
+
+    def divide(self, name: str, parts: list[tuple[PathAutomaton, list[int]]]) -> list[Matcher]:
+        """Machines of parts of a subscription, beside its own: the automaton of each, and which of the subscription's
+        operands its own are. They are to be followed. O(operands)."""
+        seat = self.seats[name]
+        for at, (paths, operands) in enumerate(parts):
+            matcher = Matcher(Machine(paths, False, self._bounds()), Target(Outcome((), ()), None))
+            for own, operand in enumerate(operands):
+                seat.lane.readers.setdefault(seat.symbols[operand], []).append(Reader(matcher, own))
+            seat.parts.append(matcher)
+            if self.seating is not None:
+                self.seating.matchers[self.seating.parts[name][at]] = matcher
+        return seat.parts
+
+    def unite(self, name: str) -> None:
+        """Undo `divide`. O(machines that read the subscription's symbols)."""
+        seat = self.seats[name]
+        for matcher in seat.parts:
+            self._unread(seat.lane, matcher, seat.symbols)
+        seat.parts = []
 
     def leave(self, assembly: Assembly, name: str, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
@@ -181,7 +206,7 @@ class Composites:
         if target.feeds is not None:
             target.feeds = [other for other in target.feeds if other is not feed] or None
         seat.put(target)
-        symbols = self._symbols[composite.stream]
+        symbols = self.symbols[composite.stream]
         numbers = seat.symbols
         lane = seat.lane
         if seat.term is not None:
@@ -197,7 +222,7 @@ class Composites:
         for operand in composite.operands:
             symbols.release(operand.guard)
         if not len(symbols):
-            del self._symbols[composite.stream]
+            del self.symbols[composite.stream]
         if lane.empty():
             number = self.directory.stream(composite.stream)
             self.lanes[number].remove(lane)
@@ -205,6 +230,12 @@ class Composites:
                 del self.lanes[number]
 
     def _dismiss(self, lane: Lane, assembly: Assembly, matcher: Matcher, numbers: list[int]) -> None:
+        self._unread(lane, matcher, numbers)
+        alike = assembly.alike()
+        if self._newest.get(alike) is matcher:
+            del self._newest[alike]
+
+    def _unread(self, lane: Lane, matcher: Matcher, numbers: list[int]) -> None:
         for number in set(numbers):
             rest = [reader for reader in lane.readers[number] if reader.matcher is not matcher]
             if rest:
@@ -212,9 +243,6 @@ class Composites:
             else:
                 del lane.readers[number]
         lane.drop(matcher)
-        alike = assembly.alike()
-        if self._newest.get(alike) is matcher:
-            del self._newest[alike]
 
     def _lane(self, stream: str, positions: tuple[int, ...]) -> Lane:
         lanes = self.lanes.setdefault(self.directory.stream(stream), [])

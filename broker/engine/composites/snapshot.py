@@ -27,8 +27,13 @@ def save(composites: Composites) -> list[Any]:
         [name, _matcher_number(seat, matchers), NOWHERE if seat.term is None else int(seat.term.number), seat.symbols]
         for name, seat in composites.seats.items()
     ]
+    parts = [
+        [name, [matchers.setdefault(matcher, len(matchers)) for matcher in seat.parts]]
+        for name, seat in composites.seats.items()
+        if seat.parts
+    ]
     losses = [[number, int(m.lost), int(m.told)] for m, number in matchers.items() if m.lost]
-    return [places, lanes, losses]
+    return [places, lanes, losses, parts]
 
 
 def _matcher_number(seat: Seat, matchers: dict[Matcher, int]) -> int:
@@ -48,7 +53,8 @@ def _saved(lane: Lane, matchers: dict[Matcher, int]) -> list[Any]:
 
 def seating(data: Sequence[Any]) -> Seating:
     """Where the subscriptions are to go: for `Composites.seating` while they come again."""
-    return Seating({name: (matcher, term, list(symbols)) for name, matcher, term, symbols in data[0]})
+    places = {name: (matcher, term, list(symbols)) for name, matcher, term, symbols in data[0]}
+    return Seating(places, {name: list(numbers) for name, numbers in data[3]})
 
 
 def restore(data: Sequence[Any], composites: Composites) -> None:

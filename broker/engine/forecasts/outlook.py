@@ -27,8 +27,10 @@ from ...forecast.pending import Pending, Queue
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
 from ..target import ALWAYS_SINCE, Outcome, Target
+from . import joint
+from .combination import Combination, context_after
 from .pace import Pace
-from .progress import Progress
+from .progress import Progress, furthest
 from .scope import Pulse, Scope, alarm
 from .settings import Settings
 from .states import NONE, States
@@ -69,7 +71,7 @@ class Outlook(Observer):
         self.counts = counts
         self.target = Target(Outcome((), ()), subscriber)
         definition = settings.context
-        parts = len(definition.parts) + definition.symbols - sum(1 for part in definition.parts if part.kind == "last")
+        parts = settings.values
         self.forecaster = Forecaster(
             version, states.shape, max(settings.steps, 1), counts, parts, definition.keyed, choose=settings.choose
         )
@@ -93,6 +95,7 @@ class Outlook(Observer):
         self.deadlines: list[tuple[int, int]] = []  # of the registry: alarms of horizons in time
         self.symbols: i64 = definition.symbols
         self.parts = parts
+        self.combination: Combination | None = None  # of the subscription's parts, if forecasts are put together
 
     # --- what the engine tells ----------------------------------------------------------------------------------
 
@@ -134,10 +137,13 @@ class Outlook(Observer):
     def begin(self, pulse: Pulse) -> Track:
         states = len(self.states.left) if self.progress is None else 0
         queue, computed = self.pending.of(pulse.run), self.computed_pending.of(pulse.run)
-        if self.parts:  # under which circumstances the key's first step was made nobody knows: it is not counted
-            return Track(self, pulse, None, pulse.events, states, queue, computed)
-        base = self.bases.get(pulse.key, 0)
-        return Track(self, pulse, self.forecaster.place(), base, states, queue, computed)
+        # Under which circumstances the key's first step was made nobody knows: with a context it is not counted.
+        place = None if self.parts else self.forecaster.place()
+        seen = pulse.events if self.parts else self.bases.get(pulse.key, 0)
+        track = Track(self, pulse, place, seen, states, queue, computed)
+        if self.combination is not None:
+            track.spots = self.combination.begin()
+        return track
 
     def settle(self, track: Track, scope: Scope) -> bool:
         pulse, time = track.pulse, scope.time
@@ -148,10 +154,15 @@ class Outlook(Observer):
         until: i64 = FOREVER
         fleeting = False
         following: i64 = self.final
-        if matched:
+        combination = self.combination
+        if combination is not None:
+            fleeting = combination.step(track) or matched
+            until = combination.until
+            following = self.final if matched else NONE
+        elif matched:
             fleeting = True
         elif self.progress is None:
-            following, until = self._furthest(track, time)
+            following, until = furthest(track, self.states, time)
         else:
             following, fleeting = self.progress.look(scope.row, time)
             until = self.progress.until
@@ -163,31 +174,32 @@ class Outlook(Observer):
         if self.pace is None:
             clock = pulse.events - self.bases.get(pulse.key, 0)
         self._resolve(track, clock, time, matched)
-        if following == NONE and not matched:
-            if track.above:
-                track.above = False
-                self.watch.reset(pulse.run)
+        if combination is not None:
+            if not matched and combination.idle(track, time):
+                self._reset(track)
+            elif track.place is not None and combination.effective(track, time) >= self.effective:
+                self._look(track, track.place, clock, time, until)
+        elif following == NONE and not matched:
+            self._reset(track)
         elif track.place is not None and track.place.effective(following) >= self.effective:
             self._look(track, track.place, clock, time, until)
-        return fleeting or self.symbols > 0
+        due = fleeting or self.symbols > 0
+        if not due and len(track.queue) > 0 and track.wake < clock:
+            self._wake(track)
+        return due
 
-    def _furthest(self, track: Track, time: i64) -> tuple[i64, i64]:
-        """The chain's state by the runs that wait, and the last moment at which it is sure."""
-        states = self.states
-        if not states.sets:
-            for state in states.order:
-                until = track.until(state, time)
-                if until >= time:
-                    return state, until
-            return NONE, FOREVER
-        live: list[int] = []
-        soonest: i64 = FOREVER
-        for state in states.order:
-            until = track.until(state, time)
-            if until >= time:
-                live.append(state)
-                soonest = min(soonest, until)
-        return states.of(live), soonest
+    def _wake(self, track: Track) -> None:
+        """Nothing may touch the track for long: look at it once the outcome of all predictions is known."""
+        track.wake = track.queue.newest() + self.within
+        if self.pace is None:
+            alarm(track.pulse.counts, track.wake + self.bases.get(track.pulse.key, 0), self.number)
+        else:
+            alarm(track.pulse.times, track.wake, self.number)
+
+    def _reset(self, track: Track) -> None:
+        if track.above:
+            track.above = False
+            self.watch.reset(track.pulse.run)
 
     def _step(self, track: Track, following: i64) -> None:
         """Count the step, and those of the events that have passed the track by; go to where the next one counts."""
@@ -201,19 +213,9 @@ class Outlook(Observer):
         track.seen = pulse.events
         track.state = following
         if self.parts:
-            track.place = self._place(track, following)
-
-    def _place(self, track: Track, following: i64) -> Place:
-        group = self.group
-        assert group is not None
-        if self.symbols == 0:
-            return self.forecaster.place(track.pulse.contexts[group.number])
-        history = track.history
-        history.append(following)
-        if len(history) > self.symbols:
-            del history[0]
-        rest = group.rest.of(self.scope.row, self.scope.time, history)
-        return self.forecaster.place((track.pulse.run, *rest) if group.keyed else rest)
+            track.place = self.forecaster.place(
+                context_after(track, track.history, self.symbols, following, self.scope)
+            )
 
     # --- what was foretold --------------------------------------------------------------------------------------
 
@@ -259,8 +261,9 @@ class Outlook(Observer):
         self.calibration.record(chance, came)
         drift = self.drift
         if drift is not None and drift.observe(-log(max(chance if came else 1.0 - chance, CHANCE_MIN))):
-            drift.apply(self.counts.clock_of(self.version))
-            self.forecaster.estimate_anew()
+            for version, counts, forecaster in self.books():
+                drift.apply(counts.clock_of(version))
+                forecaster.estimate_anew()
 
     def tell(self, resolved: Resolved, time: int) -> None:
         """What became of a forecast, for the subscriber and for the calibration."""
@@ -272,7 +275,9 @@ class Outlook(Observer):
     # --- what is foretold ---------------------------------------------------------------------------------------
 
     def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64) -> None:
-        pulse, state = track.pulse, track.state
+        pulse, state, combination = track.pulse, track.state, self.combination
+        if combination is not None:
+            state = combination.reached(track, time)
         computed = self.probability(track, place, time, until)
         said = computed if self.correction is None else self.correction.corrected(computed)
         track.queue.predict(clock, said)
@@ -280,46 +285,61 @@ class Outlook(Observer):
             track.computed.predict(clock, computed)
         judged = said
         if self.cautious and said > self.threshold:
-            judged = min(said, self.interval(place, state, computed)[0])
+            judged = min(said, self.interval(track, place, computed)[0])
         if judged <= self.threshold and not track.above:
             return
         track.above = judged > self.threshold
-        told = self.watch.update(pulse.run, clock, time, judged, state)
+        base = self.bases.get(pulse.key, 0)
+        told = self.watch.update(pulse.run, clock, time, judged, state, pulse.events - base)
         if told is not None:
             track.told = True
             if self.pace is None:
-                alarm(pulse.counts, told.deadline + self.bases.get(pulse.key, 0), self.number)
+                alarm(pulse.counts, told.deadline + base, self.number)
             else:
                 alarm(self.deadlines, told.deadline, self.number)
-            self.notices.append(self._notice(track, told, said, self.interval(place, state, computed)))
+            self.notices.append(self._notice(track, told, said, self.interval(track, place, computed)))
 
     def probability(self, track: Track, place: Place, time: i64, until: i64) -> float:
         """P(a match within the horizon), where the track is."""
         pace = self.pace
+        if self.combination is not None:
+            return joint.probability(self.combination, track, time)
         if pace is None:
             return place.within(track.state)
+        if self.progress is not None:
+            until = self.progress.end(self.scope.row, time)
         remaining = usable(self.settings.duration, None if until == FOREVER else int(until), int(time))
         fits = pace.fits(track.pulse, self.scope, remaining or 0)
         if len(fits) > self.forecaster.horizon:
             self.forecaster.reach(len(fits))
         return within_time(place.passage().curve(track.state), fits)
 
-    def interval(self, place: Place, state: int, computed: float) -> tuple[float, float]:
+    def interval(self, track: Track, place: Place, computed: float) -> tuple[float, float]:
         """Where the probability is thought to lie; with a horizon in time, around it as far as over its steps."""
-        low, high = place.interval(state)
+        if self.combination is not None:
+            low, high = joint.spread(self.combination, track, self.scope.time, computed)
+            return self._corrected(low), self._corrected(high)
+        low, high = place.interval(track.state)
         if self.pace is not None:
-            middle = place.within(state)
+            middle = place.within(track.state)
             low, high = max(0.0, computed - (middle - low)), min(1.0, computed + (high - middle))
-        if self.correction is not None:
-            low, high = self.correction.corrected(low), self.correction.corrected(high)
-        return low, high
+        return self._corrected(low), self._corrected(high)
+
+    def _corrected(self, chance: float) -> float:
+        return chance if self.correction is None else self.correction.corrected(chance)
 
     def _notice(self, track: Track, told: Told, said: float, interval: tuple[float, float]) -> Forecast:
         state = told.state
         within: Any = self.settings.written["within"]
         lineage = self._lineage(track) if self.subscriber.lineage is not False else None
-        label = self.states.label(state)
-        return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage)
+        combination, time = self.combination, self.scope.time
+        if combination is None:
+            label = self.states.label(state)
+            return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage)
+        label = combination.label(track, time)
+        low, high = joint.bounds(combination, track, time)
+        bounds = self._corrected(low), self._corrected(high)
+        return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage, bounds)
 
     def _lineage(self, track: Track) -> list[int] | None:
         """What contributed to the furthest partial match."""
@@ -333,6 +353,16 @@ class Outlook(Observer):
                 return lineage_of(run)
         return None
 
+    def books(self) -> list[tuple[str, Counts, Forecaster]]:
+        """What is counted under which version: the whole, then its parts."""
+        parts = [] if self.combination is None else self.combination.parts
+        return [(self.version, self.counts, self.forecaster), *[(p.version, p.counts, p.forecaster) for p in parts]]
+
+    @property
+    def clock(self) -> Pace | None:
+        """Where it needs to know how long it is from event to event."""
+        return self.pace if self.combination is None else self.combination.clock
+
     def has_told(self) -> bool:
         return len(self.notices) > 0
 
@@ -340,6 +370,16 @@ class Outlook(Observer):
         """The end: what was foretold is censored."""
         for resolved in self.watch.close():
             self.tell(resolved, self.scope.time)
+        for pulse in self.scope.pulses.values():
+            track = pulse.tracks.get(self.number)
+            if track is not None:  # some have failed since the key was last looked at
+                over = pulse.events - self.bases.get(pulse.key, 0) - self.within
+                if self.pace is not None:
+                    over = self.scope.time - self.within - 1
+                while track.queue.due(over):
+                    self._record(track.queue.take(), False)
+                if self.computed is not None:
+                    self._resolve_computed(track.computed, self.computed, over, False)
         self.calibration.censored += self.pending.close()
         self.computed_pending.close()
 

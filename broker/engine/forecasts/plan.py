@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ...algebra.composite import Composite
 from ...algebra.normal_form import duration_bound
@@ -17,31 +17,57 @@ from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.errors import DefinitionError
 from ...events.schema import Schema
 from .keys import Positions, key_of_automata, key_of_paths, unkeyed
+from .parts import PRODUCT_STATES_MAX, Division, division
 from .settings import Settings, read_settings
-from .states import States, states_of_automata, states_of_paths
+from .states import NONE, States, distances_of, states_of_automata, states_of_paths
 from .track import FOREVER
 
 Streams: TypeAlias = tuple[tuple[str, Schema | None], ...]
+
+UNDIVIDED: Final = "no match"
 
 
 @final
 class Plan:
     """`numbers`: for each automaton of the subscription its states' elementary ones, of a composite subscription those
-    of its paths. `windows` by elementary state: how long after its beginning a run is of use; empty for machines."""
+    of its paths. `windows` by elementary state: how long after its beginning a run is of use; empty for machines.
+
+    With a `division` forecasts are put together from those of its parts: then the subscription's own chain says no more
+    than how often it matches, and its numbers are for lineage, `left` being what they have left."""
 
     def __init__(
-        self, settings: Settings, states: States, positions: Positions, numbers: list[list[int]], windows: list[int]
+        self,
+        settings: Settings,
+        states: States,
+        positions: Positions,
+        numbers: list[list[int]],
+        windows: list[int],
+        left: list[int] | None = None,
+        division: Division | None = None,
     ) -> None:
         self.settings = settings
         self.states = states
         self.positions = positions
         self.numbers = numbers
         self.windows = windows
+        self.left = left or states.left
+        self.division = division
 
     def version(self, name: str, text: str) -> str:
-        """What counts are kept under: equal where the states mean the same."""
+        """What counts are kept under: equal where states and contexts mean the same. Those of parts begin with it."""
         said = f"{text}\0{self.settings.states}\0{self.positions}"
+        context = [(part.kind, part.name, part.cuts, part.length) for part in self.settings.context.parts]
+        if context:  # the 7 of ["hour"] is not that of ["month"]
+            said += f"\0{context}"
+        if self.division is not None:
+            said += "\0parts"
         return f"{name}@{blake2b(said.encode(), digest_size=8).hexdigest()}"
+
+    def versions(self, name: str, text: str) -> list[str]:
+        """The version, and those of the parts."""
+        whole = self.version(name, text)
+        parts = [] if self.division is None else self.division.parts
+        return [whole, *[part.version(whole) for part in parts]]
 
 
 def plan_of_automata(
@@ -55,6 +81,8 @@ def plan_of_automata(
     keys = {stream: schema.position(key) for stream, schema in streams.items() if (key := key_of(stream)) is not None}
     positions = key_of_automata(automata, list(streams), keys)
     settings = _settings(written, streams, positions)
+    if settings.parts:
+        raise DefinitionError("forecast: parts = true is for composite subscriptions alone, of the language 'ptopss'")
     if settings.per == "stream":
         positions = unkeyed(list(streams))
     states, numbers = states_of_automata(automata, settings.states == "set")
@@ -72,7 +100,17 @@ def plan_of_paths(written: Mapping[str, Any], composite: Composite, automaton: P
     settings = _settings(written, {composite.stream: schema}, positions)
     if settings.per == "stream" and positions != unkeyed([composite.stream]):
         raise DefinitionError("forecast: per = 'stream' is not for what BY or its variables part by key")
-    states, numbers = states_of_paths(automaton, settings.states == "set")
+    sets, waiting = settings.states == "set", [not state.final for state in automaton.states]
+    if settings.parts or (settings.parts is None and sum(waiting[1:]) > PRODUCT_STATES_MAX):
+        found = division(composite, sets)
+        if found is not None:
+            numbers = [number if waits else NONE for number, waits in enumerate(waiting)]
+            return Plan(
+                settings, States([1], [UNDIVIDED], False), positions, [numbers], [], distances_of(automaton), found
+            )
+        if settings.parts:
+            raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
+    states, numbers = states_of_paths(automaton, sets)
     return Plan(settings, states, positions, [numbers], [])
 
 

@@ -1,6 +1,6 @@
-"""Where the machine of a composite subscription has got to, for the key of the event at hand.
+"""Where a subscription has got to, for the key of the event at hand: by its runs, or its machine.
 
-Here: asking it. Not here: how machines count (tuples), what is made of the answer (outlook).
+Here: asking them. Not here: how machines count (tuples), what is made of the answer (outlook).
 """
 
 from __future__ import annotations
@@ -14,19 +14,37 @@ from ..composites.composed import ids
 from ..composites.lanes import Lane, Matcher
 from ..tuples.runner import Runner
 from .states import NONE, States
-from .track import FOREVER
+from .track import FOREVER, Track
 
 
 @final
 class Progress:
     """`numbers`: the elementary state of each state of the machine's automaton, 0 for those that nothing waits in.
-    `until`: the last moment at which what was found last is sure to be so, if no event of the machine comes."""
+    `left`: how many steps are left from each of these; `positions`: the attributes of the key. `until`: the last moment
+    at which what was found last is sure to be so, if no event of the machine comes."""
 
-    def __init__(self, lane: Lane, matcher: Matcher, states: States, numbers: list[int]) -> None:
+    def __init__(
+        self,
+        lane: Lane,
+        matcher: Matcher,
+        states: States,
+        numbers: list[int],
+        left: list[int],
+        positions: tuple[int, ...],
+    ) -> None:
         self.lane = lane
         self.matcher = matcher
         self.states = states
         self.numbers = numbers
+        self.left = left
+        # Which of the machine's variables are part of the key, and where: only runners of these values are the key's.
+        self.agreed: list[tuple[int, int]] = []
+        keys = matcher.machine.keys
+        for at in range(len(keys[0])):
+            position = keys[0][at]
+            if position in positions and all(found[at] == position for found in keys):
+                self.agreed.append((at, position))
+        self.alone = len(self.agreed) == len(keys[0])
         self.skips: list[bool] = [state.skips for state in matcher.machine.automaton.states]
         self.until: i64 = FOREVER
 
@@ -46,6 +64,20 @@ class Progress:
             self.until = min(runner.sure(), self.until)
         return self.states.of(sorted(elementary)), fleeting
 
+    def end(self, row: Row, time: i64) -> i64:
+        """The last moment at which one of the furthest partial matches can be completed."""
+        runners, position = self._runners(row)
+        fewest = -1
+        latest: i64 = FOREVER
+        for runner in runners:
+            for state in runner.live(time, position):
+                number = self.numbers[state]
+                if number != NONE and (fewest < 0 or self.left[number] <= fewest):
+                    own = min(runner.end(state), FOREVER)
+                    latest = own if fewest != self.left[number] else max(latest, own)
+                    fewest = self.left[number]
+        return latest
+
     def lineage(self, row: Row, time: i64) -> list[int] | None:
         """The ids of one of the furthest partial matches."""
         runners, position = self._runners(row)
@@ -54,28 +86,64 @@ class Progress:
         for runner in runners:
             for state in runner.live(time, position):
                 number = self.numbers[state]
-                if number != NONE and (found == NONE or self.states.left[number] < self.states.left[found]):
+                if number != NONE and (found == NONE or self.left[number] < self.left[found]):
                     found, furthest, best = number, state, runner
         if best is None:
             return None
         return [number for _, item, _ in best.way(furthest) for number in ids(item)]
+
+    def forget(self, row: Row) -> None:
+        """Let go of the key's partial matches."""
+        gone = self._runners(row)[0]
+        if len(gone) == 0:
+            return
+        runners = self.lane.parts[self._part(row)].partitions[self.matcher].runners
+        for key in list(runners):
+            if runners[key] in gone:
+                del runners[key]
+
+    def _part(self, row: Row) -> Row:
+        return tuple([row[position] for position in self.lane.positions])
 
     def _runners(self, row: Row) -> tuple[list[Runner], i64]:
         """Those of the event's key: all of its partition where operands have the variables in different attributes.
 
         O(1), or O(values of the variables) in that case.
         """
-        lane = self.lane
-        key = tuple([row[position] for position in lane.positions])
-        part = lane.parts.get(key)
+        part = self.lane.parts.get(self._part(row))
         if part is None:
             return [], 0
         partition = part.partitions.get(self.matcher)
         if partition is None:
             return [], part.position
-        machine = self.matcher.machine
-        if machine.keyed and not machine.single:
+        if self.alone:
+            runner = partition.runners.get(tuple([row[position] for _, position in self.agreed]))
+            return [] if runner is None else [runner], part.position
+        if len(self.agreed) == 0:
             return list(partition.runners.values()), part.position
-        binding = tuple([row[attribute] for attribute in machine.keys[0]]) if machine.keyed else ()
-        runner = partition.runners.get(binding)
-        return [] if runner is None else [runner], part.position
+        found: list[Runner] = []
+        for key, runner in partition.runners.items():
+            own = True
+            for at, position in self.agreed:
+                own = own and key[at] == row[position]
+            if own:
+                found.append(runner)
+        return found, part.position
+
+
+def furthest(track: Track, states: States, time: i64) -> tuple[i64, i64]:
+    """The chain's state by the runs that wait, and the last moment at which it is sure."""
+    if not states.sets:
+        for state in states.order:
+            until = track.until(state, time)
+            if until >= time:
+                return state, until
+        return NONE, FOREVER
+    live: list[int] = []
+    soonest: i64 = FOREVER
+    for state in states.order:
+        until = track.until(state, time)
+        if until >= time:
+            live.append(state)
+            soonest = min(soonest, until)
+    return states.of(live), soonest

@@ -6,7 +6,7 @@ Here: coming and going, the model. Not here: what an event does (scope, outlook)
 from __future__ import annotations
 
 from heapq import heappop
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
@@ -19,13 +19,14 @@ from ..directory import Directory
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import Target
+from .combination import Combination, Part
 from .keys import Positions
 from .outlook import Outlook
 from .plan import Plan
 from .progress import Progress
-from .scope import Scope
-
-POOL: Final[Context] = ()
+from .scope import Pulse, Scope
+from .states import NONE
+from .track import Track
 
 
 @final
@@ -99,24 +100,31 @@ class Forecasts:
                 f"subscription {subscriber.name!r}: the model was trained with another query or other states:"
                 f" expected version {version}, found {known[0]}"
             )
+        for each in plan.versions(subscriber.name, subscriber.text()):
+            self._known(each, plan)
+
+    def _known(self, version: str, plan: Plan) -> Counts:
+        """What the model knows of a version, to go on with. Raises DefinitionError where it forgets otherwise."""
         counts = Counts(plan.settings.half_life)
         counts.table(version)
         counts.merge(_only(self.trained.counts, version))
+        return counts
 
     def _versions(self) -> list[str]:
         return self.trained.counts.versions()
 
-    def join(self, plan: Plan, subscriber: Subscriber, lane: Lane | None, matcher: Matcher | None) -> Outlook:
-        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. O(keys)."""
+    def join(
+        self, plan: Plan, subscriber: Subscriber, lane: Lane | None, matcher: Matcher | None, parts: list[Matcher]
+    ) -> Outlook:
+        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `parts` are
+        the machines of the plan's parts. O(keys)."""
         self.next += 1
         version = plan.version(subscriber.name, subscriber.text())
         scope = self._scope(plan.positions)
         progress: Progress | None = None
         if lane is not None and matcher is not None:
-            progress = Progress(lane, matcher, plan.states, plan.numbers[0])
-        counts = Counts(plan.settings.half_life)
-        counts.table(version)
-        counts.merge(_only(self.trained.counts, version))
+            progress = Progress(lane, matcher, plan.states, plan.numbers[0], plan.left, plan.positions[0][1])
+        counts = self._known(version, plan)
         outlook = Outlook(
             self.next,
             subscriber,
@@ -129,10 +137,16 @@ class Forecasts:
             counts,
         )
         outlook.deadlines = self.deadlines
+        if lane is not None and plan.division is not None:
+            own: list[Part] = []
+            for part, machine in zip(plan.division.parts, parts, strict=True):
+                name, positions = part.version(version), plan.positions[0][1]
+                own.append(Part(part, name, plan.settings, self._known(name, plan), lane, machine, positions))
+            outlook.combination = Combination(plan.division, own, outlook, scope, plan.settings, outlook.pace)
         self.outlooks[subscriber.name] = outlook
         self.numbered[outlook.number] = outlook
-        scope.join(outlook, plan.settings.context, outlook.pace is not None)
-        if outlook.pace is not None:
+        scope.join(outlook, plan.settings.context, outlook.clock is not None)
+        if outlook.clock is not None:
             self._load_gaps(self.trained, outlook)
         return outlook
 
@@ -153,7 +167,7 @@ class Forecasts:
         told: list[tuple[Target, Notice]] = []
         self._collect(outlook, told)
         scope = outlook.scope
-        scope.leave(outlook, outlook.pace is not None)
+        scope.leave(outlook, outlook.clock is not None)
         if not scope.observers:
             self.keyed = {positions: other for positions, other in self.keyed.items() if other is not scope}
             for number in scope.positions:
@@ -177,27 +191,26 @@ class Forecasts:
         Nothing changes by it: an engine that was asked goes on as one that was not.
         """
         found = Model()
-        found.merge(_others(self.trained, {outlook.version for outlook in self.outlooks.values()}))
+        own = {version for outlook in self.outlooks.values() for version, _, _ in outlook.books()}
+        found.merge(_others(self.trained, own))
         for (version, known), gaps in self.trained.gaps.items():
             found.gaps_of(version, known).merge(gaps)  # a pulse has only those that were measured here
         for outlook in self.outlooks.values():
-            found.counts.merge(outlook.counts)
-            clock = found.counts.clock_of(outlook.version)
+            for _, counts, _ in outlook.books():
+                found.counts.merge(counts)
             for key, pulse in outlook.scope.pulses.items():
-                if pulse.gaps is not None and outlook.pace is not None:
+                if pulse.gaps is not None and outlook.clock is not None:
                     found.gaps_of(outlook.version, (pulse.run,)).merge(pulse.gaps)
                 track = pulse.tracks.get(outlook.number)
                 if track is None:
                     if outlook.parts:
                         continue
-                    passed, state, context = pulse.events - outlook.bases.get(key, 0), 0, POOL
+                    passed = pulse.events - outlook.bases.get(key, 0)
                 else:
-                    passed, state = pulse.events - track.seen, track.state
-                    context = POOL if track.place is None else track.place.context
-                if passed > 0 and (track is None or track.place is not None):
-                    generation = pulse.time // clock.width if clock.width else 0
-                    found.counts.table(outlook.version, context).put(generation, int(state), int(state), int(passed))
-                    clock.generation = max(clock.generation, generation)
+                    passed = pulse.events - track.seen
+                if passed > 0:
+                    for version, state, context in _staying(outlook, track):
+                        _passed(found.counts, version, context, int(state), pulse, int(passed))
         return found
 
     def load_model(self, model: Model) -> None:
@@ -213,13 +226,15 @@ class Forecasts:
                     f"subscription {name!r}: the model was trained with another query or other states:"
                     f" expected version {outlook.version}, found {known[0]}"
                 )
-            trial = Counts(outlook.settings.half_life)
-            trial.table(outlook.version)
-            trial.merge(_only(model.counts, outlook.version))
+            for version, _, _ in outlook.books():
+                trial = Counts(outlook.settings.half_life)
+                trial.table(version)
+                trial.merge(_only(model.counts, version))
         self.trained.merge(model)
         for outlook in self.outlooks.values():
-            outlook.forecaster.absorb(_only(model.counts, outlook.version))
-            if outlook.pace is not None:
+            for version, _, forecaster in outlook.books():
+                forecaster.absorb(_only(model.counts, version))
+            if outlook.clock is not None:
                 self._load_gaps(model, outlook)
 
     def _load_gaps(self, model: Model, outlook: Outlook) -> None:
@@ -240,6 +255,7 @@ class Forecasts:
                 "corrected": outlook.correction is not None,
                 "drift_alarms": 0 if outlook.drift is None else outlook.drift.alarms,
                 **outlook.forecaster.statistics(),
+                **({} if outlook.combination is None else {"parts": len(outlook.combination.parts)}),
             }
             for name, outlook in self.outlooks.items()
         }
@@ -253,7 +269,8 @@ class Forecasts:
         for outlook in self.outlooks.values():
             assert self.numbered[outlook.number] is outlook
             assert not outlook.notices
-            outlook.forecaster.check_invariants()
+            for _, _, forecaster in outlook.books():
+                forecaster.check_invariants()
             outlook.watch.check_invariants()
             outlook.calibration.check_invariants()
 
@@ -271,6 +288,24 @@ def _only(counts: Counts, version: str) -> Counts:
                     for following, count in row.items():
                         found.table(version, context).put(generation, state, following, count)
     return found
+
+
+def _staying(outlook: Outlook, track: Track | None) -> list[tuple[str, int, Context]]:
+    """Version, state and context of the steps that events make which pass a track by, or a key without one."""
+    found = [] if outlook.combination is None else outlook.combination.staying(track)
+    if track is None:
+        found.append((outlook.version, NONE, ()))
+    elif track.place is not None:
+        found.append((outlook.version, int(track.state), track.place.context))
+    return found
+
+
+def _passed(counts: Counts, version: str, context: Context, state: int, pulse: Pulse, times: int) -> None:
+    """Count events that have passed a track by."""
+    clock = counts.clock_of(version)
+    generation = pulse.time // clock.width if clock.width else 0
+    counts.table(version, context).put(generation, state, state, times)
+    clock.generation = max(clock.generation, generation)
 
 
 def _others(model: Model, versions: set[str]) -> Model:

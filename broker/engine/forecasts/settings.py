@@ -6,10 +6,13 @@
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
     half_life    how long until what was counted weighs half; for ever by default
-    effective    how many transitions must stand behind a state before anything is said; 20 by default
+    effective    how many transitions must stand behind a state before anything is said; by default as many as larger
+                 pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
     recalibrate  probabilities are corrected by what became of earlier ones
     choose       whether the context pays is found out: the pool that has foretold best is asked
+    parts        true: forecasts of AND, OR and ";" are put together from those of their parts; false: never; else where
+                 the whole has many states (parts)
 
 Here: these words. Not here: what they do (outlook).
 """
@@ -24,11 +27,14 @@ from ...events.errors import DefinitionError, EventError, shown
 from ...events.instant import parse_duration
 from ...events.schema import Schema
 from ...forecast.contexts import ContextDefinition, read_context
+from ...forecast.forecaster import PARENT_STRENGTH, POOL_STRENGTH
 
 EVENTS_MAX: Final = 10_000
 """The horizon, in events."""
 DURATION_MAX: Final = 2**53
 """The horizon, in microseconds; some 285 years."""
+EFFECTIVE_MAX: Final = 1_000_000_000
+"""Transitions that may be asked for: who asks for so many is never told anything."""
 PER: Final = ("key", "stream")
 STATES: Final = ("furthest", "set")
 
@@ -52,12 +58,19 @@ class Settings:
     cautious: bool
     recalibrate: bool
     choose: bool
+    parts: bool | None
     written: Mapping[str, Any]
 
     @property
     def within(self) -> int:
         """The horizon in the unit of its clock: events, or microseconds."""
         return self.steps or self.duration
+
+    @property
+    def values(self) -> int:
+        """How many values a context has."""
+        parts = self.context.parts
+        return len(parts) + self.context.symbols - sum(1 for part in parts if part.kind == "last")
 
 
 def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -> Settings:
@@ -73,14 +86,12 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         raise _wrong("per", "'key' or 'stream'", per)
     if states not in STATES:
         raise _wrong("states", "'furthest' or 'set'", states)
-    effective = written.get("effective", 20)
-    if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= 1e9:
-        raise _wrong("effective", "a number of transitions", effective)
     cautious, recalibrate, choose = (_flag(written, name) for name in ("cautious", "recalibrate", "choose"))
-    try:
-        context = read_context(written.get("context", []), schema, key if per == "key" else None)
-    except DefinitionError as error:
-        raise DefinitionError(f"forecast: {error}") from None
+    context = _context(written, schema, key if per == "key" else None)
+    lent = PARENT_STRENGTH if context.keyed and len(context.parts) > 1 else POOL_STRENGTH
+    effective = written.get("effective", lent)
+    if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= EFFECTIVE_MAX:
+        raise _wrong("effective", f"a number of transitions, 0 to {EFFECTIVE_MAX}", effective)
     half_life = _half_life(written.get("half_life"))
     return Settings(
         steps,
@@ -94,8 +105,22 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         cautious,
         recalibrate,
         choose,
+        _flag(written, "parts") if "parts" in written else None,
         dict(written),
     )
+
+
+def _context(written: Mapping[str, Any], schema: Schema, key: str | None) -> ContextDefinition:
+    context = written.get("context", [])
+    if key is None and isinstance(context, list | tuple) and "key" in context:
+        raise DefinitionError(
+            "forecast: context: 'key' expects a chain for each key: a stream that declares one, joins that keep to it,"
+            " and not per = 'stream'"
+        )
+    try:
+        return read_context(context, schema, key)
+    except DefinitionError as error:
+        raise DefinitionError(f"forecast: {error}") from None
 
 
 def _horizon(within: object) -> tuple[int, int]:

@@ -15,11 +15,13 @@ from typing import Any
 from ...forecast.calibration import load_calibration
 from ...forecast.counts import Counts
 from ...forecast.drift import load_drift
+from ...forecast.forecaster import Forecaster
 from ...forecast.horizon import Gaps
 from ...forecast.isotonic import load_correction
 from ...forecast.model_file import read_model, write_model
 from ...forecast.notifying import load_watch
 from ...forecast.pending import load_pending
+from .combination import dumped
 from .outlook import Outlook
 from .registry import Forecasts
 from .scope import Pulse, Scope
@@ -34,6 +36,7 @@ def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
         [
             [[names[stream], list(positions)] for stream, positions in scope.positions.items()],
             [_pulse(scope, pulse, numbers, runs) for pulse in scope.pulses.values()],
+            int(scope.time),
             _gaps(scope.gaps),
             scope.refused,
         ]
@@ -45,13 +48,9 @@ def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
 
 
 def _outlook(outlook: Outlook) -> dict[str, Any]:
-    clock = outlook.counts.clock_of(outlook.version)
     return {
         "name": outlook.subscriber.name,
-        "clock": [clock.width, clock.generation, clock.rate],
-        "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in outlook.counts.records()],
-        "horizon": outlook.forecaster.horizon,
-        "forecaster": outlook.forecaster.dump(),
+        **_book(outlook.version, outlook.counts, outlook.forecaster),
         "watch": outlook.watch.dump(),
         "pending": [outlook.pending.dump(), outlook.computed_pending.dump()],
         "calibration": outlook.calibration.dump(),
@@ -59,8 +58,21 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
         "correction": None if outlook.correction is None else outlook.correction.dump(),
         "fit": [outlook.outcomes, outlook.fit_at],
         "drift": None if outlook.drift is None else outlook.drift.dump(),
-        "pace": None if outlook.pace is None else outlook.pace.dump(),
+        "pace": None if outlook.clock is None else outlook.clock.dump(),
+        "parts": []
+        if outlook.combination is None
+        else [_book(part.version, part.counts, part.forecaster) for part in outlook.combination.parts],
         "bases": [[_packed(key), count] for key, count in outlook.bases.items()],
+    }
+
+
+def _book(version: str, counts: Counts, forecaster: Forecaster) -> dict[str, Any]:
+    clock = counts.clock_of(version)
+    return {
+        "clock": [clock.width, clock.generation, clock.rate],
+        "records": [[list(part) if isinstance(part, tuple) else part for part in r] for r in counts.records()],
+        "horizon": forecaster.horizon,
+        "forecaster": forecaster.dump(),
     }
 
 
@@ -113,6 +125,8 @@ def _track(track: Track, numbers: Mapping[int, int], runs: Mapping[int, int]) ->
         [[[until, runs[number]] for number, (until, _) in own.items() if number in runs] for own in track.runs],
         track.history,
         int(track.alarm),
+        int(track.wake),
+        dumped(track.spots),
     ]
 
 
@@ -127,26 +141,18 @@ def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> N
     for outlook, saved in zip(known, outlooks):
         _load_outlook(outlook, saved)
     by_positions = {tuple(sorted(scope.positions.items())): scope for scope in forecasts.keyed.values()}
-    for positions, pulses, gaps, refused in scopes:
+    for positions, pulses, time, gaps, refused in scopes:
         found = sorted((forecasts.directory.stream(stream), tuple(own)) for stream, own in positions)
         scope = by_positions[tuple(found)]
-        scope.gaps, scope.refused = _load_gaps(gaps), refused
+        scope.time, scope.gaps, scope.refused = time, _load_gaps(gaps), refused
         for pulse in pulses:
             _load_pulse(scope, pulse, known, runs)
     forecasts.deadlines += [(when, known[number].number) for when, number in deadlines]
 
 
 def _load_outlook(outlook: Outlook, saved: Mapping[str, Any]) -> None:
-    counts = Counts()
-    clock = outlook.counts.clock_of(outlook.version)
-    clock.width, clock.generation, clock.rate = saved["clock"]
-    own = counts.clocks[outlook.version] = clock
-    assert own is clock
-    for version, context, generation, state, following, count in saved["records"]:
-        counts.table(version, tuple(context)).put(generation, state, following, count)
-    outlook.forecaster.absorb(counts)
-    outlook.forecaster.reach(saved["horizon"])
-    outlook.forecaster.load(saved["forecaster"])
+    for (version, counts, forecaster), book in zip(outlook.books(), [saved, *saved["parts"]], strict=True):
+        _load_book(version, counts, forecaster, book)
     outlook.watch = load_watch(saved["watch"])
     outlook.pending, outlook.computed_pending = map(load_pending, saved["pending"])
     outlook.calibration = load_calibration(saved["calibration"])
@@ -154,9 +160,21 @@ def _load_outlook(outlook: Outlook, saved: Mapping[str, Any]) -> None:
     outlook.correction = None if saved["correction"] is None else load_correction(saved["correction"])
     outlook.outcomes, outlook.fit_at = saved["fit"]
     outlook.drift = None if saved["drift"] is None else load_drift(saved["drift"])
-    if outlook.pace is not None:
-        outlook.pace.load(saved["pace"])
+    if outlook.clock is not None:
+        outlook.clock.load(saved["pace"])
     outlook.bases = {_unpacked(key): count for key, count in saved["bases"]}
+
+
+def _load_book(version: str, own: Counts, forecaster: Forecaster, saved: Mapping[str, Any]) -> None:
+    counts = Counts()
+    clock = own.clock_of(version)
+    clock.width, clock.generation, clock.rate = saved["clock"]
+    counts.clocks[version] = clock
+    for name, context, generation, state, following, count in saved["records"]:
+        counts.table(name, tuple(context)).put(generation, state, following, count)
+    forecaster.absorb(counts)
+    forecaster.reach(saved["horizon"])
+    forecaster.load(saved["forecaster"])
 
 
 def _load_pulse(scope: Scope, saved: Sequence[Any], known: Sequence[Outlook], runs: Sequence[Any]) -> None:
@@ -164,15 +182,17 @@ def _load_pulse(scope: Scope, saved: Sequence[Any], known: Sequence[Outlook], ru
     pulse = Pulse(_unpacked(key))
     scope.pulses[pulse.key] = pulse
     pulse.events, pulse.time = events, time
-    for number, state, seen, context, waiting, moments, known_runs, history, alarm in tracks:
+    for number, state, seen, context, waiting, moments, known_runs, history, alarm, wake, spots in tracks:
         outlook = known[number]
         place = None if context is None else outlook.forecaster.place(tuple(context))
         queue, computed = outlook.pending.of(pulse.run), outlook.computed_pending.of(pulse.run)
         track = Track(outlook, pulse, place, seen, len(waiting), queue, computed)
         track.above, track.told = outlook.watch.is_above(pulse.run), outlook.watch.is_open(pulse.run)
-        track.state, track.alarm, track.history = state, alarm, list(history)
+        track.state, track.alarm, track.wake, track.history = state, alarm, wake, list(history)
         track.waiting, track.moments = list(waiting), [dict(each) for each in moments]
         track.runs = [{id(runs[run]): (until, runs[run]) for until, run in own} for own in known_runs]
+        if outlook.combination is not None:
+            track.spots = outlook.combination.load(spots)
         pulse.tracks[outlook.number] = track
     pulse.due = [pulse.tracks[known[number].number] for number in due]
     pulse.counts = [(when, known[number].number) for when, number in counts]

@@ -107,12 +107,7 @@ def states_of_automata(automata: tuple[Automaton, ...], sets: bool) -> tuple[Sta
 def states_of_paths(automaton: PathAutomaton, sets: bool) -> tuple[States, list[int]]:
     """The states of a composite subscription, and for each state of its automaton the elementary one, 0 for its start
     and for the final ones, which nothing waits in."""
-    total = len(automaton.states)
-    distance = [0 if state.final else total + 1 for state in automaton.states]
-    for number in reversed(range(total)):  # in topological order
-        for arc in automaton.arcs:
-            if arc.source == number:
-                distance[number] = min(distance[number], 1 + distance[arc.target])
+    total, distance = len(automaton.states), distances_of(automaton)
     left, labels, numbers = [distance[0]], ["nothing begun"], [NONE] * total
     longest = max(distance[:1])
     for number in range(1, total):
@@ -124,3 +119,12 @@ def states_of_paths(automaton: PathAutomaton, sets: bool) -> tuple[States, list[
         if state != NONE and labels.count(labels[state]) > 1:  # several ways to be as far
             labels[state] += f" (state {number})"
     return States(left, labels, sets), numbers
+
+
+def distances_of(automaton: PathAutomaton) -> list[int]:
+    """For each state how many events it takes to a final one at least. O(arcs)."""
+    total = len(automaton.states)
+    distance = [0 if state.final else total + 1 for state in automaton.states]
+    for arc in reversed(automaton.arcs):  # they are sorted by their sources, which are in topological order
+        distance[arc.source] = min(distance[arc.source], 1 + distance[arc.target])
+    return distance

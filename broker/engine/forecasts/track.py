@@ -18,6 +18,25 @@ if TYPE_CHECKING:
     from .scope import Group, Pulse, Scope
 
 FOREVER: Final = 1 << 62
+NEVER: Final = -(1 << 62)
+
+
+@final
+class Spot:
+    """Where one part of a subscription is for one key (combination). `on`: its machine runs, and its steps count; in
+    `state` it has been since the track's event number `seen`. `done`: the last moment at which what it has completed is
+    of use, and `completing` what this becomes by the event at hand, which has `matched` it."""
+
+    __slots__ = ("completing", "done", "history", "matched", "on", "place", "state")
+
+    def __init__(self, place: Place | None, on: bool) -> None:
+        self.place = place
+        self.on = on
+        self.state: i64 = 0
+        self.done: i64 = NEVER
+        self.completing: i64 = NEVER
+        self.matched = False
+        self.history: list[int] = []
 
 
 @final
@@ -26,7 +45,9 @@ class Track:
     steps are counted. `waiting`: how many runs are in each elementary state, and `moments`, where these have a last
     one, how many have which; empty where a machine knows this. `runs` are these with their last moments, by identity,
     where somebody wants to know. `history`: the chain's last states. `alarm`: the last moment that one was set for.
-    `above`, `told`: what the watch knows of the run (notifying); `queue`, `computed`: its open predictions."""
+    `above`, `told`: what the watch knows of the run (notifying); `queue`, `computed`: its open predictions; `wake`: by
+    when the outcome of all of them is looked at. `spots`: where the parts are, if forecasts are put together from
+    such."""
 
     __slots__ = (
         "above",
@@ -42,9 +63,11 @@ class Track:
         "queue",
         "runs",
         "seen",
+        "spots",
         "state",
         "told",
         "waiting",
+        "wake",
     )
 
     def __init__(
@@ -64,8 +87,10 @@ class Track:
         self.matched = False
         self.above = False
         self.told = False
+        self.wake: i64 = -1
         self.queue = queue
         self.computed = own
+        self.spots: list[Spot] = []
 
     def enter(self, state: i64, until: i64, run: object) -> None:
         """A run waits in an elementary state until that moment, if nothing happens; None: nobody asks which."""

@@ -16,7 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 from ...events.schema import Row, Value
 from .cell_tables import ALL, EXACT, CellTables
 from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
-from .runner import Arc, Binding, Recents, Runner, within
+from .runner import NEVER, Arc, Binding, Recents, Runner, within
 from .slots import DECIDED, UNCHANGING
 from .stores import Group, Step, Store, Stores
 
@@ -155,6 +155,19 @@ class Cells(Runner):
             for group in store.groups.values():
                 soonest = min(soonest, group.change)
         return soonest - 1
+
+    def end(self, state: i64) -> i64:
+        ends = self.tables.slots[state].ends
+        latest: i64 = NEVER
+        for group in self.kept.stores[state].groups.values():
+            for key in group.cells:
+                own: i64 = ALWAYS_GOOD
+                for slot in range(len(key)):
+                    value: i64 = key[slot]
+                    if value < DECIDED and ends[slot] < DECIDED:
+                        own = min(own, value + ends[slot])
+                latest = max(latest, own)
+        return latest
 
     def way(self, state: i64) -> Tuple:
         for group in self.kept.stores[state].groups.values():

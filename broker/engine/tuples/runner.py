@@ -141,6 +141,10 @@ class Runner:
         """The last moment up to which time alone cannot change what is live."""
         raise AssertionError
 
+    def end(self, state: i64) -> i64:
+        """The last moment at which what the state holds can still be completed, as far as that is known."""
+        return ALWAYS_GOOD
+
     def way(self, state: i64) -> Tuple:
         """One way to a state that is live."""
         raise AssertionError

@@ -267,6 +267,12 @@ class Windows(Runner):
     def sure(self) -> i64:
         return self.due - 1
 
+    def end(self, state: i64) -> i64:
+        span = self.tables.span_of[state]
+        if span < 0 or self.tables.spans[span].witness != LATEST or self.tables.spans[span].reach >= ALWAYS_GOOD:
+            return ALWAYS_GOOD
+        return self.firsts[state] + self.tables.spans[span].reach
+
     def way(self, state: i64) -> Tuple:
         return next(walk(self.nodes[state])) if self.tables.tuples else witness_of(self.links[state])
 

@@ -67,6 +67,10 @@ class EchoEngine:
         self.calls.append(f"unsubscribe {name}")
         return []
 
+    def punctuate(self, time: int) -> list[Echo]:
+        self.calls.append(f"punctuate {time}")
+        return []
+
     def finish(self) -> list[Echo]:
         return []
 
@@ -136,7 +140,7 @@ def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
         (tick(1, 9), "line 3: stream 'Tick': expected a time of 2 or later, found 1"),
         (tick(2, "x"), "line 3: stream 'Tick', attribute 'n': expected int, found string 'x'"),
         ('{"retract": 1}\n', "line 3: a retraction is not supported yet"),
-        ('{"punctuation": 9}\n', "line 3: a punctuation is not supported yet"),
+        ('{"punctuation": 9, "stream": "Tick"}\n', "line 3: a punctuation of one stream, or a predicated one, is not"),
         ('{"update": {"subscription": "q", "delete": ["a"]}}\n', "line 3: an update of a subscription is not sup"),
         ("}\n", "line 3: expected a JSON object"),
     ],

@@ -1,0 +1,183 @@
+"""Patterns at work: the merged events of some streams on their way to the machines that they concern.
+
+A lane is a set of streams, with the attributes by which it counts the events of each partition if a component asks for
+contiguity there. An event counts in its lanes, which decides what is adjacent; beyond that it touches only machines one
+of whose inputs it satisfies. A clock wakes machines with matches that wait for time to pass.
+
+Here: one event on its way through a lane, time passing. Not here: who is in which lane (registry), runs (machine).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...events.schema import Row
+from ..target import Target
+from .found import Found, Item
+from .gathered import Gathered
+from .machine import Machine
+from .tables import FOREVER
+
+SWEEP_MIN: Final = 4_096  # events of a lane between two looks for what is of no use any more
+
+
+@final
+class Matcher:
+    """A machine, and whom it serves: equal subscriptions that came before it had taken an event. `mask`: the inputs
+    that the current event satisfies; `alarm`: when the clock is to wake it. Where subscriptions that are alike share
+    it, they are its `family`, and `target` is nobody's."""
+
+    def __init__(self, machine: Machine, target: Target, compressed: bool) -> None:
+        self.machine = machine
+        self.target = target
+        self.compressed = compressed
+        self.family = machine.family
+        self.mask: i64 = 0
+        self.taken = False
+        self.alarm: i64 = FOREVER
+        self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
+        self.told: i64 = 0
+
+    def targets(self) -> list[Target]:
+        """Whom it serves."""
+        return [self.target] if self.family is None else self.family.ranks().targets
+
+    def gather(self, found: list[Found], into: list[Gathered]) -> None:
+        """What the machine has found, and word of its limits."""
+        targets = self.targets()
+        for each in found:
+            into.append(Gathered(targets, each, self.compressed))
+        if self.machine.lost > 0:
+            self.lost += self.machine.lost
+            self.machine.lost = 0
+            if self.lost >= 2 * self.told:
+                self.told = self.lost
+                into.append(Gathered(targets, None, False))
+
+
+@final
+class Reader:
+    """An input of a machine, as a bit."""
+
+    def __init__(self, matcher: Matcher, bit: i64) -> None:
+        self.matcher = matcher
+        self.bit = bit
+
+
+@final
+class Clock:
+    """The machines that wait for time to pass. `next`: when it has to be past for the first of them."""
+
+    def __init__(self) -> None:
+        self.next: i64 = FOREVER
+        self._alarms: list[tuple[int, int, Matcher]] = []  # a heap
+        self._number = 0
+
+    def set(self, matcher: Matcher) -> None:
+        """Wake the machine when it has something to say, if that is sooner than known so far. O(log n)."""
+        due = matcher.machine.pending.next
+        if due >= matcher.alarm:
+            return
+        matcher.alarm = due
+        self._number += 1
+        heappush(self._alarms, (int(due), self._number, matcher))
+        if due < self.next:
+            self.next = due
+
+    def advance(self, time: i64) -> list[Gathered]:
+        """All events before that time have come: what waited for it."""
+        gathered: list[Gathered] = []
+        alarms = self._alarms
+        while len(alarms) > 0 and alarms[0][0] < time:
+            due, _, matcher = heappop(alarms)
+            if matcher.alarm != due:
+                continue
+            matcher.alarm = FOREVER
+            found: list[Found] = []
+            matcher.machine.advance(time, found)
+            matcher.gather(found, gathered)
+            self.set(matcher)
+        self.next = alarms[0][0] if len(alarms) > 0 else FOREVER
+        return gathered
+
+    def drop(self, matcher: Matcher) -> None:
+        """Forget a machine. O(machines that wait)."""
+        matcher.alarm = FOREVER
+        self._alarms = [alarm for alarm in self._alarms if alarm[2] is not matcher]
+        self._alarms.sort(key=_due)
+        self.next = self._alarms[0][0] if self._alarms else FOREVER
+
+
+def _due(alarm: tuple[int, int, Matcher]) -> tuple[int, int]:
+    return alarm[0], alarm[1]
+
+
+@final
+class Lane:
+    """The machines over `streams`, whose events have the attributes of partitions at `keys`; () if nobody asks."""
+
+    def __init__(self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock) -> None:
+        self.streams = streams
+        self.keys = keys
+        self.clock = clock
+        self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
+        self.matchers: dict[Matcher, None] = {}
+        self.position: i64 = 0
+        self.places: dict[Any, int] = {}
+        self._until_sweep: i64 = SWEEP_MIN
+
+    def empty(self) -> bool:
+        return not self.matchers
+
+    def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item) -> list[Gathered]:
+        """An event of one of the streams, by its number among them, and the symbols that it satisfies."""
+        self.position += 1
+        gathered: list[Gathered] = []
+        place: i64 = 0
+        if len(self.keys) > 0:
+            key = tuple([row[position] for position in self.keys[stream]])
+            if None not in key:
+                place = self.places.get(key, 0) + 1
+                self.places[key] = place
+        if len(symbols) == 0:
+            return gathered
+        known = self.readers[stream]
+        touched: list[Matcher] = []
+        for symbol in symbols:
+            readers = known.get(symbol)
+            if readers is not None:
+                for reader in readers:
+                    matcher = reader.matcher
+                    if matcher.mask == 0:
+                        touched.append(matcher)
+                    matcher.mask |= reader.bit
+        for matcher in touched:
+            found: list[Found] = []
+            mask = matcher.mask
+            matcher.mask = 0
+            machine = matcher.machine
+            machine.take(mask, row, time, self.position, place, item, found)
+            matcher.taken = True
+            if len(found) > 0 or machine.lost > 0:
+                matcher.gather(found, gathered)
+            if machine.pending.next < matcher.alarm:
+                self.clock.set(matcher)
+        self._until_sweep -= 1
+        if self._until_sweep < 0:
+            self._sweep(time)
+        return gathered
+
+    def _sweep(self, time: i64) -> None:
+        """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many
+        events."""
+        kept: i64 = len(self.matchers)
+        for matcher in self.matchers:
+            matcher.machine.settle(time, self.position)
+            kept += len(matcher.machine.cells)
+        if len(self.places) > 2 * kept + SWEEP_MIN:
+            alive = {key for matcher in self.matchers for key in matcher.machine.partitions()}
+            self.places = {key: place for key, place in self.places.items() if key in alive}
+        self._until_sweep = SWEEP_MIN + 2 * kept

@@ -1,0 +1,68 @@
+"""Columns of machine numbers that grow at one end and are read anywhere: what packed runs are made of.
+
+Compiled, a column is an array (librt.vecs); interpreted, a list. Here: the types, growing, shifting. Not here: what
+columns mean. A packed column has one owner: always write `column = put(column, ...)` and keep no second name across
+that.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from mypy_extensions import i64
+
+with suppress(ImportError):  # interpreted code does without
+    from librt.vecs import append, vec
+
+COMPILED: Final[bool] = not __file__.endswith(".py")
+
+if not COMPILED:
+    globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
+
+Floats: TypeAlias = "vec[float]"
+Integers: TypeAlias = "vec[i64]"
+
+
+def floats() -> vec[float]:
+    return vec[float]()
+
+
+def integers() -> vec[i64]:
+    return vec[i64]()
+
+
+def put(values: vec[float], at: i64, value: float) -> vec[float]:
+    """The column with a value at an index, which is at most its length. O(1), amortised."""
+    if at < len(values):
+        values[at] = value
+        return values
+    if not COMPILED:
+        values.append(value)  # type: ignore[attr-defined]  # a list
+        return values
+    return append(values, value)
+
+
+def put_integer(values: vec[i64], at: i64, value: i64) -> vec[i64]:
+    """The same for integers."""
+    if at < len(values):
+        values[at] = value
+        return values
+    if not COMPILED:
+        values.append(value)  # type: ignore[attr-defined]  # a list
+        return values
+    return append(values, value)
+
+
+def shifted(values: vec[float], first: i64, upto: i64) -> None:
+    """Move what is from `first` on, below `upto`, to the front. O(what is moved)."""
+    j: i64
+    for j in range(upto - first):
+        values[j] = values[first + j]
+
+
+def shifted_integers(values: vec[i64], first: i64, upto: i64) -> None:
+    """The same for integers."""
+    j: i64
+    for j in range(upto - first):
+        values[j] = values[first + j]

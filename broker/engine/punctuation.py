@@ -1,0 +1,29 @@
+"""Promises that nothing earlier follows: what has waited for time to pass is told.
+
+Here: that. Not here: what waits (kleene), events (ordered).
+"""
+
+from __future__ import annotations
+
+from .kleene.telling import tell
+from .ordered import OrderedRuntime
+from .results import Results
+
+
+def punctuate(runtime: OrderedRuntime, time: int) -> Results:
+    """Nothing before that time comes any more. O(what has waited for it)."""
+    if runtime.now is None or runtime.now < time - 1:
+        runtime.now = time - 1  # an event at the time itself is of a new epoch
+    return release(runtime, time)
+
+
+def release(runtime: OrderedRuntime, time: int) -> Results:
+    """What waits for a moment before that time, told now."""
+    now = 0 if runtime.now is None else runtime.now
+    runtime.time = now
+    results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
+    tell(results, runtime.program.kleenes.clock.advance(time), 0, now)
+    runtime.derive(results, 1, 0)
+    for target, notice in runtime.program.forecasts.finish(now):
+        results.tell(0, target, notice)
+    return results

@@ -1,0 +1,82 @@
+"""Law: what the model of a predictive subscription must hold: the steps of its chains, by context.
+
+Here: from a case to beats and from beats to counts. Not here: the state after each event (chain_states).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, TypeAlias
+
+from doubles.chain_states import Beat, Counted, cayuga_beats, ptopss_beats
+from strategies import composite_subscriptions as ptopss
+from strategies import typed_queries as cayuga
+from strategies.forecasts import HOUR, Case
+from strategies.typed_queries import Happening
+
+from broker.algebra.lowering_cayuga import lower
+from broker.automaton.compilation import compile_query
+from broker.automaton.paths import compile_paths
+from broker.engine import Engine
+from broker.engine.forecasts.plan import Plan
+from broker.language.cayuga import parse
+
+Context: TypeAlias = tuple[str | int, ...]
+
+
+def plan_of(engine: Engine, name: str) -> Plan:
+    plan = engine.forecasts(name).subscriber.form.plan
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def beats(case: Case, plan: Plan, history: list[Happening]) -> list[Beat]:
+    sets = case.forecast.get("states") == "set"
+    if case.language == "ptopss":
+        composite = ptopss.lowered(case.query)
+        ((_, positions),) = plan.positions
+        return ptopss_beats(composite, compile_paths(composite), positions, sets, history)
+    query = lower(parse(case.query), case.query, cayuga.SCHEMAS.get, list)
+    return cayuga_beats(compile_query(query), dict(plan.positions), sets, history)
+
+
+def tallied(case: Case, plan: Plan, found: list[Beat]) -> Counted:
+    """Steps by the context of the event before; without one the first event is a step too, from having nothing."""
+    parts = case.forecast["context"]
+    names = list(case.streams[plan.positions[0][0]])
+    steps: Counted = Counter()
+    before: dict[Any, list[int]] = {}
+    contexts: dict[Any, Context] = {}
+    for beat in found:
+        states = before.setdefault(beat.key, [])
+        if not parts:
+            steps[(), states[-1] if states else 0, beat.state] += 1
+        elif states:
+            steps[contexts[beat.key], states[-1], beat.state] += 1
+        states.append(beat.state)
+        contexts[beat.key] = context(parts, beat, states, names)
+    return steps
+
+
+def context(parts: list[Any], beat: Beat, states: list[int], names: list[str]) -> Context:
+    found: list[str | int] = []
+    for part in parts:
+        match part:
+            case "key":
+                found.append(run_of(beat.key))
+            case "hour":
+                found.append(beat.time // HOUR % 24)
+            case {"last": length}:
+                found += ([-1] * length + states)[-length:]
+            case {"attribute": name, "cuts": cuts}:
+                value: Any = beat.row[names.index(name)]
+                found.append(-1 if value is None else sum(cut <= value for cut in cuts))
+            case name:
+                value = beat.row[names.index(name)]
+                found.append(-1 if value is None else value if isinstance(value, str) else int(value))
+    return tuple(found)
+
+
+def run_of(key: tuple[Any, ...]) -> Any:
+    """The name of a key."""
+    return 0 if not key else key[0] if len(key) == 1 else "|".join(map(str, key))

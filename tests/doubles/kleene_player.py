@@ -1,0 +1,88 @@
+"""Hands a machine of SASE+ runs the events that concern it, as an engine's lane does, and reads what comes out.
+
+Here: counting events, and which inputs an event satisfies. Not here: what must come out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from broker.algebra.kleene import Pattern
+from broker.algebra.semantics import Environment, Occurrence, holds
+from broker.algebra.semantics_sase import Assignment, Event
+from broker.automaton.kleene import Plan
+from broker.engine.kleene.found import Found
+from broker.events.schema import Row
+
+Result: TypeAlias = tuple[Assignment, int, int, Row]
+"""Events by component, the times of the first and the last one, RETURN's values."""
+END = 1 << 40
+
+
+class Player:
+    """`told`: what came out at each event, and at last when time passed everything."""
+
+    def __init__(self, plan: Plan, machine: Any, check: bool = True) -> None:
+        self.plan = plan
+        self.machine = machine
+        self.check = check
+        self.places: dict[tuple[Any, ...], int] = {}
+        self.position = 0
+        self.number = 0
+
+    def play(self, history: list[Event]) -> list[list[Result]]:
+        """The results of each event; items are events' numbers."""
+        return [self.take(event) for event in history]
+
+    def take(self, event: Event) -> list[Result]:
+        stream, time, row = event
+        item, self.number = self.number, self.number + 1
+        source = next((at for at, s in enumerate(self.plan.pattern.sources) if s.stream == stream), None)
+        if source is None:
+            return []
+        self.position += 1
+        place = 0
+        key = tuple(row[position] for position in self.plan.pattern.sources[source].key)
+        if None not in key:
+            place = self.places[key] = self.places.get(key, 0) + 1
+        hits = self.hits(source, row)
+        found: list[Found] = []
+        if hits:
+            self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, item, found)
+        if self.check:
+            self.machine.check_invariants()
+        return self.read(found)
+
+    def hits(self, source: int, row: Row) -> list[int]:
+        environment = Environment(Occurrence(row, 0, 0, ()))
+        return [
+            at
+            for at, given in enumerate(self.plan.inputs)
+            if given.source == source
+            and any(all(holds(atom, environment) for atom in clause) for clause in given.guard)
+        ]
+
+    def pass_time(self, time: int = END) -> list[Result]:
+        """What is known when time has passed."""
+        found: list[Found] = []
+        if self.machine.next < time:
+            self.machine.advance(time, found)
+        if self.check:
+            self.machine.check_invariants()
+        return self.read(found)
+
+    def read(self, found: list[Found]) -> list[Result]:
+        results: list[Result] = []
+        for each in found:
+            before = len(results)
+            for assigned, start, end, values in each.each():
+                parts: list[list[int]] = [[] for _ in self.plan.steps]
+                for component, item, _ in assigned:
+                    parts[component].append(item)
+                results.append((tuple(map(tuple, parts)), start, end, values))
+            assert len(results) - before == each.count()
+        return results
+
+
+def expected(pattern: Pattern, history: list[Event], assignment: Assignment, values: Row) -> Result:
+    return (assignment, history[assignment[0][0]][1], history[assignment[-1][-1]][1], values)

@@ -1,0 +1,243 @@
+"""SASE+ subscriptions together: shared symbols and machines, time that passes, limits, coming and going, snapshots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgpack
+import pytest
+
+from broker.algebra.lowering_sase import lower
+from broker.algebra.semantics import Environment, Occurrence, holds
+from broker.engine.composites.symbols import Symbols
+from broker.engine.directory import Directory
+from broker.engine.kleene import snapshot
+from broker.engine.kleene.gathered import Gathered, trace_of
+from broker.engine.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
+from broker.engine.kleene.tables import Bounds, Switches
+from broker.engine.options import Options
+from broker.engine.subscriber import Form, Subscriber
+from broker.events.schema import Row, Schema
+from broker.language.sase import parse
+
+SCHEMAS = {
+    "S": Schema.declare({"ty": "string", "k": "int"}),
+    "T": Schema.declare({"k": "int", "x": "float"}),
+    "P": Schema.declare({"p": "float?", "w": "float?"}),
+}
+EVEN = ((1.0, 8.0), (2.0, 3.0), (3.0, 4.0), (4.0, None), (3.0, 2.0), (5.0, 1.0))
+ODD = (*EVEN[:4], (None, 2.0), *EVEN[4:])
+NEXT = "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { [k] AND a.ty = 'A' AND b.ty = 'B' } WITHIN 10"
+LETTERS = "a[1].ty = 'A' AND a[i].ty = 'A' AND b.ty = 'B'"
+ANY = f"PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b) {{ {LETTERS} }} WITHIN 99"
+LATE = "PATTERN SEQ(S a, ~(T n)) WHERE skip_till_next_match(a) { [k] AND a.ty = 'A' } WITHIN 5"
+NEAR = "PATTERN SEQ(S a, T b) WHERE partition_contiguity(a, b) { [k] } WITHIN 50"
+
+
+class House:
+    """Kleenes, with an index that tries every guard."""
+
+    def __init__(self, bounds: Bounds | None = None, switches: Switches | None = None) -> None:
+        self.symbols: dict[str, Symbols] = {}
+        self.kleenes = Kleenes(Directory(Options()), self.symbols, bounds or Bounds(), switches or Switches())
+        self.forms: dict[str, Form] = {}
+        self.number = 0
+
+    def join(self, name: str, text: str) -> None:
+        assembly = KleeneAssembly(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+        form = Form("sase", (text,), (text,), (), None, assembly.pattern.result_schema, 2, None, [], assembly)
+        self.forms[name] = form
+        self.kleenes.join(assembly, Subscriber(name, form, (), None, True, 0, 0), None)
+
+    def leave(self, name: str) -> None:
+        assembly = kleene_assembly_of(self.forms.pop(name))
+        assert assembly is not None
+        self.kleenes.leave(assembly, name, None)
+
+    def take(self, stream: str, time: int, *row: Any) -> list[tuple[str, list[int]]]:
+        """Who is told what: items are events' numbers; a limit has none."""
+        gathered = self.kleenes.clock.advance(time)
+        self.number += 1
+        entries = self.kleenes.entries.get(self.kleenes.directory.stream(stream), [])
+        for entry in entries:
+            gathered += entry.lane.take(entry.stream, self.satisfied(stream, row), row, time, self.number)
+        self.kleenes.check_invariants()
+        return told(gathered)
+
+    def satisfied(self, stream: str, row: Row) -> list[int]:
+        environment = Environment(Occurrence(row, 0, 0, ()))
+        found = {}
+        for name, seat in self.kleenes.seats.items():
+            assembly = kleene_assembly_of(self.forms[name])
+            assert assembly is not None
+            for given, symbol in zip(assembly.plan.inputs, seat.symbols):
+                if assembly.pattern.sources[given.source].stream == stream:
+                    found[symbol] = any(all(holds(atom, environment) for atom in clause) for clause in given.guard)
+        return [symbol for symbol, held in found.items() if held]
+
+
+def told(gathered: list[Gathered]) -> list[tuple[str, list[int]]]:
+    found: list[tuple[str, list[int]]] = []
+    for each in gathered:
+        before = len(found)
+        for target, part in each.parts():
+            for subscriber in target.subscribers():
+                if part is None:
+                    found.append((subscriber.name, []))
+                else:
+                    found += [(subscriber.name, [item for _, item, _ in m.assigned]) for m in each.each(part)]
+        assert each.total() == len(found) - before
+    return found
+
+
+def test_equal_subscriptions_share_a_machine_until_it_has_taken_an_event() -> None:
+    house = House()
+    house.join("one", NEXT)
+    house.join("two", NEXT)
+    assert house.kleenes.statistics()["patterns"] == 1
+    house.take("S", 1, "A", 7)
+    house.join("three", NEXT)
+    assert house.kleenes.statistics()["patterns"] == 2
+    assert house.take("S", 2, "B", 7) == [("one", [1, 2]), ("two", [1, 2])]
+
+
+def test_equal_guards_are_one_symbol_and_go_with_the_last_who_has_them() -> None:
+    house = House()
+    house.join("one", NEXT)
+    house.join("two", ANY)
+    assert len(house.symbols["S"]) == 2
+    house.leave("one")
+    assert len(house.symbols["S"]) == 2
+    house.leave("two")
+    assert house.symbols == {}
+    assert house.kleenes.all_lanes() == []
+
+
+def test_what_an_event_does_not_concern_it_does_not_touch() -> None:
+    house = House()
+    house.join("one", NEXT)
+    assert house.take("S", 1, "C", 7) == []
+    (matcher,) = house.kleenes.all_lanes()[0].matchers
+    assert not matcher.taken
+
+
+def test_time_that_passes_wakes_who_waits_for_it() -> None:
+    house = House()
+    house.join("late", LATE)
+    house.take("S", 1, "A", 1)
+    house.take("S", 2, "A", 2)
+    house.take("T", 3, 1, 0.0)
+    assert house.kleenes.clock.next == 6
+    assert told(house.kleenes.clock.advance(7)) == []  # taken back by the event of its key
+    assert house.take("T", 8, 2, 0.0) == [("late", [2])]  # known before the event that would have taken it back
+    house.take("S", 9, "A", 3)
+    house.leave("late")
+    assert told(house.kleenes.clock.advance(100)) == []
+
+
+def test_adjacency_counts_events_that_nobody_wants() -> None:
+    house = House()
+    house.join("near", NEAR)
+    house.take("S", 1, "A", 1)
+    house.take("S", 2, "A", 2)
+    assert house.take("T", 3, 1, 0.0) == [("near", [1, 3])]
+    house.take("T", 4, 2, 0.0)
+    assert house.take("T", 5, 2, 0.0) == []
+
+
+def test_a_limit_is_told_and_nobody_else_is_concerned() -> None:
+    house = House(Bounds(matches=10))
+    house.join("many", ANY)
+    house.join("few", NEXT)
+    for time in range(1, 9):
+        house.take("S", time, "A", 1)
+    found = house.take("S", 9, "B", 1)
+    assert len([ids for name, ids in found if name == "many" and ids]) == 10
+    assert ("many", []) in found
+    assert len([ids for name, ids in found if name == "few"]) == 8
+
+
+def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> None:
+    house = House()
+    house.join("many", f"{ANY} OUTPUT compressed")
+    for time in range(1, 91):
+        house.take("S", time, "A", 1)
+    (entry,) = house.kleenes.entries[house.kleenes.directory.stream("S")]
+    (gathered,) = entry.lane.take(entry.stream, house.satisfied("S", ("B", 1)), ("B", 1), 91, 91)
+    ((_, found),) = gathered.parts()
+    assert found is not None
+    assert (gathered.total(), found.count()) == (1, 2**90 - 1)
+    first = next(found.each())
+    assert first == next(gathered.each(found))
+    assert first.assigned[-1] == (1, 91, 91)
+    assert trace_of(first) != 0
+
+
+def test_a_snapshot_keeps_what_is_under_way() -> None:
+    house = House()
+    for name, text in [("next", NEXT), ("same", NEXT), ("any", ANY), ("late", LATE), ("near", NEAR)]:
+        house.join(name, text)
+    for time in range(1, 4):
+        house.take("S", time, "A", time)
+    house.join("new", NEXT)
+    again = reborn(house)
+    assert again.kleenes.statistics() == house.kleenes.statistics()
+    for event in [("S", 4, "B", 2), ("T", 5, 3, 1.0), ("S", 7, "A", 9), ("T", 8, 9, 0.0), ("S", 30, "B", 1)]:
+        stream, time, *row = event
+        assert again.take(stream, time, *row) == house.take(stream, time, *row)
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matches(odd: bool) -> None:
+    """Also where values are such that numbers would not do, and across snapshots."""
+    factors = (0.25, 0.5, 0.5, 0.75, 1.5, -1.0)
+    house = House()
+    alone = House(switches=Switches(families=False))
+    for at, factor in enumerate(factors):
+        for each in (house, alone):
+            each.join(f"q{at}", alike(factor))
+    assert house.kleenes.statistics()["patterns"] == 1
+    assert alone.kleenes.statistics()["patterns"] == len(set(factors))
+    results = 0
+    for time, tick in enumerate(ODD if odd else EVEN, 1):
+        found = house.take("P", time, *tick)
+        results += len(found)
+        assert sorted(found) == sorted(alone.take("P", time, *tick))
+        if time == 3:
+            house.leave("q3")
+            alone.leave("q3")
+        house = reborn(house)
+    assert results >= 8
+    (matcher,) = house.kleenes.all_lanes()[0].matchers
+    assert odd == any(getattr(cell, "plain", None) for cell in matcher.machine.cells.values())
+
+
+def reborn(house: House) -> House:
+    """The same from a snapshot."""
+    saved = msgpack.unpackb(msgpack.packb(snapshot.save(house.kleenes)))
+    again = House()
+    again.kleenes.seating = snapshot.seating(saved)
+    for name, form in house.forms.items():
+        again.join(name, form.written[0])
+    snapshot.restore(saved, again.kleenes)
+    again.number = house.number
+    return again
+
+
+def alike(factor: float) -> str:
+    block = f"a[i].p > avg(a[..i-1].p) AND b.w < {factor} * a[a.LEN].w"
+    return f"PATTERN SEQ(P+ a[], P b) WHERE skip_till_next_match(a[], b) {{ {block} }} WITHIN 99"
+
+
+def test_runs_under_way_can_be_looked_at() -> None:
+    house = House()
+    house.join("any", ANY)
+    house.join("next", NEXT)
+    house.join("rising", alike(0.5))
+    for time in (1, 2):
+        house.take("S", time, "A", 7)
+        house.take("P", time, float(time), 1.0)
+    assert sorted(map(repr, house.kleenes.partial("any", 3, 10))) == ["{'a': [1, 3]}", "{'a': [1]}", "{'a': [3]}"]
+    assert house.kleenes.partial("next", 3, 1) == [{"a": [1]}]
+    assert house.kleenes.partial("next", 12, 9) == [{"a": [3]}]
+    assert house.kleenes.partial("rising", 3, 10) == [{"a": [2, 4]}, {"a": [4]}]

@@ -1,0 +1,124 @@
+"""What machines of SASE+ patterns keep stays bounded by the window, however long they run; limits are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker.algebra.lowering_sase import lower
+from broker.automaton.kleene import compile_kleene
+from broker.engine.kleene.buffer import Pasts
+from broker.engine.kleene.found import Found
+from broker.engine.kleene.machine import Machine
+from broker.engine.kleene.replay import Page
+from broker.engine.kleene.tables import Bounds, Switches
+from broker.events.schema import Row, Schema
+from broker.language.sase import parse
+
+SCHEMA = Schema.declare({"name": "string", "price": "float", "ty": "string"})
+LOWER = "b.price < 50% * a[a.LEN].price"
+RISING = f"skip_till_next_match(a[], b) {{ [name] AND a[i].price > avg(a[..i-1].price) AND {LOWER} }}"
+HIGHEST = RISING.replace("avg", "max")
+ANY = "skip_till_any_match(a[], b) { [name] AND a[1].ty = 'A' AND a[i].ty = 'A' AND b.ty = 'B' }"
+JOINED = f"skip_till_any_match(a[], b) {{ [name] AND a[i].price > a[i-1].price AND {LOWER} }}"
+
+
+def machine(where: str, bounds: Bounds | None = None, switches: Switches | None = None, tail: str = "") -> Machine:
+    text = f"PATTERN SEQ(S+ a[], S b) WHERE {where} WITHIN 20{tail}"
+    return Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), bounds, switches)
+
+
+def row(number: int) -> Row:
+    return ("x" if number & 1 else "y", float(number * 37 % 101), "B" if number % 7 == 0 else "A")
+
+
+def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[Found]:
+    found: list[Found] = []
+    for number in range(first, upto):
+        name, price, ty = row(number)
+        values = (f"{name}{number % keys}" if keys else name, price, ty)
+        mask = sum(
+            1 << at
+            for at, given in enumerate(made.plan.inputs)
+            if not given.guard[0] or (ty == "A") == ("'A'" in repr(given.guard))
+        )
+        made.take(mask, values, number, number, 0, number, found)
+    return found
+
+
+@pytest.mark.parametrize("where", [RISING, HIGHEST, ANY, JOINED])
+@pytest.mark.parametrize("switches", [Switches(), Switches(merging=False)])
+def test_what_is_kept_does_not_grow_with_the_stream(where: str, switches: Switches) -> None:
+    made = machine(where, None, switches)
+    sizes = []
+    for at in range(0, 6_000, 2_000):
+        run(made, at, at + 2_000)
+        sizes.append(sum(map(kept, made.cells.values())))
+        made.check_invariants()
+    assert sizes[-1] <= 2 * sizes[0] + 500
+
+
+def kept(cell: Any) -> int:
+    page = cell.page
+    if isinstance(page, Pasts):
+        return int(page.nodes + page.links + len(page.items))
+    assert isinstance(page, Page)
+    return len(page.items) + len(page.begun)
+
+
+@pytest.mark.parametrize("where", [RISING, HIGHEST, ANY])
+def test_keys_without_runs_are_let_go(where: str) -> None:
+    made = machine(where)
+    run(made, 0, 5_000, keys=4_999)
+    assert len(made.cells) < 300
+    made.settle(10_000, 10_000)
+    assert made.cells == {}
+
+
+def test_results_that_nobody_has_read_stay_what_they_were() -> None:
+    for where in (RISING, HIGHEST, ANY, JOINED):
+        made = machine(where)
+        found = run(made, 0, 400)
+        early = [matched for each in run(machine(where), 0, 400) for matched in each.each()]
+        run(made, 400, 4_000)
+        assert [matched for each in found for matched in each.each()] == early
+        assert early
+
+
+@pytest.mark.parametrize("where", [RISING, ANY, JOINED])
+@pytest.mark.parametrize("switches", [Switches(), Switches(False, False, False)])
+def test_a_limit_on_runs_is_counted_and_kept(where: str, switches: Switches) -> None:
+    made = machine(where, Bounds(runs=8), switches)
+    run(made, 0, 300)
+    assert made.lost > 0
+    made.check_invariants()
+    made.lost = 0
+    assert run(made, 1_000, 1_300), "what has left the window makes room"
+    if switches.columns:
+        return
+    assert all(cell.size() <= 8 for cell in made.cells.values())
+
+
+def test_the_matches_of_an_event_have_a_limit() -> None:
+    whole = run(machine(ANY), 0, 100)
+    made = machine(ANY, Bounds(matches=5))
+    found = run(made, 0, 100)
+    assert max(each.count() for each in whole) > 5
+    assert max(each.count() for each in found) == 5
+    assert made.lost > 0
+    for each, other in zip(found, whole):
+        assert list(each.each()) == list(other.each())[:5]
+
+
+def test_a_run_of_many_events_is_released_without_recursion() -> None:
+    text = "PATTERN SEQ(S+ a[]) WHERE strict_contiguity(a[]) { a.LEN = 200000 } WITHIN 300000"
+    made = Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), Bounds(runs=1))
+    found: list[Found] = []
+    for number in range(200_000):
+        made.take(1, ("x", 0.0, "A"), number, number, 0, number, found)
+    assert [each.count() for each in found] == [1]
+    (matched,) = found[0].each()
+    assert len(matched.assigned) == 200_000
+    found.clear()
+    made.cells.clear()
