@@ -38,6 +38,11 @@ def streams_of(language: str, query: str) -> tuple[list[str], str | None]:
 
             composite = ptopss.parse(query)
             return [composite.stream], composite.publish
+        case "sase":
+            from ..language import sase
+
+            pattern = sase.parse(query)
+            return list(dict.fromkeys(component.stream for component in pattern.components)), pattern.publish
         case _:
             raise AssertionError(f"a subscription in {language} was accepted but cannot be described")
 

@@ -19,6 +19,9 @@ def serve(
     subscriptions: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Streams and subscriptions that exist from the start.")
     ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What forecasts begin with, counted before.")
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let other machines read and change everything, without keys.")
     ] = False,
@@ -29,7 +32,7 @@ def serve(
     from ..server import serve as serve_broker
 
     def read() -> ServerConfiguration:
-        return configured(config, address, subscriptions, insecure)
+        return configured(config, address, subscriptions, insecure, model)
 
     if check:
         print(check_configuration(read()))
@@ -38,13 +41,18 @@ def serve(
 
 
 def configured(
-    config: Path | None, address: str | None, subscriptions: Path | None, insecure: bool
+    config: Path | None,
+    address: str | None,
+    subscriptions: Path | None,
+    insecure: bool,
+    model: Path | None = None,
 ) -> ServerConfiguration:
     """What is said on the command line comes before what is written in the file. Raises OSError and complaints."""
     from ..server import ServerConfiguration, read_configuration
     from .loading import text_of
 
     said: dict[str, Any] = {"address": address, "subscriptions": subscriptions, "insecure": insecure or None}
+    said["model"] = model
     said = {name: value for name, value in said.items() if value is not None}
     if config is None:
         return ServerConfiguration(**said)

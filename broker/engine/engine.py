@@ -42,7 +42,7 @@ from .notices import Notice
 from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
-from .punctuation import punctuate, release
+from .punctuation import newest, punctuate, release
 from .results import Results
 from .snapshot import restore, save
 from .subscriber import Subscriber
@@ -213,12 +213,11 @@ class Engine:
         return results
 
     def punctuate(self, time: int) -> Results:
-        """Nothing earlier than `time` comes any more, of any stream: what has waited for it is told.
-
-        Raises LateEvent where later events were processed already.
-        """
-        if self.now is not None and time < self.now:
-            raise LateEvent(f"expected a punctuation at {self.now} or later, the newest time, found {time}")
+        """Nothing earlier comes any more, of any stream: what has waited for that is told. Raises LateEvent where
+        something later came before."""
+        before = newest(self.runtime)
+        if before is not None and time < before:
+            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
         results = punctuate(self.runtime, time)
         self.matches += len(results.targets) - results.notices
         return results
@@ -304,7 +303,7 @@ class Engine:
         for name, column in (("times", times), ("ids", ids), ("starts", starts)):
             if column is not None and len(column) != n:
                 raise EventError(f"stream {stream!r}: expected {n} {name}, one a row, found {len(column)}")
-        check_times(definition, times, self.now)
+        check_times(definition, times, newest(self.runtime))
         if starts is not None:
             check_starts(definition, starts, times)
         if ids is not None:

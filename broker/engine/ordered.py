@@ -47,6 +47,7 @@ class OrderedRuntime:
         self.cells: list[dict[Key, Cell]] = []
         self.expiry = Expiry()
         self.now: int | None = None
+        self.promised: int | None = None  # nothing earlier comes, says a punctuation
         self.results = Results([], [], [], [], {})
         self.begun = 0  # runs and cohorts ever started
         # The current event: `item` is what it adds to a trace, `link` to a lineage, `index` where results refer to;

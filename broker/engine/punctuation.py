@@ -12,6 +12,7 @@ from .results import Results
 
 def punctuate(runtime: OrderedRuntime, time: int) -> Results:
     """Nothing before that time comes any more. O(what has waited for it)."""
+    runtime.promised = time
     if runtime.now is None or runtime.now < time - 1:
         runtime.now = time - 1  # an event at the time itself is of a new epoch
     return release(runtime, time)
@@ -27,3 +28,9 @@ def release(runtime: OrderedRuntime, time: int) -> Results:
     for target, notice in runtime.program.forecasts.finish(now):
         results.tell(0, target, notice)
     return results
+
+
+def newest(runtime: OrderedRuntime) -> int | None:
+    """The time before which no event may come: that of the newest one, or what was promised."""
+    now, promised = runtime.now, runtime.promised
+    return now if promised is None or (now is not None and now > promised) else promised

@@ -77,6 +77,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
             for d in [s.definition()]
         ],
         "now": runtime.now,
+        "promised": runtime.promised,
         "events": events,
         "matches": matches,
         "begun": runtime.begun,
@@ -118,6 +119,7 @@ def restore(
         composite_snapshot.restore(content["composites"], composites)
         kleene_snapshot.restore(content["kleenes"], kleenes)
         runtime.now = content["now"]
+        runtime.promised = content["promised"]
         runtime.begun = content["begun"]
         if runtime.now is not None:
             tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}

@@ -28,6 +28,7 @@ class ServerConfiguration:
     """A broker's configuration. Raises DefinitionError.
 
     `subscriptions`: a subscription file that is loaded at the start. What it declares cannot be removed by clients.
+    `model`: what forecasts begin with, counted before (`foretell run --save-model`, or training).
     `drain`: how long a broker that is told to stop delivers what waits, in microseconds. `keys`: the file of the
     broker's keys; with it, it serves nobody but the owners of `user_keys`. `insecure`: other machines may come without.
     `console`: where metrics and health are told, which `console_open` lets other machines ask for.
@@ -35,6 +36,7 @@ class ServerConfiguration:
 
     address: str = DEFAULT_ADDRESS
     subscriptions: Path | None = None
+    model: Path | None = None
     limits: Limits = field(default_factory=Limits)
     drain: int = DRAIN_MICROSECONDS
     keys: Path | None = None

@@ -2,6 +2,7 @@
 
     address = "tcp://127.0.0.1:5570"       # port 0 takes a free one; beyond this machine only with keys
     subscriptions = "subscriptions.toml"   # streams and subscriptions that exist from the start; beside this file
+    model = "model.json"                   # what forecasts begin with: counted before
     drain = "5 s"                          # how long a broker that is told to stop delivers what waits
 
     [security]
@@ -44,7 +45,7 @@ from ..wire.keys import checked_key
 from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
 from .security.exposure import DEFAULT_ADDRESS
 
-_TOP: Final = ("address", "subscriptions", "drain", "security", "users", "quota", "limits", "log", "console")
+_TOP: Final = ("address", "subscriptions", "model", "drain", "security", "users", "quota", "limits", "log", "console")
 _USER: Final = ("keys", *VERBS, "admin", "quota")
 
 _Numbers = TypeVar("_Numbers", Limits, Quota)
@@ -75,6 +76,7 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
     return {
         "address": top.values.get("address", DEFAULT_ADDRESS),
         "subscriptions": top.path("subscriptions", folder, "a subscription file"),
+        "model": top.path("model", folder, "a model"),
         "limits": _numbers(top, "limits", Limits()),
         "drain": top.duration("drain", DRAIN_MICROSECONDS),
         "keys": security.path("keys", folder, "a file of keys"),

@@ -13,6 +13,7 @@ from types import FrameType
 
 from ..engine import Engine
 from ..events import DefinitionError
+from ..forecast.model_file import load_model
 from ..kernel import Access, Admission, Limits, flows, states
 from ..wire.keys import read_keys
 from .configuration import ServerConfiguration
@@ -75,12 +76,14 @@ def check(configuration: ServerConfiguration) -> str:
 
 
 def engine_of(configuration: ServerConfiguration) -> Engine:
-    """An engine with what is declared from the start. Raises ForetellErrors."""
+    """An engine with what is declared, and what was counted, from the start. Raises ForetellErrors."""
     path = configuration.subscriptions
-    if path is None:
-        return Engine()
     try:
-        return Engine.load(path)
+        engine = Engine() if path is None else Engine.load(path)
+        path = configuration.model
+        if path is not None:
+            engine.load_model(load_model(path))
+        return engine
     except OSError as error:
         raise DefinitionError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:

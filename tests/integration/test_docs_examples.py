@@ -14,13 +14,15 @@ from typing import Final
 import pytest
 from integration.pages import ROOT, Player, blocks
 
-from broker.algebra import normal_form, semantics_ptopss
+from broker.algebra import normal_form, semantics_ptopss, semantics_sase
 from broker.algebra.composite import Composite
 from broker.algebra.lowering_cayuga import lower
 from broker.algebra.lowering_ptopss import lower as lower_ptopss
+from broker.algebra.lowering_sase import lower as lower_sase
 from broker.algebra.semantics import Bag, Occurrence, evaluate
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
+from broker.automaton.kleene import plan as kleene_plan
 from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
@@ -31,7 +33,7 @@ from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_f
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
 from broker.kernel import Limits
 from broker.language import limits as language_limits
-from broker.language import ptopss
+from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import router
@@ -48,6 +50,7 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("docs/ptopss.md", 'query      = "FROM" stream [ "BY" attribute { "," attribute } ] definition { definition }'): (
         "the grammar, for people"
     ),
+    ("docs/sase.md", 'query      = "PATTERN" "SEQ" "(" component { "," component } ")"'): "the grammar, for people",
     ("ARCHITECTURE.md", "text ──parse──> syntax ──lower──> algebra ──construct──> automata ──share──> one program"): (
         "a figure"
     ),
@@ -55,6 +58,9 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
         "a figure"
     ),
     ("ARCHITECTURE.md", "text ──> composite ──> machines: drawn, and merged for explain      automaton/machines"): (
+        "a figure"
+    ),
+    ("ARCHITECTURE.md", "text ──> pattern ──> plan: what each edge tests, the key of runs     automaton/kleene"): (
         "a figure"
     ),
     ("ARCHITECTURE.md", "event ──> scope: a pulse for its key ──> tracks that it touches     engine/forecasts"): (
@@ -70,6 +76,7 @@ LIMIT_MODULES: Final = (
     normal_form,
     compilation,
     state_machine,
+    kleene_plan,
     paths_compilation,
     exploration,
     counting,
@@ -175,6 +182,43 @@ def test_the_examples_of_ptopss_mean_what_the_page_shows() -> None:
             case _:
                 text = ""
     assert compared > 12
+
+
+def test_the_examples_of_sase_mean_what_the_page_shows() -> None:
+    written, log, compared = "", "", 0
+    for block in blocks(ROOT / "docs" / "sase.md"):
+        match block.info:
+            case "toml subscriptions":
+                written = block.text
+            case "json events":
+                log = block.text
+            case "json results":
+                file = read_subscription_file(written, "subscriptions")
+                schemas = {stream.name: stream.schema for stream in file.streams}
+                bags = occurrences(log, {stream.name: stream for stream in file.streams})
+                assert len(bags) == 1, "more would have to be merged"
+                events = [(stream, o.end, o.row) for stream, bag in bags.items() for o in bag]
+                shown = [json.loads(line) for line in block.text.splitlines()]
+                for definition in file.subscriptions:
+                    query = sase.parse(definition.query)
+                    if not schemas.keys() >= {component.stream for component in query.components}:
+                        continue  # it reads what another one publishes
+                    pattern = lower_sase(query, definition.query, schemas.get, list)
+                    meant = Counter(
+                        (
+                            events[assignment[0][0]][1],
+                            events[assignment[-1][-1]][1],
+                            tuple(index + 1 for indices in assignment for index in indices),
+                            semantics_sase.returned(pattern, events, assignment),
+                        )
+                        for assignment in semantics_sase.matches(pattern, events)
+                    )
+                    own = [r for r in shown if r.get("subscription", definition.name) == definition.name]
+                    assert meant == Counter(
+                        (r["start"], r["end"], tuple(r["lineage"]), tuple(r["data"].values())) for r in own
+                    ), f"line {block.line}: {definition.name}"
+                    compared += 1
+    assert compared > 15
 
 
 def completed(

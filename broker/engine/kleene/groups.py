@@ -292,7 +292,8 @@ class Groups(Cell):
         return [self.page.dump(), groups, self.marked]
 
     def load(self, data: Any, restored: Restored) -> None:
-        page, groups, self.marked = data
+        page, groups, marked = data
+        self.marked = list(marked)
         self.page.load(page)
         for known, several in zip(self.groups, groups):
             for slots, union, clean in several:
