@@ -36,7 +36,6 @@ class ServerConfiguration:
 
     address: str = DEFAULT_ADDRESS
     subscriptions: Path | None = None
-    model: Path | None = None
     limits: Limits = field(default_factory=Limits)
     drain: int = DRAIN_MICROSECONDS
     keys: Path | None = None
@@ -47,6 +46,7 @@ class ServerConfiguration:
     log_format: str = "text"
     console: str | None = None
     console_open: bool = False
+    model: Path | None = None
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)
