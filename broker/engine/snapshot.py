@@ -115,7 +115,8 @@ def restore(
         kleenes = runtime.program.kleenes
         kleenes.seating = kleene_snapshot.seating(content["kleenes"])
         for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
-            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, forecast)), since)
+            wanted = _plain(forecast)
+            install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
         composite_snapshot.restore(content["composites"], composites)
         kleene_snapshot.restore(content["kleenes"], kleenes)
         runtime.now = content["now"]
@@ -132,6 +133,13 @@ def restore(
         return content["events"], content["matches"]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """Lists where msgpack gives tuples: as the user has written it."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

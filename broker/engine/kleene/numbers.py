@@ -192,8 +192,10 @@ class Numbers(Cell):
         wanted = set(data[2])
         nothing: list[Found] = []
         edges = self.tables.edges[0]
-        self.page = Page(old.base)
-        for at in range(len(old.items)):
+        # What is before the oldest run that is alive began others, which are over: played again they would live again.
+        alive = min(wanted, default=int(old.base) + len(old.items)) - int(old.base)
+        self.page = Page(old.base + alive)
+        for at in range(alive, len(old.items)):
             begins = int(old.base) + at in wanted
             mask = (edges.take if old.takes[at] else 0) | (edges.begin if begins else 0)
             self.step(mask, old.rows[at], old.times[at], 0, 0, old.items[at], nothing)
