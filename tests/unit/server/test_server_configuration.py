@@ -38,7 +38,7 @@ def test_other_machines_are_not_served(host: str) -> None:
     [
         ("adress = 1", "f.toml: unknown key 'adress'; did you mean 'address'?"),
         ("[limits]\nsesions = 1", "f.toml: unknown key 'limits.sesions'; did you mean 'sessions'?"),
-        ("colour = 1", "f.toml: unknown key 'colour'; expected address, subscriptions, drain, "),
+        ("colour = 1", "f.toml: unknown key 'colour'; expected address, subscriptions, model, "),
         ("limits = 1", "f.toml: limits: expected a table, found int 1"),
         ("[limits]\nsessions = true", "f.toml: limits.sessions: expected a whole number from 1 on, found bool true"),
         ("address = 5570", "f.toml: address: expected an address such as tcp://127.0.0.1:5570, found int 5570"),
