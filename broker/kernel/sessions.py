@@ -77,7 +77,12 @@ class Sessions:
         return session
 
     def leave(self, key: bytes, until: int) -> Session | None:
-        """Its connection has ended, and it stays; None where it is not one that can."""
+        """Its connection has ended, and it stays; None where it is not one that can.
+
+        That is told more than once, as a request that comes too late has an answer that reaches nobody.
+        """
+        if key in self._away:
+            return self._away[key][0]
         session = self.present.get(key)
         if session is None or session.token is None:
             return None

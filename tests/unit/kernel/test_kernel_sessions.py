@@ -126,6 +126,27 @@ def test_it_is_kept_for_so_long_and_no_longer() -> None:
     assert rig.ask(again(3), NEW) == Subscribed(5, "all", False)
 
 
+def test_a_loss_that_is_told_twice_is_one_loss() -> None:
+    """A request that was on the way when the connection ended is answered, and the answer reaches nobody."""
+    rig = Rig(Limits(resume_seconds=10))
+    token = opened(rig, OLD)
+    rig.say(OLD, subscribe())
+    rig.kernel.step(Gone(OLD), rig.now)
+    rig.say(PUBLISHER, publish([1], [1]))
+    (late,) = rig.say(OLD, Credit(0, "all", 5))
+    assert isinstance(late.message, Failure)
+    rig.kernel.step(Gone(OLD), rig.now + 5 * SECOND)
+    rig.kernel.check_invariants()
+    assert opened(rig, NEW, token) == token
+    answer, notified = rig.say(NEW, again(0))
+    assert answer.message == Subscribed(5, "all", True, True)
+    assert numbers([notified]) == [1]
+    rig.kernel.step(Gone(NEW), rig.now)
+    rig.kernel.step(Gone(NEW), rig.now + 5 * SECOND)
+    rig.kernel.step(Tick(), rig.now + 10 * SECOND)
+    assert rig.engine.subscriptions == {}, "the first loss counts, not the last word of it"
+
+
 def test_what_is_given_up_after_the_loss_goes(rig: Rig) -> None:
     token = opened(rig, OLD)
     rig.say(OLD, subscribe())
