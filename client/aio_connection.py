@@ -273,9 +273,8 @@ class AioConnection:
             await asyncio.sleep(PING_SECONDS)
             silence = self._loop.time() - self._heard
             if self.usable and self.opened and silence >= SILENCE_SECONDS_MAX:
-                self.session.lost = ConnectionLost(
-                    f"the broker at {self._address} has not answered for {silence:.0f} s"
-                )
+                reason = f"the broker at {self._address} has not answered for {silence:.0f} s"
+                self.session.lose(ConnectionLost(reason))
                 self._receive()
             elif self.usable and self.opened and silence >= PING_SECONDS:
                 self._tell_broker(Ping)
@@ -293,8 +292,7 @@ class AioConnection:
         if self._retry is not None:
             self._retry.cancel()
         self._close_line()
-        if self.session.lost is None:
-            self.session.lost = ConnectionLost("this client is closed")
+        self.session.lose(ConnectionLost("this client is closed"))
         self._back = None
         for name in list(self._readers):
             self.wake(name)

@@ -160,7 +160,7 @@ class Connection:
             elif deadline is not None and now >= deadline:
                 return None
             elif now - heard >= SILENCE_SECONDS_MAX:
-                session.lost = ConnectionLost(f"the broker at {self._address} has not answered for {now - heard:.0f} s")
+                session.lose(ConnectionLost(f"the broker at {self._address} has not answered for {now - heard:.0f} s"))
             elif now - pinged >= PING_SECONDS:
                 pinged = now
                 correlation, frame = session.request(Ping)
@@ -267,8 +267,7 @@ class Connection:
         while not self._line.send(frame):
             rest = deadline - time.monotonic()
             if rest <= 0:
-                self.session.lost = ConnectionLost(f"no broker answers at {self._address}")
-                raise self.session.lost
+                raise self.session.lose(ConnectionLost(f"no broker answers at {self._address}"))
             self._line.poll_room(rest)
 
     def _receive(self, patience: float) -> bool:

@@ -111,11 +111,11 @@ class Line:
                 break
             received += 1
             if len(frames) != 1:
-                session.lost = ProtocolError(f"expected a message of one frame, found {len(frames)}")
+                session.lose(ProtocolError(f"expected a message of one frame, found {len(frames)}"))
                 break
             session.receive(frames[0])
-        if why is not None and session.lost is None:
-            session.lost = why
+        if why is not None:
+            session.lose(why)
         return received
 
     def close(self) -> None:

@@ -118,12 +118,18 @@ class Session:
         self._waiting.discard(correlation)
         self._answers.pop(correlation, None)
 
+    def lose(self, error: ForetellError) -> ForetellError:
+        """The session has ended; why it has. The first reason stays: what follows from it says less."""
+        if self.lost is None:
+            self.lost = error
+        return self.lost
+
     def receive(self, frame: bytes) -> None:
         """Take one frame. What is wrong with it or with the session is kept in `lost`."""
         try:
             message = decode(frame)
         except WireError as error:
-            self.lost = ProtocolError(f"the broker sent what is no message: {error}")
+            self.lose(ProtocolError(f"the broker sent what is no message: {error}"))
             return
         match message:
             case Notifications():
@@ -131,12 +137,12 @@ class Session:
             case Probe():
                 pass
             case Closing(_, reason):
-                self.lost = ConnectionLost(f"the broker has ended the session: {reason}")
+                self.lose(ConnectionLost(f"the broker has ended the session: {reason}"))
             case Failure(correlation, "session"):
-                self.lost = remote_error(message)
+                self.lose(remote_error(message))
                 self._waiting.discard(correlation)
             case Failure(0):
-                self.lost = remote_error(message)
+                self.lose(remote_error(message))
             case Welcome(session=token) if self.token is not None:
                 self.token = token
                 self._answered(message)
@@ -215,9 +221,8 @@ class Session:
         if inbox is None:
             return
         if message.first != inbox.expected:
-            self.lost = ProtocolError(
-                f"subscription {message.subscription!r}: expected notification {inbox.expected}, found {message.first}"
-            )
+            reason = f"expected notification {inbox.expected}, found {message.first}"
+            self.lose(ProtocolError(f"subscription {message.subscription!r}: {reason}"))
             return
         inbox.expected += len(message.results)
         inbox.notifications.extend(message.results)

@@ -150,6 +150,22 @@ def test_what_ends_a_session_is_kept_as_its_reason(frame: bytes, kind: type[Fore
     assert type(session.lost) is kind
 
 
+def test_the_first_reason_stays() -> None:
+    """A broker that stops may still answer what was on the way: that it knows nobody any more is no news."""
+    session = Session()
+    correlation, _ = session.request(Ping)
+    session.receive(encode(Closing(0, "the broker is stopping")))
+    session.receive(encode(Failure(correlation, "session", "who are you", None, None, None)))
+    session.receive(encode(Failure(0, "protocol", "what was that", None, None, None)))
+    session.receive(b"garbage")
+    assert type(session.lose(ConnectionLost("the connection has ended"))) is ConnectionLost
+    assert str(session.lost) == "the broker has ended the session: the broker is stopping"
+    session.begin_anew()
+    assert session.lost is None
+    session.receive(encode(Closing(0, "again")))
+    assert str(session.lost) == "the broker has ended the session: again"
+
+
 def test_notifications_must_be_without_a_gap() -> None:
     session = Session()
     session.open_inbox("a", 10)
