@@ -94,7 +94,7 @@ def test_a_queue_that_overflows_is_told_and_the_reader_goes_on() -> None:
         client.add_stream("S", {"x": "int"})
         with client.subscribe("all", query="SELECT * FROM S", window=10) as subscription:
             client.publish_batch("S", range(100), [(n,) for n in range(100)])
-            told = [subscription.next(5) for _ in range(61)]
+            told = [subscription.next(60) for _ in range(61)]
             assert [each and each.end for each in told[:60]] == list(range(60))
             gap = told[60]
             assert gap is not None
@@ -107,7 +107,7 @@ def test_a_queue_that_overflows_is_told_and_the_reader_goes_on() -> None:
             }
             assert subscription.poll() is None
             client.publish("S", {"x": 1}, time=200)
-            match = subscription.next(5)
+            match = subscription.next(60)
             assert match is not None
             assert match.end == 200
 
@@ -118,7 +118,7 @@ def test_a_client_that_is_busy_with_something_else_loses_nothing() -> None:
         with Client(broker.address) as reader, reader.subscribe("all", query="SELECT * FROM S") as subscription:
             time.sleep(3.5)
             publisher.publish("S", {"x": 1}, time=1)
-            match = subscription.next(5)
+            match = subscription.next(60)
             assert match is not None
             assert match.data == {"x": 1}
 
@@ -130,7 +130,7 @@ def test_a_subscriber_that_was_killed_is_noticed_and_released() -> None:
             ready(reader)
             assert [each.name for each in client.subscriptions()] == ["rises"]
             reader.kill()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while client.subscriptions() and time.monotonic() < deadline:
             time.sleep(0.1)
         assert client.subscriptions() == []
@@ -146,7 +146,7 @@ def test_what_the_configuration_declares_can_be_attached_to_by_name(tmp_path: Pa
         with Client(broker.address) as client, client.subscribe("large") as subscription:
             assert subscription.attached
             client.publish_batch("S", [1, 2, 3], [(9,), (1,), (7,)])
-            assert [each and each.end for each in (subscription.next(5), subscription.next(5))] == [1, 3]
+            assert [each and each.end for each in (subscription.next(60), subscription.next(60))] == [1, 3]
         with Client(broker.address) as client:
             assert [(each.name, each.subscribers) for each in client.subscriptions()] == [("large", 0)]
 
@@ -158,13 +158,13 @@ def test_a_signal_stops_in_order_and_tells_the_clients(number: signal.Signals) -
         subscription = client.subscribe("all", query="SELECT * FROM S", window=2)
         client.publish_batch("S", range(5), [(n,) for n in range(5)])
         broker.process.send_signal(number)
-        assert broker.process.wait(10) == 0
-        assert [each and each.end for each in (subscription.next(5), subscription.next(5))] == [0, 1]
-        gap = subscription.next(5)
+        assert broker.process.wait(60) == 0
+        assert [each and each.end for each in (subscription.next(60), subscription.next(60))] == [0, 1]
+        gap = subscription.next(60)
         assert gap is not None
         assert (gap.kind, gap.limit, gap.since, gap.missed) == ("incomplete", "closing", 2, 3)
         with pytest.raises(ConnectionLost, match="the broker has ended the session: the broker is stopping"):
-            subscription.next(5)
+            subscription.next(60)
         with pytest.raises(ConnectionLost):
             client.ping()
         _, complaint = broker.process.communicate()
@@ -178,7 +178,7 @@ def test_a_subscription_that_others_read_lives_as_long_as_they_do() -> None:
         odd = reader.subscribe("odd", query="FILTER{a % 2 = 1} Large")
         large.close()
         writer.publish("S", {"a": 13}, time=1)
-        found = odd.next(5)
+        found = odd.next(60)
         assert found is not None
         assert found.data == {"a": 13}
         assert {entry.name for entry in reader.subscriptions()} == {"large", "odd"}

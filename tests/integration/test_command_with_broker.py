@@ -102,7 +102,7 @@ def test_publish_subscribe_and_listings(
 
         Path("e.csv").write_text("time,name,price\n4,IBM,140\n")
         assert printed(capsys, "publish", "Stock", "e.csv") == ["1 events published to Stock"]
-        out, _ = subscriber.communicate(timeout=20)
+        out, _ = subscriber.communicate(timeout=60)
     assert subscriber.returncode == 0
     results = [json.loads(line) for line in out.splitlines()]
     assert [result["end"] for result in results] == [2, 3]

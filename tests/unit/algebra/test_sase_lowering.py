@@ -282,7 +282,7 @@ def test_long_conditions_are_lowered_quickly(joint: str) -> None:
     conditions = joint.join(f"b.volume != {n} + a[1].volume" for n in range(900))
     begin = time.process_time()
     guard = placed(conditions).components[1].begin
-    assert time.process_time() - begin < 10.0
+    assert time.process_time() - begin < 60.0
     assert [len(clause) for clause in guard.residual] == ([900] if joint == " AND " else [1] * 900)
 
 

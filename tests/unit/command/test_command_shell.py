@@ -319,7 +319,7 @@ def foretell(*arguments: str, folder: Path) -> subprocess.Popen[str]:
 
 def test_the_process_has_the_exit_status_and_no_traceback(folder: Path) -> None:
     with foretell("run", "s.toml", "--events", "-", folder=folder) as process:
-        out, err = process.communicate(stock(1, 100) + stock(2, 110) + "{\n", timeout=20)
+        out, err = process.communicate(stock(1, 100) + stock(2, 110) + "{\n", timeout=60)
     assert process.returncode == 2
     assert json.loads(out)["lineage"] == [1, 2]
     assert err.startswith("foretell: standard input: line 3: expected a JSON object")
@@ -336,7 +336,7 @@ def test_results_come_while_standard_input_is_open_and_an_interrupt_ends_it(fold
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["lineage"] == [1, 2]
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
 
 
@@ -348,7 +348,7 @@ def test_a_reader_that_has_gone_is_no_traceback(folder: Path) -> None:
         with suppress(BrokenPipeError):  # it ends before it has read everything
             process.stdin.write("".join(stock(time, 100 + 10 * (time % 2)) for time in range(10_000)))
             process.stdin.close()
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
         assert process.stderr is not None
         assert process.stderr.read() == ""
 
@@ -362,6 +362,6 @@ def test_run_loads_neither_sockets_nor_terminals_nor_arrow(folder: Path) -> None
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     command = [sys.executable, "-c", text]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env=environment, check=True, timeout=20
+        command, cwd=folder, capture_output=True, text=True, env=environment, check=True, timeout=60
     )
     assert done.stdout.splitlines()[-1] == "[]"

@@ -31,7 +31,7 @@ def peer(router: Router) -> Iterator[zmq.Socket[bytes]]:
 
 def session_of(router: Router, peer: zmq.Socket[bytes]) -> bytes:
     peer.send(b"hello")
-    assert router.socket.poll(5_000)
+    assert router.socket.poll(60_000)
     received = router.receive()
     assert received is not None
     session, identity, frames = received
@@ -55,7 +55,7 @@ def test_who_does_not_read_is_queued_for_in_order(router: Router, peer: zmq.Sock
         sent += 1
     assert router.probe(session, b"x"), "a full peer is there"
     read = 0
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while read < sent and time.monotonic() < deadline:
         assert router.retry() == []
         while peer.poll(10):
@@ -78,7 +78,7 @@ def test_who_leaves_is_gone_also_with_something_waiting(router: Router, peer: zm
     while not router.waiting:
         assert router.send(session, bytes(20_000))
     peer.close(0)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     gone: list[bytes] = []
     while not gone and time.monotonic() < deadline:
         router.socket.poll(10)  # as the loop does: ZeroMQ lets a full peer go when it finds no more to read from it
