@@ -83,7 +83,10 @@ class Connection:
             self._tell()
 
     def farewell(self, correlation: int, frame: bytes) -> Message:
-        """The last request: nobody waits long for its answer."""
+        """The last request: nobody waits long for its answer, nor for a session to end."""
+        self._receive(0.0)
+        if self.session.lost is not None:
+            raise self.session.lost
         return self.exchange(correlation, frame, GOODBYE_SECONDS)
 
     def send(self, frame: bytes, correlation: int = 0) -> None:
