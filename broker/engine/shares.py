@@ -38,7 +38,8 @@ def taken_out(results: object) -> list[Share]:
     A subscription has either shares in a batch or other results, so that it keeps their order. Of what is no engine's
     results, none is too many. O(completions).
     """
-    if not isinstance(results, Results):
+    # Compiled, a class under Sequence takes every sequence for its own: an empty tuple, where nothing was published.
+    if isinstance(results, tuple | list) or not isinstance(results, Results):
         return []
     counts = [composed.count() for composed in results.composed.values() if composed.tuples]
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:

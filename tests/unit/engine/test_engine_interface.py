@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from broker.engine import Engine, Options
+from broker.engine.results import expanded
+from broker.engine.shares import taken_out
 from broker.events.errors import (
     DefinitionError,
     EventError,
@@ -31,6 +33,13 @@ def engine() -> Engine:
 def ticks(engine: Engine, *prices: float, at: int = 1, name: str = "IBM") -> list[tuple[str, int, int]]:
     times = list(range(at, at + len(prices)))
     return [(m.subscription, m.start, m.end) for m in engine.publish("S", times, [(name, p) for p in prices])]
+
+
+@pytest.mark.parametrize("nothing", [(), [], iter(())])
+def test_what_is_no_engines_results_has_no_shares(nothing: object) -> None:
+    """So it is where a batch had only late events: nothing was published, and there is an empty tuple instead."""
+    assert taken_out(nothing) == []
+    assert list(expanded(nothing)) == []  # type: ignore[arg-type]
 
 
 def test_a_match_and_its_line(engine: Engine) -> None:
