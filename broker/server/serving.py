@@ -16,6 +16,7 @@ from ..events import DefinitionError
 from ..forecast.model_file import load_model
 from ..kernel import Access, Admission, Limits, flows, states
 from ..wire.keys import read_keys
+from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
 from .logs import open_log, say
 from .loop import Broker
@@ -33,6 +34,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     port in use, a wrong subscription file. Outside of the main thread there are no signals, and it runs until the
     process ends.
     """
+    give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
     engine = engine_of(configuration)
     access = configuration.access()
