@@ -1,0 +1,38 @@
+"""Mutated frames: a message or a WireError, and nothing stays behind. The long form is torture.frames."""
+
+from __future__ import annotations
+
+import os
+from itertools import count
+
+from doubles.process_gauges import growth_of_repeated
+from hypothesis import settings
+from torture.frames import SAID, attack
+
+from broker.wire import Message, decode, encode
+from broker.wire.codec import MESSAGES
+
+FRAMES = 200 * settings().max_examples
+"""10,000, or 100,000 under CI."""
+
+
+def test_each_message_is_said_and_comes_back() -> None:
+    assert [type(message) for message in SAID] == [kind for kind, _ in MESSAGES.values()]
+    for message in SAID:
+        same: Message = decode(encode(message))
+        assert same == message
+
+
+def test_a_mutated_frame_is_a_message_or_a_wire_error() -> None:
+    met = attack(FRAMES, 1)
+    assert met["refused"] > FRAMES // 4
+    assert met["refused in several lines"] == 0
+    assert met["result"] > 0
+    assert met["result refused"] > FRAMES // 80
+    assert {kind.__name__ for kind, _ in MESSAGES.values()} <= met.keys(), "and many get through"
+
+
+def test_frames_leave_nothing_behind() -> None:
+    seeds = count(2)
+    grown = growth_of_repeated(lambda: attack(5_000, next(seeds)), os.getpid(), enough=500)
+    assert grown[-1] <= 500, grown
