@@ -1,0 +1,31 @@
+"""Stalled subscribers: the others get everything, the drops are counted and told. The long form is torture.stalls."""
+
+from __future__ import annotations
+
+from doubles.broker_process import broker_process
+from doubles.process_gauges import peak_kilobytes, resident_kilobytes
+from torture.peers import sockets
+from torture.stalls import CONFIGURATION, KILOBYTES_MAX, Trial, cap_kilobytes, peers
+
+from client import Client
+
+STALLED, NORMAL, EVENTS = 20, 10, 600
+
+
+def test_stalled_subscribers_disturb_nobody_and_are_told_what_they_missed() -> None:
+    with (
+        broker_process(CONFIGURATION) as broker,
+        Client(broker.address, timeout=60) as client,
+        sockets(NORMAL + STALLED) as context,
+    ):
+        client.add_stream("S", {"x": "string", "n": "int"})
+        before = resident_kilobytes(broker.process.pid)
+        trial = Trial(client, peers(broker, context, "normal", NORMAL), peers(broker, context, "stalled", STALLED))
+        trial.publish(EVENTS)
+        assert peak_kilobytes(broker.process.pid) <= before + cap_kilobytes(STALLED) + KILOBYTES_MAX
+        trial.wake()
+        counted, told = trial.missed()
+        assert counted == told > 0
+        assert [(peer.found, peer.missed) for peer in trial.normal] == [(EVENTS, 0)] * NORMAL
+        assert all(peer.missed > 0 for peer in trial.stalled)
+        trial.publish(10)
