@@ -110,7 +110,7 @@ def main(count: int, seed: int = 0, rounds: int = 10) -> None:
         process, files = broker.process.pid, open_files(broker.process.pid)
         with Bystander(broker.address) as alone:
             comes_true(lambda: len(alone.waits) >= 3_000, 600)
-        attack(broker.address, min(count, 2_000), seed - 1)
+        attack(broker.address, count // 10, seed - 1)
         held = [resident_kilobytes(process)]
         begun = monotonic()
         with Bystander(broker.address) as beside:

@@ -41,7 +41,7 @@ def sockets(count: int) -> Iterator[Context]:
 
 @final
 class Peer:
-    """One session with at most one subscription. `found`: results that came; `missed`: how many gaps told of."""
+    """One session, with one subscription of its own. `found`: results that came; `missed`: what gaps told of."""
 
     def __init__(self, context: Context, address: str, unread: int = 0) -> None:
         """`unread`: how many messages the socket takes that nobody reads; 0: as many as come."""
@@ -52,7 +52,7 @@ class Peer:
         self.name = ""
         self.found = 0
         self.missed = 0
-        self._expected = 1
+        self._expected: dict[str, int] = {}
         self._answers: deque[Message] = deque()
         self.ask(Hello(1, VERSION, "torture"))
 
@@ -79,6 +79,10 @@ class Peer:
         """And wait until nothing comes any more."""
         self.ask(Unsubscribe(3, self.name))
 
+    def forget(self) -> None:
+        """What was subscribed to is over, and a name may begin anew."""
+        self._expected.clear()
+
     def grant(self, credits: int) -> None:
         """Ask for so many more."""
         self.socket.send(encode(Credit(0, self.name, credits)))
@@ -92,13 +96,15 @@ class Peer:
             except zmq.Again:
                 return results
             match message:
-                case Notifications(_, _, first, encoded):
-                    assert first == self._expected, f"{self.name}: expected {self._expected}, found {first}"
-                    self._expected += len(encoded)
-                    results += map(decode_result, encoded)
-                    told = [each["missed"] for each in map(decode_result, encoded) if each["kind"] == "incomplete"]
+                case Notifications(_, name, first, encoded):
+                    expected = self._expected.get(name, 1)
+                    assert first == expected, f"{name}: expected {expected}, found {first}"
+                    self._expected[name] = expected + len(encoded)
+                    found = list(map(decode_result, encoded))
+                    told = [each["missed"] for each in found if each["kind"] == "incomplete"]
                     self.missed += sum(told)
-                    self.found += len(encoded) - len(told)
+                    self.found += len(found) - len(told)
+                    results += found
                 case Probe():
                     pass
                 case _:

@@ -9,7 +9,7 @@ from torture.stalls import CONFIGURATION, KILOBYTES_MAX, Trial, cap_kilobytes, p
 
 from client import Client
 
-STALLED, NORMAL, EVENTS = 20, 10, 600
+STALLED, NORMAL, EVENTS = 20, 10, 450
 
 
 def test_stalled_subscribers_disturb_nobody_and_are_told_what_they_missed() -> None:
