@@ -21,6 +21,8 @@ NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
 NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events) tests/laws tests/conformance \
 	$(wildcard tests/integration/test_flights_*.py)
 
+TORTURE := PYTHONPATH=$(CURDIR):$(CURDIR)/tests ../$(BIN)/python -m
+
 .NOTPARALLEL:
 .PHONY: help demo test search torture lint types native bench clean require-python require-compiler require-toolchain
 
@@ -41,8 +43,13 @@ search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) tests/laws
 
-torture: $(VENV)/.dev  ## 100,000 simulated power losses of the storage; half an hour
-	@cd tests && PYTHONPATH=..:. ../$(BIN)/python -m simulation.storage_torture 62000 100000
+torture: $(VENV)/.dev  ## power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
+	@cd tests && $(TORTURE) simulation.storage_torture 62000 100000
+	@cd tests && $(TORTURE) torture.frames 10000000
+	@cd tests && $(TORTURE) torture.connections 100000
+	@cd tests && $(TORTURE) torture.stalls 600
+	@cd tests && $(TORTURE) torture.churn 1000000
+	@cd tests && $(TORTURE) torture.storm 1000
 
 lint: $(VENV)/.dev  ## ruff and the import contracts
 	@$(BIN)/ruff check .

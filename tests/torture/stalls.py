@@ -115,7 +115,7 @@ def main(seconds: int, stalled: int = 100, normal: int = 100, rate: int = 25) ->
         for peer in trial.stalled:
             peer.unsubscribe()
         trial.stalled = []
-        alone += trial.publish(seconds * rate // 2, rate)  # once more, so that another hour does not make the difference
+        alone += trial.publish(seconds * rate // 2, rate)  # again, as the machine may have changed
     print(f"{seconds} s alone and {seconds} s beside {stalled} stalled, {normal} normal, {rate} events a second")
     print(f"alone:  {milliseconds(alone)}")
     print(f"beside: {milliseconds(beside)}")
