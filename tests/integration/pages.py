@@ -42,7 +42,7 @@ from broker.command.shell import perform
 from client import Client
 
 ROOT: Final = Path(__file__).parents[2]
-SECONDS_MAX: Final = 20.0
+SECONDS_MAX: Final = 60.0
 PORT: Final = "5570"
 
 _FENCE: Final = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
