@@ -33,6 +33,7 @@ PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
 GOODBYE_SECONDS: Final = 1.0
 _RETRY_SECONDS: Final = 0.01
+_LOOK_SECONDS: Final = 0.25
 
 
 @final
@@ -58,6 +59,7 @@ class AioConnection:
         self._answers: dict[int, asyncio.Future[Message]] = {}
         self._readers: dict[str, list[asyncio.Future[None]]] = {}
         self._back: asyncio.Future[None] | None = None  # while there is no session, but there may be one again
+        self._stirred = asyncio.Event()  # something has come, or has ended
         self._outgoing: deque[bytes] = deque()
         self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
         self._retry: asyncio.TimerHandle | None = None
@@ -200,6 +202,7 @@ class AioConnection:
         session = self.session
         while not self._line.closed and self._line.receive(session):
             self._heard = self._loop.time()
+            self._stirred.set()
         for correlation, waiting in list(self._answers.items()):
             answer = session.answer(correlation)
             if answer is not None and not waiting.done():
@@ -208,8 +211,10 @@ class AioConnection:
             inbox = session.inboxes.get(name)
             if inbox is None or inbox.notifications or inbox.refused is not None:
                 self.wake(name)
-        if session.lost is not None and self._back is None:
-            self._lose(session.lost)
+        if session.lost is not None:
+            self._stirred.set()
+            if self._back is None:
+                self._lose(session.lost)
         self._tell()
 
     def _lose(self, error: ForetellError) -> None:
@@ -264,8 +269,11 @@ class AioConnection:
                     raise
                 recovery.lose(error, self._loop.time())
                 return False
+            self._stirred.clear()
             self._loop.call_soon(self._receive)
-            await asyncio.sleep(_RETRY_SECONDS)
+            with suppress(TimeoutError):
+                # A thousand clients of one loop come back at once: none of them may look every few milliseconds.
+                await asyncio.wait_for(self._stirred.wait(), _LOOK_SECONDS)
 
     async def _keep_alive(self) -> None:
         """Ask into a silence whether there is still a broker; ZeroMQ notices a machine that has gone, not a loop."""
