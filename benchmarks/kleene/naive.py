@@ -112,7 +112,7 @@ class Naive:
                     found.append(Match(run.start, Node(time, run.last)))
                 if query.takes(run, price, volume):
                     last = Node(time, run.last)
-                    highest = price if price > run.highest else run.highest
+                    highest = max(run.highest, price)
                     kept.append(Run(run.start, run.total + price, run.count + 1.0, highest, volume, last))
                     if query.skips:
                         kept.append(run)

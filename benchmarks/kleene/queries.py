@@ -1,4 +1,4 @@
-"""Law: the SASE+ queries that are measured, as texts, and the events made for them. Not here: how many matches they have.
+"""Law: the SASE+ queries that are measured, as texts, and the events made for them. Not here: their matches.
 
 W3 is the paper's Query 3 by symbol; its max variant asks a new highest price instead of one above the average. Rising
 runs that may skip anything are what sharing pasts is for; letters are one key of few kinds of events, where matches are
@@ -86,7 +86,7 @@ class Pair:
 
 
 def pairs(market: Market, count: int, like: int) -> list[Pair]:
-    """`count` pairs of boxes, `count / like` times narrower: about as many ticks are in a box however many there are."""
+    """`count` pairs of boxes, `count / like` times narrower: about as many ticks are in one, however many there are."""
     return [Pair(box.symbol, box.low, box.high) for box in w5_rare(market, count, like)]
 
 

@@ -30,7 +30,7 @@ Publish: TypeAlias = Callable[[list[int], list[Tick]], Sequence[Any]]
 
 
 class Job(TypedDict):
-    """`ticks`: a file of packed batches, of which the first `warm` are not timed, and the matches of the last `read` are
+    """`ticks`: a file of packed batches. The first `warm` of them are not timed; the matches of the last `read` are
     read. `subscriptions`: language and text by name. `options`: of the engine. `counted`: results are compressed, and
     their counts are asked for. `naive`: module, query and window of the rival, which then runs instead.
     """
@@ -46,7 +46,7 @@ class Job(TypedDict):
 
 class Figures(TypedDict):
     """CPU seconds, but for counts. `matches` is of all batches, `events` of the timed ones; `digest` is of the lineage
-    of all matches that were read; `incomplete`: how often a limit was hit."""
+    of all matches that were read. Word of a limit would count as a match, and so be noticed."""
 
     compiled: bool
     events: int
@@ -57,7 +57,6 @@ class Figures(TypedDict):
     read: float
     read_matches: int
     digest: str
-    incomplete: int
 
 
 def measure(job: Job) -> Figures:
@@ -69,7 +68,7 @@ def measure(job: Job) -> Figures:
     subscribe = process_time() - begun
     counted = job.get("counted", False)
     cpu = 0.0
-    matches = incomplete = events = 0
+    matches = events = 0
     tail: list[Sequence[Any]] = []
     for first in range(0, len(batches), SPAN):
         span = [columns(batch) for batch in batches[first : first + SPAN]]
@@ -80,8 +79,6 @@ def measure(job: Job) -> Figures:
         if first >= job["warm"]:
             cpu += process_time() - begun
             events += sum(len(times) for times, _ in span)
-        if "naive" not in job:
-            incomplete += sum(match.kind == "incomplete" for results in found for match in _few(results))
         if not counted:
             matches += sum(map(len, found))
         tail += found
@@ -93,14 +90,13 @@ def measure(job: Job) -> Figures:
     return Figures(
         compiled=(getattr(module, "__file__", None) or "").endswith(tuple(EXTENSION_SUFFIXES)),
         events=events,
-        matches=matches - incomplete,
+        matches=matches,
         cpu=cpu,
         unit=min(unit, unit_seconds(batches[job["warm"] :])),
         subscribe=subscribe,
         read=reading,
         read_matches=sum(map(len, lineages)),
         digest=digest(lineages),
-        incomplete=incomplete,
     )
 
 
@@ -118,11 +114,6 @@ def _rival(naive: tuple[str, str, int]) -> Publish:
     made = rival.Naive(rival.query_of(query, within))
     publish: Publish = made.publish
     return publish
-
-
-def _few(results: Sequence[Any]) -> Sequence[Any]:
-    """The last result: where a limit is hit at all that is seen in some batch, and reading all would not be free."""
-    return [results[-1]] if len(results) else []
 
 
 def _each(results: Any) -> Any:

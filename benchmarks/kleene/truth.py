@@ -1,4 +1,4 @@
-"""Law: how many matches each query of queries has, by loops that anybody can check by reading. No Foretell, no naive rival.
+"""Law: how many matches each query of queries has, by loops that anybody can check by reading. Not here: rivals.
 
 Event n of the ticks has the time n, from 1 on; a window of W spans events whose times differ by W at most.
 """
@@ -13,9 +13,9 @@ from .queries import FACTOR, PAIR_WITHIN, VOLUME, A, B, Pair
 
 
 def query_3(ticks: Iterable[Tick], within: int, measure: str = "avg", percents: Sequence[float] = (FACTOR,)) -> int:
-    """Each start of a symbol has one run: what it has taken is decided by what came. `percents` ascend. O(ticks * runs).
+    """Each start of a symbol has one run: what it has taken is decided by what came. `percents` ascend.
 
-    An event is looked at as b before it is taken.
+    An event is looked at as b before it is taken. O(ticks * runs).
     """
     runs: dict[str, list[list[float]]] = {}  # start, sum, count, highest, volume of the last
     factors = [percent / 100 for percent in percents]
@@ -74,7 +74,7 @@ def climbs(ticks: Iterable[Tick], within: int) -> int:
 
 
 def pairs(ticks: Iterable[Tick], several: Sequence[Pair]) -> int:
-    """Ticks in a first box, each with the next tick of the symbol, in time, in the second one. O(ticks * pairs of it)."""
+    """Ticks in a first box, each with the next tick of the symbol, in time, in the second one. O(ticks * pairs)."""
     of: dict[str, list[tuple[float, float, float, list[int]]]] = {}
     for pair in several:
         of.setdefault(pair.symbol, []).append((pair.low, pair.high, pair.top, []))
