@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from strategies.kleene_shapes import columnar, monotone, sharing
 from strategies.sase import SCHEMAS, histories, lowered, queries
 
 from broker.algebra import semantics_sase as meaning
@@ -105,3 +106,25 @@ def test_engine_is_the_meaning(
         engine.unsubscribe(name)
     engine.check_invariants()
     assert not engine.program.kleenes.seats
+
+
+@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@given(st.one_of(sharing(), sharing(), columnar(), monotone()), histories(), st.booleans())
+def test_clients_expand_compressed_results_to_the_meaning(text: str, history: list[Event], plain: bool) -> None:
+    """However runs are kept; the graphs are read when the stream has gone on."""
+    text = text.partition(" OUTPUT ")[0] + " OUTPUT compressed"
+    note(text)
+    options = Options(columns=False, merging=False, buffer=False, variants=False) if plain else Options()
+    engine = Engine(options)
+    for stream, schema in SCHEMAS.items():
+        engine.add_stream(stream, schema.declared())
+    engine.subscribe("q", language="sase", query=text)
+    results = [engine.publish(stream, [time], [row], [at]) for at, (stream, time, row) in enumerate(history, 1)]
+    results.append(engine.finish())
+    expected: Counter[Any] = Counter()
+    for (bindings, _), number in truth(text, history, 0).items():
+        expected["q", bindings] += number
+    found: Counter[Any] = Counter()
+    for each in results:
+        found += client_expands(each)
+    assert found == expected

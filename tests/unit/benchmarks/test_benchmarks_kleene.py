@@ -62,11 +62,12 @@ def test_every_trial_is_tested(asked: dict[str, kleene.Case]) -> None:
 
 def test_other_matches_than_those_of_the_plain_loops_are_refused() -> None:
     figures: Any = {"matches": 3, "digest": "x"}
+    others: Any = figures | {"digest": "y"}
     case = kleene.Case({}, 3, like="other")
     with pytest.raises(BenchmarkError, match="3 matches, a plain loop finds 4"):
         kleene.checked("it", kleene.Case({}, 4), {"it": [figures]})
     with pytest.raises(BenchmarkError, match="are not those of other"):
-        kleene.checked("it", case, {"it": [figures], "other": [{**figures, "digest": "y"}]})
+        kleene.checked("it", case, {"it": [figures], "other": [others]})
 
 
 def test_plain_truths_on_events_counted_by_hand() -> None:
