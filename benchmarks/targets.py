@@ -53,3 +53,16 @@ REGISTERING_TEXT: Final = Target(60, 15, "s")
 REGISTERING_PARSED: Final = Target(2, 0.3, "s")
 COMPOSITES: Final[Mapping[int, Target]] = {10_000: Target(20, 8), 100_000: Target(250, 100)}
 COMPOSITE_GROWTH: Final = Target(1, 1, "exponent")
+
+KLEENE: Final[Mapping[str, Target]] = {
+    "W3 W=500": Target(6, 2),
+    "W3 W=5,000": Target(20, 7.6),
+    "max W=500": Target(5, 1.4),
+    "max W=5,000": Target(5, 1.75),
+}
+KLEENE_NAIVE: Final = Target(7, 7, "times as fast", at_least=True)
+KLEENE_SWITCH: Final = Target(2, 4, "times as fast", at_least=True)
+KLEENE_VARIANTS: Final = Target(5, 2.3, "times")
+KLEENE_GROWTH: Final = Target(3, 1.5, "times")
+KLEENE_LETTERS: Final = Target(10, 0.1, "us")
+KLEENE_MEMORY: Final = Target(1.1, 1.02, "times")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, final
+
+from broker.events import LimitExceeded
+
+from .expansion import paths
 
 
 @final
@@ -73,8 +78,30 @@ class Notification:
 
     @property
     def tuples(self) -> int | None:
-        """How many tuples of events a completion stands for, of any size; `bindings` is one of them."""
+        """How many tuples of events, or compressed matches, a result stands for, of any size; `bindings` is one of
+        them, and `expanded` makes the others."""
         return self._line.get("tuples")
+
+    def expanded(self) -> Iterator[Notification]:
+        """The matches that a compressed result stands for, made as they are asked for; of any other, itself.
+
+        Each has start, end, lineage and bindings; `id` and `data` belong to the result. Raises LimitExceeded where the
+        broker has told one match and the number of them only: where there are too many events in the window, where the
+        subscription has no lineage, and for the completions of P-ToPSS.
+        """
+        graph = self._line.get("matches")
+        if graph is None and self.tuples is not None and self.tuples > 1:
+            raise LimitExceeded(f"{self.subscription}: of {self.tuples} matches the broker has told one and the number")
+        return iter((self,)) if graph is None else self._each(graph)
+
+    def _each(self, graph: dict[str, Any]) -> Iterator[Notification]:
+        for events in paths(graph):
+            bindings: dict[str, list[int]] = {}
+            for name, ids, _ in events:
+                bindings.setdefault(name, []).extend(ids)
+            said = {"kind": self.kind, "subscription": self.subscription, "start": events[0][2], "end": self.end}
+            lineage = [number for _, ids, _ in events for number in ids]
+            yield Notification({**said, "lineage": lineage, "bindings": bindings})
 
     @property
     def incomplete(self) -> bool:

@@ -70,7 +70,7 @@ def form() -> Shape:
 
 def days(path: Path) -> Days:
     """The archive in the order of days, then stations. Raises BenchmarkError where it cannot be read."""
-    stations, dates, temperatures = _columns(path)
+    stations, dates, temperatures = archive(path)
     order = sorted(range(len(dates)), key=lambda row: (dates[row], stations[row]))
     names = sorted(set(stations))
     number = {name: place for place, name in enumerate(names)}
@@ -92,7 +92,7 @@ def days(path: Path) -> Days:
     return Days(walk, bands)
 
 
-def _columns(path: Path) -> tuple[list[str], list[int], list[float]]:
+def archive(path: Path) -> tuple[list[str], list[int], list[float]]:
     """Station, day since 1970, degrees Fahrenheit, without nulls."""
     try:
         from pyarrow import ArrowException

@@ -6,11 +6,11 @@ Not here: which cases a question has, and how it shows them.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import msgpack
 
@@ -21,6 +21,14 @@ from ..trial import Figures, Job
 READ_BATCHES: Final = 100  # the last 10,000 events' matches are read
 READ_MIN: Final = 100  # fewer matches tell nothing of what one costs
 MICRO: Final = 1e6
+
+
+class Cost(TypedDict):
+    """What every trial tells of its time: CPU seconds of so many events, and of decoding one."""
+
+    events: int
+    cpu: float
+    unit: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +91,12 @@ def warm_batches(effort: Effort) -> int:
     return effort.warm // BATCH
 
 
-def units(repetitions: list[Figures]) -> Spread:
+def units(repetitions: Sequence[Cost]) -> Spread:
     """The cost of an event in units, each of its own process."""
     return Spread.of(map(cost, repetitions))
 
 
-def cost(figures: Figures) -> float:
+def cost(figures: Cost) -> float:
     """Units an event."""
     return figures["cpu"] / figures["events"] / figures["unit"]
 

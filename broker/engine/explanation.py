@@ -17,6 +17,7 @@ from .composites.explanation import composite_diagram, composite_lines
 from .forecasts.explanation import chain_lines
 from .index.columns import BLOCK
 from .index.spaces import Space
+from .kleene.explanation import kleene_diagram, kleene_lines
 from .program import Program
 
 NAMES_SHOWN: Final = 8
@@ -52,8 +53,9 @@ def diagram(catalog: Catalog) -> Graph:
             there = f"end {end.number}"
             nodes.append(Picture(there, _served(served[end.number]), "end"))
             edges.append(Edge(here, there, describe_arc(end.arc)))
-    machines = composite_diagram(catalog)
-    return Graph("subscriptions", (*nodes, *machines.nodes), (*edges, *machines.edges))
+    machines, patterns = composite_diagram(catalog), kleene_diagram(catalog)
+    every = (*edges, *machines.edges, *patterns.edges)
+    return Graph("subscriptions", (*nodes, *machines.nodes, *patterns.nodes), every)
 
 
 def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
@@ -86,6 +88,7 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
         lines = [f"{subscriptions}, {_counted(automata, 'automaton', 'automata')}"]
         lines.append(f"{_counted(before, 'state')} before merging, {after} after")
     lines += composite_lines(catalog)
+    lines += kleene_lines(catalog, program.kleenes)
     lines += chain_lines(program.forecasts)
     waiting: dict[int, int] = {}
     for place in program.all_places():

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
 from .composites.composed import Composed, ids, start_of, trace_of
+from .kleene.expansion import Expansion
 from .kleene.found import Matched
 from .kleene.gathered import trace_of as trace_of_match
 from .notices import Forecast, Notice
@@ -45,7 +46,8 @@ class Derived:
 class Match(NamedTuple):
     """One result (design 2.3). `lineage` is None where the subscription does not want it; so are `bindings`, ids by
     operand, which not every language has. `tuples`: how many a witness stands for, of any size. `incomplete`: a limit
-    was hit, and tuples may be missing. `notice`: it is no match, but a forecast or what became of one."""
+    was hit, and tuples may be missing. `notice`: it is no match, but a forecast or what became of one. `expansion`: of
+    a compressed match, all that it stands for."""
 
     subscription: str
     id: str
@@ -58,6 +60,7 @@ class Match(NamedTuple):
     incomplete: bool = False
     limit: str | None = None
     notice: Notice | None = None
+    expansion: Expansion | None = None
 
     @property
     def kind(self) -> str:
@@ -89,6 +92,9 @@ class Match(NamedTuple):
             found["tuples"] = self.tuples
         if self.incomplete:
             found["incomplete"] = True
+        matches = None if self.expansion is None else self.expansion.line()
+        if matches is not None:
+            found["matches"] = matches
         return found
 
 
@@ -266,7 +272,10 @@ class Results(Sequence[Match]):
             contributed = ids(item)
             bindings.setdefault(subscriber.form.operands[component], []).extend(contributed)
             lineage += contributed
-        return Match(subscriber.name, identity, matched.start, matched.end, lineage, data, bindings, tuples)
+        found = composed.matches
+        expansion = None if tuples is None or found is None else Expansion(found, subscriber.form.operands)
+        start, end = matched.start, matched.end
+        return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, expansion=expansion)
 
     def _compose(self, block: int, match: int, composed: Composed, assigned: Any, subscriber: Subscriber) -> Match:
         _, _, end, event_item, _ = self._event(self.block_event[block])

@@ -28,6 +28,7 @@ from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
 from broker.engine.forecasts import joint, parts, scope, settings, states
+from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
@@ -81,6 +82,7 @@ LIMIT_MODULES: Final = (
     exploration,
     counting,
     forms,
+    expansion,
     cell_tables,
     shares,
     settings,
@@ -282,7 +284,7 @@ def test_every_file_that_the_architecture_names_exists() -> None:
             folder = path.parent
 
 
-@pytest.mark.parametrize("name", ["desk", "machines", "stocks"])
+@pytest.mark.parametrize("name", ["desk", "machines", "query-3", "stocks"])
 def test_the_pictures_are_what_the_project_draws_today(name: str) -> None:
     pictures = ROOT / "docs" / "pictures"
     drawn = draw(Engine.load(pictures / f"{name}.toml").diagram(), "svg")
@@ -291,7 +293,7 @@ def test_the_pictures_are_what_the_project_draws_today(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("page", "name"), [("indexes", "desk"), ("ptopss", "machines")])
+@pytest.mark.parametrize(("page", "name"), [("indexes", "desk"), ("ptopss", "machines"), ("sase", "query-3")])
 def test_the_page_shows_the_file_of_its_picture(page: str, name: str) -> None:
     shown = next(b.text for b in blocks(ROOT / "docs" / f"{page}.md") if b.info == f"toml file={name}.toml")
     assert (ROOT / "docs" / "pictures" / f"{name}.toml").read_text(encoding="utf-8") == shown

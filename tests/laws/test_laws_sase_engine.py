@@ -5,16 +5,20 @@ The truth is semantics_sase, on the events since each came. Machines alone: test
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from strategies.kleene_shapes import columnar, monotone, sharing
 from strategies.sase import SCHEMAS, histories, lowered, queries
 
 from broker.algebra import semantics_sase as meaning
 from broker.algebra.semantics_sase import Event
-from broker.engine import Engine, Options
+from broker.engine import Engine, Options, Results
+from client import Notification
+from client.expansion import count
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 RISING = "SELECT * FROM FILTER{p > p_1}(S NEXT{$2.ty = $1.ty} S)"
@@ -30,6 +34,23 @@ def truth(text: str, history: list[Event], first: int) -> Counter[Any]:
         values = meaning.returned(pattern, seen, assignment)
         bound = tuple((name, tuple(first + i + 1 for i in own)) for name, own in zip(names, assignment))
         found[bound, tuple(values)] += 1
+    return found
+
+
+def bound(match: Any) -> tuple[str, tuple[tuple[str, tuple[int, ...]], ...]]:
+    return match.subscription, tuple((name, tuple(ids)) for name, ids in match.bindings.items())
+
+
+def client_expands(results: Results) -> Counter[Any]:
+    """What a client makes of the compressed results, whose number it knows before."""
+    found: Counter[Any] = Counter()
+    for match in results:
+        if match.tuples is not None:
+            notification = Notification(json.loads(json.dumps(match.line())))
+            several = list(notification.expanded())
+            assert len(several) == match.tuples == count(notification.line()["matches"])
+            assert all(each.end == match.end for each in several)
+            found.update(map(bound, several))
     return found
 
 
@@ -51,6 +72,7 @@ def test_engine_is_the_meaning(
         engine.add_stream(stream, schema.declared())
     engine.subscribe("rising", query=RISING)
     results: list[Any] = []
+    told: Counter[Any] = Counter()
     came: dict[str, tuple[str, int]] = {}
     at = 0
     while at < len(history):
@@ -66,19 +88,43 @@ def test_engine_is_the_meaning(
             upto += 1
         part = history[at:upto]
         times, rows = [time for _, time, _ in part], [row for _, _, row in part]
-        results += engine.publish(stream, times, rows, list(range(at + 1, upto + 1))).expanded()
+        found = engine.publish(stream, times, rows, list(range(at + 1, upto + 1)))
+        results += found.expanded()
+        told += client_expands(found)
         at = upto
-    results += engine.finish().expanded()
+    found = engine.finish()
+    results += found.expanded()
+    told += client_expands(found)
     engine.check_invariants()
+    compressed = {name for name, (text, _) in came.items() if "OUTPUT compressed" in text}
+    assert told == Counter(bound(match) for match in results if match.subscription in compressed)
     for name, (text, first) in came.items():
         own = [match for match in results if match.subscription == name]
-        found = Counter(
-            (tuple((operand, tuple(ids)) for operand, ids in match.bindings.items()), tuple(match.data.values()))
-            for match in own
-        )
-        assert found == truth(text, history, first)
+        assert Counter((bound(match)[1], tuple(match.data.values())) for match in own) == truth(text, history, first)
         assert len({match.id for match in own}) == len(own)
     for name in came:
         engine.unsubscribe(name)
     engine.check_invariants()
     assert not engine.program.kleenes.seats
+
+
+@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@given(st.one_of(sharing(), sharing(), columnar(), monotone()), histories(), st.booleans())
+def test_clients_expand_compressed_results_to_the_meaning(text: str, history: list[Event], plain: bool) -> None:
+    """However runs are kept; the graphs are read when the stream has gone on."""
+    text = text.partition(" OUTPUT ")[0] + " OUTPUT compressed"
+    note(text)
+    options = Options(columns=False, merging=False, buffer=False, variants=False) if plain else Options()
+    engine = Engine(options)
+    for stream, schema in SCHEMAS.items():
+        engine.add_stream(stream, schema.declared())
+    engine.subscribe("q", language="sase", query=text)
+    results = [engine.publish(stream, [time], [row], [at]) for at, (stream, time, row) in enumerate(history, 1)]
+    results.append(engine.finish())
+    expected: Counter[Any] = Counter()
+    for (bindings, _), number in truth(text, history, 0).items():
+        expected["q", bindings] += number
+    found: Counter[Any] = Counter()
+    for each in results:
+        found += client_expands(each)
+    assert found == expected
