@@ -52,6 +52,7 @@ HOT: Final = (
     "broker/engine/kleene/buffer.py",
     "broker/engine/kleene/cell.py",
     "broker/engine/kleene/columns.py",
+    "broker/engine/kleene/completions.py",
     "broker/engine/kleene/family.py",
     "broker/engine/kleene/found.py",
     "broker/engine/kleene/gathered.py",

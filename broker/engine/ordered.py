@@ -119,7 +119,9 @@ class OrderedRuntime:
                 now = time
                 self.now = time
                 if kleenes.clock.next < time:
-                    tell(results, kleenes.clock.advance(time), i, time)
+                    results.completions.event = i
+                    kleenes.clock.advance(time, results.completions)
+                    tell(results, time)
                 if self.expiry.next < time:
                     self._expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
@@ -358,10 +360,12 @@ class OrderedRuntime:
                 for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
                     block = feed_streams(self.results, target, block, self.time)
         if entries is not None:
+            found = self.results.completions
+            found.event = self.index
             for entry in entries:
-                gathered = entry.lane.take(entry.stream, symbols, self.row, self.time, item)
-                if len(gathered) > 0:
-                    tell(self.results, gathered, self.index, self.time)
+                entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
+            if found.told < found.upto:
+                tell(self.results, self.time)
 
     # --- expiry -------------------------------------------------------------------------------------------------
 

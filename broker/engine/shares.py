@@ -40,6 +40,7 @@ def taken_out(results: object) -> list[Share]:
     """
     if not isinstance(results, Results):
         return []
+    results.unfold()
     counts = [composed.count() for composed in results.composed.values() if composed.tuples]
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
         return []

@@ -73,6 +73,7 @@ class KleeneSeat:
             self.member.target = target
             assert self.matcher.family is not None
             self.matcher.family.renew()
+        self.matcher.renew()
 
 
 @final

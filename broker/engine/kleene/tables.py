@@ -87,6 +87,9 @@ class Tables:
         pattern = plan.pattern
         self.plan = plan
         self.bounds = bounds
+        self.runs_max: i64 = bounds.runs
+        self.matches_max: i64 = bounds.matches
+        self.logged_max: i64 = bounds.logged
         self.registers = Registers(pattern)
         self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
