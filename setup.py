@@ -65,6 +65,7 @@ HOT: Final = (
     "broker/engine/kleene/pending.py",
     "broker/engine/kleene/registers.py",
     "broker/engine/kleene/replay.py",
+    "broker/engine/kleene/route.py",
     "broker/engine/kleene/run.py",
     "broker/engine/kleene/runs.py",
     "broker/engine/kleene/shadows.py",

@@ -26,7 +26,7 @@ from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
-from .kleene.registry import Entry
+from .kleene.route import Entry, Route
 from .kleene.telling import tell
 from .program import Program
 from .results import Derived, Results, flattened
@@ -106,6 +106,12 @@ class OrderedRuntime:
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(directory.stream(stream))
+        number = directory.stream(stream)
+        if lanes is None and not foretold and kleenes.feeding == 0 and directory.others[number] == 0:
+            route = kleenes.route(stream)
+            if route is not None:
+                self._travel(route, spaces, results)
+                return results
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         done: i64 = 0
@@ -142,6 +148,18 @@ class OrderedRuntime:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
         return results
+
+    def _travel(self, route: Route, spaces: list[Space], results: Results) -> None:
+        """A batch that nobody reads but patterns, none of which makes events of what it finds."""
+        kleenes, times = self.program.kleenes, results.times
+        if len(times) == 0:
+            return
+        now: i64 = BEFORE if self.now is None else self.now
+        statics = self.program.directory.statics
+        route.travel(spaces, statics, kleenes.clock, results.completions, times, results.rows, results.ids, now)
+        self.now = times[-1]
+        if self.expiry.next < times[-1]:
+            self._expire(times[-1])
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """The derived events from that number on, and what comes of them: how many there are."""

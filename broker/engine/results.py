@@ -174,7 +174,7 @@ class Results(Sequence[Match]):
 
     def entries(self) -> int:
         """How many matches there are; those of composite subscriptions and patterns by event and subscription."""
-        return len(self.targets) - self.notices + self.completions.entries()
+        return len(self.targets) - self.notices + int(self.completions.entries)
 
     def tell(self, event: int, target: Target, notice: Notice) -> None:
         """A forecast of the target's subscriber, or what became of one, at this event."""

@@ -232,11 +232,15 @@ class Columns(Numbers):
             lows, highs = self.lows, self.highs
             numbers = found.room(3 * count)
             at = found.upto + HEADER
+            low, high = lows[0], highs[0]
             for i in range(count):
+                low = min(low, lows[i])
+                high = max(high, highs[i])
                 numbers[at] = firsts[ended[i]]
                 numbers[at + 1] = lows[i]
                 numbers[at + 2] = highs[i]
                 at += 3
+            found.entries += high - low - 1  # nearly always one end is that of all members
             found.close(self.page, upto, RANGES, 3 * count)
         if tables.alone:
             self.head = self.upper

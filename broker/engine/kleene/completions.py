@@ -60,6 +60,7 @@ class Completions:
         self.event: i64 = 0
         self.upto: i64 = 0
         self.told: i64 = 0
+        self.entries: i64 = 0  # of what has not been told, how many pairs of an event and a target have matches
         self.numbers: Integers = integers()
         self.audiences: list[Audience] = []
         self.pages: list[Page] = []
@@ -88,6 +89,7 @@ class Completions:
         numbers[at + 2] = 4 * (len(self.pages) - 1) + kind
         numbers[at + 3] = upto
         numbers[at + 4] = count
+        self.entries += 1
         self.upto = at + HEADER + count
 
     def add(self, found: Found | None) -> None:
@@ -101,6 +103,7 @@ class Completions:
         if found is not None:
             numbers[at + 2] = 4 * len(self.founds) + 3
             self.founds.append(found)
+            self.entries += 1
         numbers[at + 4] = 0
         self.upto = at + HEADER
 
@@ -109,6 +112,7 @@ class Completions:
     def read(self, events: Callable[[int], tuple[Row, int, Item]]) -> Iterator[tuple[int, Gathered]]:
         """What has not been told, which from now on it has: events and what each completed. `events` gives values,
         time and item of an event."""
+        self.entries = 0
         while self.told < self.upto:
             at = self.told
             event = int(self.numbers[at])
@@ -149,19 +153,3 @@ class Completions:
             return Blocks(tables, page, self.numbers[begin + 1 : end], number, upto, last, time, item)
         assert audience.ranks is not None
         return Ranges(audience.ranks, Played(tables, page, upto, last, time, item), self.numbers[begin:end])
-
-    def entries(self) -> int:
-        """Of what has not been told, how many pairs of an event and a target have matches. O(rows, and of families
-        members)."""
-        total = 0
-        at = self.told
-        while at < self.upto:
-            audience = self.audiences[self.numbers[at + 1]]
-            known = self.numbers[at + 2]
-            if known & 3 == RANGES and known != LIMIT:
-                begin = at + HEADER
-                total += Ranges.reached(self.numbers[begin : begin + self.numbers[at + 4]])
-            else:
-                total += len(audience.targets)
-            at += HEADER + self.numbers[at + 4]
-        return total

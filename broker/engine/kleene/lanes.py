@@ -140,7 +140,7 @@ class Lane:
 
     def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
         """An event of one of the streams, by its number among them, and the symbols that it satisfies."""
-        place = self._count(stream, row)
+        place = self.count(stream, row)
         if len(symbols) == 0:
             return
         known = self.readers[stream]
@@ -156,13 +156,11 @@ class Lane:
         for matcher in touched:
             mask = matcher.mask
             matcher.mask = 0
-            self._step(matcher, mask, row, time, place, item, found)
+            self.step(matcher, mask, row, time, place, item, found)
         touched.clear()
-        self._until_sweep -= 1
-        if self._until_sweep < 0:
-            self._sweep(time)
+        self.upkeep(time)
 
-    def _count(self, stream: i64, row: Row) -> i64:
+    def count(self, stream: i64, row: Row) -> i64:
         """Count the event: its number in its partition."""
         self.position += 1
         place: i64 = 0
@@ -173,7 +171,7 @@ class Lane:
                 self.places[key] = place
         return place
 
-    def _step(
+    def step(
         self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
         """The event to a machine some of whose inputs it satisfies."""
@@ -185,6 +183,12 @@ class Lane:
             matcher.complain(found)
         if machine.pending.next < matcher.alarm:
             self.clock.set(matcher)
+
+    def upkeep(self, time: i64) -> None:
+        """After each event."""
+        self._until_sweep -= 1
+        if self._until_sweep < 0:
+            self._sweep(time)
 
     def _sweep(self, time: i64) -> None:
         """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many

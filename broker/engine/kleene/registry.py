@@ -20,6 +20,7 @@ from ..target import Feed, Outcome, Target
 from .family import Family, Member
 from .lanes import Clock, Lane, Matcher, Reader
 from .machine import Machine
+from .route import Entry, Route
 from .tables import Bounds, Switches
 
 
@@ -42,15 +43,6 @@ class KleeneAssembly:
 
     def outcome(self) -> Outcome:
         return Outcome(tuple(name for name, _ in self.pattern.items), ())
-
-
-@final
-class Entry:
-    """A lane, and which of its streams a stream is."""
-
-    def __init__(self, lane: Lane, stream: int) -> None:
-        self.lane = lane
-        self.stream = stream
 
 
 @final
@@ -91,6 +83,8 @@ class Kleenes:
         self.seating: dict[str, int] | None = None  # while subscriptions come again: by name, the number of a machine
         self.seated: dict[int, Matcher] = {}  # those of them that are there again
         self._lanes: dict[Any, Lane] = {}
+        self.feeding = 0  # subscriptions whose results make up streams
+        self._routes: dict[int, Route] = {}
         self._newest: dict[object, Matcher] = {}  # by what equal, or alike, subscriptions have in common
 
     def join(self, assembly: KleeneAssembly, subscriber: Subscriber, feed: Feed | None) -> None:
@@ -114,6 +108,7 @@ class Kleenes:
         seat = self.seats[subscriber.name] = KleeneSeat(lane, matcher, member, numbers)
         target = seat.target()
         target.serve(subscriber, feed)
+        self.feeding += feed is not None
         seat.put(target)
 
     def _matcher(self, assembly: KleeneAssembly, lane: Lane, numbers: list[int], name: str) -> Matcher:
@@ -132,6 +127,7 @@ class Kleenes:
         self._newest[alike] = matcher
         if seating is not None:
             self.seated[before] = matcher
+        self._routes.clear()
         lane.matchers[matcher] = None
         for at, given in enumerate(plan.inputs):
             stream = lane.streams.index(plan.pattern.sources[given.source].stream)
@@ -148,6 +144,7 @@ class Kleenes:
         plan = assembly.plan
         seat = self.seats.pop(name)
         target = seat.target().without(name, 0)
+        self.feeding -= feed is not None
         if target.feeds is not None:
             target.feeds = [other for other in target.feeds if other is not feed] or None
         seat.put(target)
@@ -165,6 +162,7 @@ class Kleenes:
 
     def _dismiss(self, assembly: KleeneAssembly, seat: KleeneSeat) -> None:
         lane, matcher = seat.lane, seat.matcher
+        self._routes.clear()
         for readers in lane.readers:
             for number in list(readers):
                 if number in seat.symbols:
@@ -202,6 +200,14 @@ class Kleenes:
                 self.entries[number] = rest
             else:
                 del self.entries[number]
+
+    def route(self, stream: str) -> Route | None:
+        """How a batch of a stream comes here, if patterns read it. O(its lanes) once after each change."""
+        number = self.directory.stream(stream)
+        route = self._routes.get(number)
+        if route is None and number in self.entries:
+            route = self._routes[number] = Route(stream, self.entries[number])
+        return route
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
