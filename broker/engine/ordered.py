@@ -21,12 +21,12 @@ from mypy_extensions import i64
 from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep_delay
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep, sweep_delay
 from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
-from .kleene.route import Entry, Route
+from .kleene.route import Entry
 from .kleene.telling import tell
 from .program import Program
 from .results import Derived, Results, flattened
@@ -98,22 +98,22 @@ class OrderedRuntime:
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
         directory = self.program.directory
-        spaces = directory.spaces[directory.stream(stream)]
-        all_lanes = self.program.composites.lanes
-        lanes = all_lanes.get(directory.stream(stream))
+        number = directory.stream(stream)
+        spaces = directory.spaces[number]
+        lanes = self.program.composites.lanes.get(number)
         kleenes = self.program.kleenes
-        entries = kleenes.entries.get(directory.stream(stream))
+        entries = kleenes.entries.get(number)
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
-        scopes = forecasts.scopes.get(directory.stream(stream))
-        number = directory.stream(stream)
-        if lanes is None and not foretold and kleenes.feeding == 0 and directory.others[number] == 0:
-            route = kleenes.route(stream)
-            if route is not None:
-                self._travel(route, spaces, results)
-                return results
+        scopes = forecasts.scopes.get(number)
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
+        if entries is not None and lanes is None and not foretold:
+            if kleenes.travel(stream, times, rows, ids, now, results.completions):
+                self.now = times[-1]
+                if self.expiry.next < times[-1]:
+                    self._expire(times[-1])
+                return results
         done: i64 = 0
         i: i64
         for i in range(n):
@@ -138,7 +138,7 @@ class OrderedRuntime:
             self.item = ids[i]
             self.link = ids[i]
             if scopes is not None:
-                forecasts.begin(scopes, directory.stream(stream), self.row, time)
+                forecasts.begin(scopes, number, self.row, time)
             self._visit(spaces)
             if lanes is not None or entries is not None:
                 self._compose(lanes, entries)
@@ -148,18 +148,6 @@ class OrderedRuntime:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
         return results
-
-    def _travel(self, route: Route, spaces: list[Space], results: Results) -> None:
-        """A batch that nobody reads but patterns, none of which makes events of what it finds."""
-        kleenes, times = self.program.kleenes, results.times
-        if len(times) == 0:
-            return
-        now: i64 = BEFORE if self.now is None else self.now
-        statics = self.program.directory.statics
-        route.travel(spaces, statics, kleenes.clock, results.completions, times, results.rows, results.ids, now)
-        self.now = times[-1]
-        if self.expiry.next < times[-1]:
-            self._expire(times[-1])
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """The derived events from that number on, and what comes of them: how many there are."""
@@ -389,15 +377,7 @@ class OrderedRuntime:
 
     def _expire(self, now: int) -> None:
         for cell in self.expiry.take(now):
-            delay = 0
-            kept: list[Run] = []
-            for run in cell.runs:
-                if run.limit < now or run.place.dead or run.touched != UNTOUCHED:
-                    continue
-                kept.append(run)
-                if run.limit != FOREVER:
-                    delay = max(delay, sweep_delay(run, now))
-            cell.runs = kept
+            delay = sweep(cell, now)
             if delay > 0:
                 self.expiry.schedule(cell, now, delay)
             self._drop_if_empty(cell)

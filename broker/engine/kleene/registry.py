@@ -10,13 +10,17 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, final
 
+from mypy_extensions import i64
+
 from ...algebra.kleene import Pattern
 from ...automaton.kleene import Plan, compile_kleene
 from ...automaton.kleene.measures import measures_of, monotone, variant
+from ...events.schema import Row
 from ..composites.symbols import Symbols
 from ..directory import Directory
 from ..subscriber import Form, Subscriber
 from ..target import Feed, Outcome, Target
+from .completions import Completions
 from .family import Family, Member
 from .lanes import Clock, Lane, Matcher, Reader
 from .machine import Machine
@@ -201,13 +205,19 @@ class Kleenes:
             else:
                 del self.entries[number]
 
-    def route(self, stream: str) -> Route | None:
-        """How a batch of a stream comes here, if patterns read it. O(its lanes) once after each change."""
+    def travel(
+        self, stream: str, times: list[int], rows: list[Row], ids: list[int], now: i64, found: Completions
+    ) -> bool:
+        """Take a whole batch, `now` being the newest time before it, where nobody reads its stream but patterns, and
+        none makes events of what it finds; else, or of no events, nothing is done, and False."""
         number = self.directory.stream(stream)
+        if self.feeding > 0 or self.directory.others[number] > 0 or len(times) == 0:
+            return False
         route = self._routes.get(number)
-        if route is None and number in self.entries:
+        if route is None:
             route = self._routes[number] = Route(stream, self.entries[number])
-        return route
+        route.travel(self.directory.spaces[number], self.directory.statics, self.clock, found, times, rows, ids, now)
+        return True
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
