@@ -331,7 +331,7 @@ class Results(Sequence[Match]):
         return self._said
 
     def __len__(self) -> int:
-        return self._counted()[-1]
+        return self._counted()[-1] if self.block_upto else self.completions.total()
 
     def __iter__(self) -> Iterator[Match]:
         ordinals = iter(self._numbered())

@@ -41,14 +41,15 @@ class Audience:
         self.targets = targets
         self.ranks = ranks
         self.compressed = compressed
-        self.fed = any(target.feeds is not None for target in targets)
+        self._served: list[int] = []
 
     def served(self) -> list[int]:
-        """Subscribers of the targets before each one; at the end, of all."""
-        found = [0]
-        for target in self.targets:
-            found.append(found[-1] + len(target.subscribers()))
-        return found
+        """Subscribers of the targets before each one; at the end, of all. O(targets) once."""
+        if not self._served:
+            self._served = [0]
+            for target in self.targets:
+                self._served.append(self._served[-1] + len(target.subscribers()))
+        return self._served
 
 
 @final
@@ -130,6 +131,32 @@ class Completions:
                 found.append(one)
             self.told += HEADER + self.numbers[self.told + 4]
         return found
+
+    def total(self) -> int:
+        """How many results what has not been told makes for all subscribers; none is made. O(rows, and numbers of
+        families)."""
+        total = 0
+        at = self.told
+        while at < self.upto:
+            audience = self.audiences[self.numbers[at + 1]]
+            served = audience.served()
+            known, begin = self.numbers[at + 2], at + HEADER
+            end = begin + self.numbers[at + 4]
+            kind = known & 3
+            if kind == RANGES:
+                for i in range(begin, end, 3):
+                    total += served[self.numbers[i + 2]] - served[self.numbers[i + 1]]
+            elif known == LIMIT or audience.compressed:
+                total += served[-1]
+            elif kind == FIRSTS:
+                total += int(end - begin) * served[-1]
+            elif kind == BLOCKS:
+                total += int(self.numbers[begin]) * served[-1]
+            else:
+                found = self.founds[known >> 2]
+                total += Gathered(audience.targets, found, False).total()
+            at = end
+        return total
 
     def _found(self, at: i64, audience: Audience, events: Callable[[int], tuple[Row, int, Item]]) -> Found | None:
         """The matches of the row there."""

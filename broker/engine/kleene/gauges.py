@@ -67,8 +67,10 @@ class Gauge:
     def read(self, row: Row) -> None:
         """The level of an event."""
         self.odd = False
+        level = NULL
         if self.attribute >= 0:
-            level = self._number(row[self.attribute], EXACT)
+            given: Any = row[self.attribute]
+            level = given if isinstance(given, float) else self._number(given, EXACT)
         else:
             level = self._number(self.levels.value(row, (), (), 0, 0), EXACT)
         if self.equal:
