@@ -17,7 +17,6 @@ from .found import Item
 from .numbers import FEW, Gauges, Numbers
 from .packed import Integers, integers, put_integer, shifted_integers
 from .pending import Pending
-from .replay import Page
 from .shadows import Shadow
 from .tables import Tables
 from .track import Track
@@ -84,7 +83,7 @@ class Columns(Numbers):
             if not self.measure(row):
                 return False
             if self.head == self.upper:
-                self.page = Page(upto)
+                self.page = self.page.empty()
             self.page.add(row, time, item, takes)
             for track in self.tracks:
                 track.take(self.takers, taking)

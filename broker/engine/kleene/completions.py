@@ -63,13 +63,16 @@ class Completions:
         self.told: i64 = 0
         self.entries: i64 = 0  # of what has not been told, how many pairs of an event and a target have matches
         self.numbers: Integers = integers()
+        self.audience: Audience | None = None  # the last of
         self.audiences: list[Audience] = []
+        self.page: Page | None = None  # the last of
         self.pages: list[Page] = []
         self.founds: list[Found] = []
 
     def serve(self, audience: Audience) -> None:
         """What comes next is for these. O(1)."""
-        if len(self.audiences) == 0 or self.audiences[-1] is not audience:
+        if self.audience is not audience:
+            self.audience = audience
             self.audiences.append(audience)
 
     def room(self, count: i64) -> Integers:
@@ -81,7 +84,8 @@ class Completions:
 
     def close(self, page: Page, upto: i64, kind: i64, count: i64) -> None:
         """The numbers that were written are a row: of matches that may have taken what is in the log below `upto`."""
-        if len(self.pages) == 0 or self.pages[-1] is not page:
+        if self.page is not page:
+            self.page = page
             self.pages.append(page)
         at = self.upto
         numbers = self.numbers

@@ -137,7 +137,7 @@ class Numbers(Cell):
             taken, slots = page.path(self.tables, first, upto)
             trail: Trail = None
             for at in taken:
-                trail = (trail, 0, page.items[at], page.times[at], int(page.base) + at)
+                trail = (trail, 0, page.items[at], int(page.times[at]), int(page.base) + at)
             start = page.times[first - page.base]
             for plain in self.plain:
                 plain.inside[0].append(Run(start, BEFORE, slots, trail, position - 1, place - 1))
@@ -165,7 +165,7 @@ class Numbers(Cell):
         for first in self.firsts_alive():
             if page.times[first - page.base] >= oldest:
                 taken, _ = page.path(self.tables, first, page.base + len(page.items))
-                yield [(0, page.items[at], page.times[at]) for at in taken]
+                yield [(0, page.items[at], int(page.times[at])) for at in taken]
 
     def kept(self) -> int:
         """How many numbers stand for runs."""

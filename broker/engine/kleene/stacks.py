@@ -21,7 +21,6 @@ from .found import Item
 from .numbers import FEW, Gauges, Numbers
 from .packed import Integers, integers, put_integer, roomy, shifted_integers
 from .pending import Pending
-from .replay import Page
 from .shadows import Shadow
 from .tables import BEFORE, Tables
 from .track import Track
@@ -79,12 +78,13 @@ class Stacks(Numbers):
         if low == self.begun and not begins:
             return True
         if self.oldest == self.begun:
-            self.page = Page(upto)
-            self.page.first = self.begun
+            self.page = self.page.empty()
+            if len(self.page.items) == 0:
+                self.page.first = self.begun
             self.start = time
         self.page.add(row, time, item, takes)
         if begins:
-            self.page.begun.append(int(upto))
+            self.page.start(upto)
             self.begun += 1
         self.lows = put_integer(self.lows, self.top, low)
         for track in self.tracks:
@@ -175,7 +175,7 @@ class Stacks(Numbers):
 
     def firsts_alive(self) -> list[int]:
         page = self.page
-        return page.begun[self.oldest - page.first :] if self.oldest < self.begun else []
+        return [int(page.begun[at - page.first]) for at in range(self.oldest, self.begun)]
 
     def drop(self) -> None:
         self.bottom = self.top = 0
@@ -192,6 +192,7 @@ class Stacks(Numbers):
             assert self.bottom == self.top
             return
         assert (self.bottom == self.top) == (self.oldest == self.begun), "groups without runs, or runs without groups"
+        assert self.page.first + len(self.page.begun) == self.begun
         values = self.taking.values
         for g in range(self.bottom, self.top):
             assert g == self.bottom or self.lows[g - 1] < self.lows[g], "a group without runs"
