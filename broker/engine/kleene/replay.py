@@ -59,9 +59,10 @@ class Page:
         return self if len(self.items) < FEW else Page(self.base + len(self.items))
 
     def turned(self, first: i64) -> Page:
-        """A page without what is before `first`, if that is more than half of it; else the same."""
+        """A page without what is before `first`, if that is three quarters of it; else the same. O(1), amortised: what
+        is kept is copied, but only after three times as much has come."""
         gone = first - self.base
-        if gone < FEW or 2 * gone < len(self.items):
+        if gone < FEW or 4 * gone < 3 * len(self.items):
             return self
         page = Page(first)
         page.items = self.items[gone:]
