@@ -85,12 +85,11 @@ class Numbers(Cell):
         """An event that satisfies the inputs in `mask`; appends what it completes."""
         if len(self.plain) == 0:
             tables = self.tables
-            edges = tables.edges[0]
-            takes = mask & edges.take != 0
-            ends = tables.last > 0 and mask & tables.edges[1].begin != 0
+            takes = mask & tables.takes != 0
+            ends = mask & tables.ends != 0
             self.expire(time - tables.window)
             if self._level(row, takes, ends) and self.move(
-                takes, mask & edges.begin != 0, ends, row, time, item, found
+                takes, mask & tables.begins != 0, ends, row, time, item, found
             ):
                 return
             self._become_plain(position, place)

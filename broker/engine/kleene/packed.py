@@ -16,7 +16,7 @@ with suppress(ImportError):  # interpreted code does without
     from librt.vecs import append, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-ROOM: Final = 256  # numbers that a column has room for from the beginning, where somebody asks for room
+ROOM: Final = 32  # numbers that a column has room for from the beginning, where somebody asks for room
 
 if not COMPILED:
     globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
