@@ -123,6 +123,7 @@ class Bulk:
 
     def _group(self, kind: Kind, recipe: Recipe, key: Key, literals: Literals) -> Group:
         kind.groups += 1
+        self.directory.count(recipe.stream, 1)
         space = self.directory.space(recipe.stream, recipe.positions)
         static = self.directory.static(space, key)
         outcome = Outcome(recipe.automaton.schema.names, recipe.outputs(literals))
@@ -140,6 +141,7 @@ class Bulk:
 
     def _withdraw(self, group: Group) -> None:
         group.kind.groups -= 1
+        self.directory.count(group.space.stream, -1)
         if not group.kind.groups:
             del self._kinds[group.kind.structure]
         static = self.directory.static(group.space, group.key)

@@ -82,6 +82,20 @@ def sweep_delay(run: Run, now: int) -> int:
     return 1 << max(0, rest).bit_length()
 
 
+def sweep(cell: Cell, now: int) -> int:
+    """Drop the runs that no event affects any more. Returns how long to wait for the next time; 0: no need. O(runs)."""
+    delay = 0
+    kept: list[Run] = []
+    for run in cell.runs:
+        if run.limit < now or run.place.dead or run.touched != UNTOUCHED:
+            continue
+        kept.append(run)
+        if run.limit != FOREVER:
+            delay = max(delay, sweep_delay(run, now))
+    cell.runs = kept
+    return delay
+
+
 @final
 class Expiry:
     """Cells to be swept, a ring a window length: in each, cells are in the order of their due times for free.

@@ -44,6 +44,7 @@ class Directory:
         self.statics: list[dict[Key, Static]] = []
         self.changed: list[Cellmark] = []
         self.dead = 0
+        self.others: list[int] = []  # by stream number, start arcs and places that do not tell of symbols
         self._free_streams: list[int] = []
         self._free_spaces: list[int] = []
 
@@ -56,8 +57,13 @@ class Directory:
             else:
                 number = len(self.spaces)
                 self.spaces.append([])
+                self.others.append(0)
             self.streams[name] = number
         return number
+
+    def count(self, stream: str, difference: int) -> None:
+        """So many more start arcs or places of a stream are there for others than composites and patterns."""
+        self.others[self.stream(stream)] += difference
 
     def forget(self, name: str) -> list[int]:
         """Drop a stream that nobody reads or makes any more: the numbers of its spaces, whose cells are to go."""
@@ -66,6 +72,7 @@ class Directory:
             return []
         gone = [space.number for space in self.spaces[number]]
         assert not any(self.statics[space] for space in gone)
+        assert self.others[number] == 0
         self.spaces[number] = []
         self._free_streams.append(number)
         self._free_spaces += gone

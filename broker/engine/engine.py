@@ -207,7 +207,7 @@ class Engine:
     def finish(self) -> Results:
         """No more events come: what waits for time to pass is told, open forecasts are censored. It may go on."""
         results = release(self.runtime, END_OF_TIME)
-        self.matches += len(results.targets) - results.notices
+        self.matches += results.entries()
         for target, notice in self.program.forecasts.close():
             results.tell(0, target, notice)
         return results
@@ -219,7 +219,7 @@ class Engine:
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
         results = punctuate(self.runtime, time)
-        self.matches += len(results.targets) - results.notices
+        self.matches += results.entries()
         return results
 
     def _publishes(self, subscriber: Subscriber) -> Feed | None:
@@ -315,7 +315,7 @@ class Engine:
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n
-        self.matches += len(results.targets) - results.notices
+        self.matches += results.entries()
         return results
 
     # --- forecasts ----------------------------------------------------------------------------------------------

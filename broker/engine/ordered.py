@@ -21,12 +21,12 @@ from mypy_extensions import i64
 from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep_delay
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep, sweep_delay
 from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
-from .kleene.registry import Entry
+from .kleene.route import Entry
 from .kleene.telling import tell
 from .program import Program
 from .results import Derived, Results, flattened
@@ -98,16 +98,22 @@ class OrderedRuntime:
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
         directory = self.program.directory
-        spaces = directory.spaces[directory.stream(stream)]
-        all_lanes = self.program.composites.lanes
-        lanes = all_lanes.get(directory.stream(stream))
+        number = directory.stream(stream)
+        spaces = directory.spaces[number]
+        lanes = self.program.composites.lanes.get(number)
         kleenes = self.program.kleenes
-        entries = kleenes.entries.get(directory.stream(stream))
+        entries = kleenes.entries.get(number)
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
-        scopes = forecasts.scopes.get(directory.stream(stream))
+        scopes = forecasts.scopes.get(number)
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
+        if entries is not None and lanes is None and not foretold:
+            if kleenes.travel(stream, times, rows, ids, now, results.completions):
+                self.now = times[-1]
+                if self.expiry.next < times[-1]:
+                    self._expire(times[-1])
+                return results
         done: i64 = 0
         i: i64
         for i in range(n):
@@ -119,7 +125,9 @@ class OrderedRuntime:
                 now = time
                 self.now = time
                 if kleenes.clock.next < time:
-                    tell(results, kleenes.clock.advance(time), i, time)
+                    results.completions.event = i
+                    kleenes.clock.advance(time, results.completions)
+                    tell(results, time)
                 if self.expiry.next < time:
                     self._expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
@@ -130,7 +138,7 @@ class OrderedRuntime:
             self.item = ids[i]
             self.link = ids[i]
             if scopes is not None:
-                forecasts.begin(scopes, directory.stream(stream), self.row, time)
+                forecasts.begin(scopes, number, self.row, time)
             self._visit(spaces)
             if lanes is not None or entries is not None:
                 self._compose(lanes, entries)
@@ -358,24 +366,18 @@ class OrderedRuntime:
                 for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
                     block = feed_streams(self.results, target, block, self.time)
         if entries is not None:
+            found = self.results.completions
+            found.event = self.index
             for entry in entries:
-                gathered = entry.lane.take(entry.stream, symbols, self.row, self.time, item)
-                if len(gathered) > 0:
-                    tell(self.results, gathered, self.index, self.time)
+                entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
+            if found.told < found.upto:
+                tell(self.results, self.time)
 
     # --- expiry -------------------------------------------------------------------------------------------------
 
     def _expire(self, now: int) -> None:
         for cell in self.expiry.take(now):
-            delay = 0
-            kept: list[Run] = []
-            for run in cell.runs:
-                if run.limit < now or run.place.dead or run.touched != UNTOUCHED:
-                    continue
-                kept.append(run)
-                if run.limit != FOREVER:
-                    delay = max(delay, sweep_delay(run, now))
-            cell.runs = kept
+            delay = sweep(cell, now)
             if delay > 0:
                 self.expiry.schedule(cell, now, delay)
             self._drop_if_empty(cell)

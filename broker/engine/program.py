@@ -129,6 +129,7 @@ class Program:
             return
         place = self.directory.place(node.number, node.depth, node.state)
         self.places[node.number] = place
+        self.directory.count(node.state.stream, 1)
         update = Update(node.entry.update) if node.entry.update else None
         if node.rebind is not None:
             loop = Update(node.rebind.update) if node.rebind.update else None
@@ -150,6 +151,7 @@ class Program:
     def _enroll(self, start: StartArc) -> None:
         if not start.enrolled:
             start.enrolled = True
+            self.directory.count(start.space.stream, 1)
             self.directory.static(start.space, start.key).arcs.add(start.transition)
 
     def _add_arc(self, node: Node, arc: Transition) -> None:
@@ -204,6 +206,7 @@ class Program:
             place = self.places.pop(node.number)
             place.dead = True
             self.directory.dead += 1
+            self.directory.count(node.state.stream, -1)
             del self._forward_bounds[node.number]
             start = self._starts.pop(node.number, None)
             if start is not None:
@@ -222,6 +225,7 @@ class Program:
     def _withdraw(self, start: StartArc) -> None:
         if start.enrolled:
             start.enrolled = False
+            self.directory.count(start.space.stream, -1)
             self.directory.static(start.space, start.key).arcs.remove(start.transition)
             self.directory.prune(start.space, start.key)
 

@@ -23,7 +23,8 @@ def release(runtime: OrderedRuntime, time: int) -> Results:
     now = 0 if runtime.now is None else runtime.now
     runtime.time = now
     results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
-    tell(results, runtime.program.kleenes.clock.advance(time), 0, now)
+    runtime.program.kleenes.clock.advance(time, results.completions)
+    tell(results, now)
     runtime.derive(results, 1, 0)
     for target, notice in runtime.program.forecasts.finish(now):
         results.tell(0, target, notice)

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row, Value
 from .cells import Lineage, Run
 from .composites.composed import Composed, ids, start_of, trace_of
+from .kleene.completions import Completions
 from .kleene.expansion import Expansion
-from .kleene.found import Matched
+from .kleene.found import Found, Item, Matched
 from .kleene.gathered import trace_of as trace_of_match
 from .notices import Forecast, Notice
 from .subscriber import Subscriber, digest
@@ -128,6 +129,7 @@ class Results(Sequence[Match]):
         self.block_run: list[Run | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self.composed: dict[int, Composed] = {}  # by block: of composite subscriptions
+        self.completions = Completions()  # of patterns: not among the targets before `unfold`
         self.notices = 0
         self._closed = 0
         self._sealed = True  # the newest block is not to grow
@@ -160,6 +162,26 @@ class Results(Sequence[Match]):
         self.block_run.append(None)
         self.block_upto.append(self._closed)
 
+    def unfold(self) -> list[tuple[Target, Found]]:
+        """Make blocks of what patterns completed since the last call. Returns what goes to streams that are published,
+        too. O(those who are served)."""
+        fed: list[tuple[Target, Found]] = []
+        completions = self.completions
+        if completions.told == completions.upto:
+            return fed
+        for event, gathered in completions.read(self._happened):
+            for target, found in gathered.parts():
+                if target.first is not None:
+                    self.targets.append(target)
+                    self.compose(event, Composed(None, None, not gathered.compressed, None, found))
+                if target.feeds is not None and found is not None:
+                    fed.append((target, found))
+        return fed
+
+    def entries(self) -> int:
+        """How many matches there are; those of composite subscriptions and patterns by event and subscription."""
+        return len(self.targets) - self.notices + int(self.completions.entries)
+
     def tell(self, event: int, target: Target, notice: Notice) -> None:
         """A forecast of the target's subscriber, or what became of one, at this event."""
         self.targets.append(target)
@@ -174,6 +196,11 @@ class Results(Sequence[Match]):
             return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
         event = self.derived[index - len(self.times)]
         return event.row, event.start, event.time, event.trace, event.lineage
+
+    def _happened(self, index: int) -> tuple[Row, int, Item]:
+        """Values, time and item of an event."""
+        row, _, time, trace, link = self._event(index)
+        return row, time, link if isinstance(link, int) else (int(trace), tuple(flattened(link)))
 
     def _served(self, block: int, match: int) -> list[Subscriber]:
         run = self.block_run[block]
@@ -194,6 +221,7 @@ class Results(Sequence[Match]):
     def _counted(self) -> list[int]:
         """For every match, how many results come before it; at the end, how many there are."""
         if self._offsets is None:
+            self.unfold()
             offsets = [0]
             match = 0
             for block, upto in enumerate(self.block_upto):
@@ -217,6 +245,7 @@ class Results(Sequence[Match]):
     def _numbered(self) -> list[int]:
         """The ordinal of every result among equal ones in its epoch."""
         if self._ordinals is None:
+            self.unfold()
             tally = dict(self._before)
             epoch = self.times[0] if self.times else 0
             ordinals: list[int] = []
@@ -311,7 +340,7 @@ class Results(Sequence[Match]):
         return self._said
 
     def __len__(self) -> int:
-        return self._counted()[-1]
+        return self._counted()[-1] if self.block_upto else self.completions.total()
 
     def __iter__(self) -> Iterator[Match]:
         ordinals = iter(self._numbered())

@@ -41,6 +41,7 @@ def taken_out(results: object) -> list[Share]:
     # Compiled, a class under Sequence takes every sequence for its own: an empty tuple, where nothing was published.
     if isinstance(results, tuple | list) or not isinstance(results, Results):
         return []
+    results.unfold()
     counts = [composed.count() for composed in results.composed.values() if composed.tuples]
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
         return []

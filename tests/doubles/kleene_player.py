@@ -11,6 +11,7 @@ from broker.algebra.kleene import Pattern
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.algebra.semantics_sase import Assignment, Event
 from broker.automaton.kleene import Plan
+from broker.engine.kleene.completions import Completions
 from broker.engine.kleene.found import Found
 from broker.events.schema import Row
 
@@ -46,12 +47,13 @@ class Player:
         if None not in key:
             place = self.places[key] = self.places.get(key, 0) + 1
         hits = self.hits(source, row)
-        found: list[Found] = []
+        found = Completions()
+        found.serve(self.machine.audience([], False))
         if hits:
             self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, item, found)
         if self.check:
             self.machine.check_invariants()
-        return self.read(found)
+        return self.read(found.all(row, time, item))
 
     def hits(self, source: int, row: Row) -> list[int]:
         environment = Environment(Occurrence(row, 0, 0, ()))
@@ -64,12 +66,13 @@ class Player:
 
     def pass_time(self, time: int = END) -> list[Result]:
         """What is known when time has passed."""
-        found: list[Found] = []
+        found = Completions()
+        found.serve(self.machine.audience([], False))
         if self.machine.next < time:
             self.machine.advance(time, found)
         if self.check:
             self.machine.check_invariants()
-        return self.read(found)
+        return self.read(found.all((), time, 0))
 
     def read(self, found: list[Found]) -> list[Result]:
         results: list[Result] = []

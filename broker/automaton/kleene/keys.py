@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...algebra.kleene import Bound, Component, Guard, Join, Pattern
+from ...algebra.kleene import Bound, Component, Guard, Join, Pattern, Source
+from ...algebra.normal_form import Form
+from ...algebra.terms import Attribute, Comparison, Constant, Side
 
 Place: TypeAlias = tuple[int, int]
 """A component and a position in its events."""
@@ -73,6 +75,50 @@ def _leads(pattern: Pattern, join: Join, chain: dict[int, int]) -> bool:
     """Whether a join is with a value of the chain."""
     slot = pattern.slots[join.register.slot]
     return isinstance(slot, Bound) and chain.get(slot.component) == join.register.position
+
+
+def constants(pattern: Pattern, parts: tuple[KeyPart, ...]) -> dict[int, Constant]:
+    """By part of the key, the value that some component's only or first event must have there: so then must all events
+    of a match. O(components x parts x size of the guards)."""
+    found: dict[int, Constant] = {}
+    for number, part in enumerate(parts):
+        types = {
+            pattern.sources[component.source].schema.attributes[position].type
+            for component, position in zip(pattern.components, part.positions)
+        }
+        for component, position in zip(pattern.components, part.positions):
+            value = _constant(component.begin.static, position)
+            if value is not None and len(types) == 1:
+                found.setdefault(number, value)
+    return found
+
+
+def _constant(form: Form, position: int) -> Constant | None:
+    """What every clause wants the attribute to equal."""
+    found: set[Constant] = set()
+    for clause in form:
+        own = [atom.right for atom in clause if _equals(atom, position) and isinstance(atom.right, Constant)]
+        if not own:
+            return None
+        found.add(own[0])
+    return found.pop() if len(found) == 1 else None
+
+
+def _equals(atom: Comparison, position: int) -> bool:
+    left = atom.left
+    event = isinstance(left, Attribute) and left.side == Side.EVENT and left.position == position
+    return event and atom.operator == "="
+
+
+def narrowed(form: Form, source: Source, values: dict[int, Constant]) -> Form:
+    """A guard of events that must also have these values at these positions."""
+    atoms: list[Comparison] = []
+    for position, value in sorted(values.items()):
+        own = source.schema.attributes[position]
+        if own.type != value.type:
+            continue  # a negated event's, which may be of another type
+        atoms.append(Comparison("=", Attribute(Side.EVENT, position, own.type, own.name, own.nullable), value))
+    return tuple(clause + tuple(atom for atom in atoms if atom not in clause) for clause in form)
 
 
 def covered(pattern: Pattern, parts: tuple[KeyPart, ...], guard: Guard, positions: tuple[int, ...]) -> tuple[Join, ...]:

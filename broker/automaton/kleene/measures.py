@@ -66,8 +66,13 @@ def monotone(plan: Plan, measures: Measures) -> bool:
         for other in (*measures.begin, *measures.end)
     )
     step = plan.steps[0]
-    always = plan.inputs[step.take].guard == ALWAYS or step.take == step.begin
+    always = _implies(plan.inputs[step.begin].guard, plan.inputs[step.take].guard)
     return own and known and always and take.operator in wanted
+
+
+def _implies(given: Form, wanted: Form) -> bool:
+    """Whether what satisfies the one satisfies the other, as far as their atoms say so."""
+    return all(any(set(clause) <= set(known) for clause in wanted) for known in given)
 
 
 def variant(plan: Plan, measures: Measures) -> tuple[object, float] | None:

@@ -17,9 +17,9 @@ from ...algebra.kleene import Guard, Join, Negated, Pattern
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import Attribute, Comparison, Side
 from ...events.errors import LimitExceeded
-from .keys import KeyPart, covered, key_parts
+from .keys import KeyPart, constants, covered, key_parts, narrowed
 
-Numbering: TypeAlias = Callable[[int, Form, tuple[int, ...]], int]
+Numbering: TypeAlias = Callable[[int, Form, tuple[int, ...], tuple[int, ...]], int]
 
 STRICT: Final = 0
 PARTITION: Final = 1
@@ -99,9 +99,13 @@ def compile_kleene(pattern: Pattern, keyed: bool = True) -> Plan:
     if not keyed:
         parts = parts[: len(pattern.partition)]
     inputs: dict[Input, int] = {}
+    known = constants(pattern, parts)
 
-    def number(source: int, guard: Form, key: tuple[int, ...]) -> int:
-        return inputs.setdefault(Input(source, guard, key), len(inputs))
+    def number(source: int, guard: Form, key: tuple[int, ...], shared: tuple[int, ...]) -> int:
+        values = {position: known[part] for part, position in zip(shared, key) if part in known}
+        return inputs.setdefault(Input(source, narrowed(guard, pattern.sources[source], values), key), len(inputs))
+
+    every = tuple(range(len(parts)))
 
     steps: list[Step] = []
     for at, component in enumerate(pattern.components):
@@ -110,9 +114,9 @@ def compile_kleene(pattern: Pattern, keyed: bool = True) -> Plan:
         steps.append(
             Step(
                 STRATEGIES[component.strategy],
-                number(component.source, begin.static, key),
+                number(component.source, begin.static, key, every),
                 rest(begin, covered(pattern, parts, begin, key)),
-                -1 if take is None else number(component.source, take.static, key),
+                -1 if take is None else number(component.source, take.static, key, every),
                 ALWAYS if take is None else rest(take, covered(pattern, parts, take, key)),
                 ALWAYS if component.proceed is None else rest(component.proceed, ()),
             )
@@ -123,9 +127,7 @@ def compile_kleene(pattern: Pattern, keyed: bool = True) -> Plan:
     return Plan(pattern, tuple(inputs), tuple(steps), negations, parts)
 
 
-def _negation(
-    pattern: Pattern, parts: tuple[KeyPart, ...], negated: Negated, number: Callable[[int, Form, tuple[int, ...]], int]
-) -> Negation:
+def _negation(pattern: Pattern, parts: tuple[KeyPart, ...], negated: Negated, number: Numbering) -> Negation:
     """Of each part of the key, where the negated events have it, if they do."""
     source = pattern.sources[negated.source]
     found: dict[int, int] = dict(enumerate(source.key))
@@ -137,7 +139,7 @@ def _negation(
     shared = tuple(sorted(found))
     positions = tuple(found[at] for at in shared)
     told = covered(pattern, tuple(parts[at] for at in shared), negated.guard, positions)
-    given = number(negated.source, negated.guard.static, positions)
+    given = number(negated.source, negated.guard.static, positions, shared)
     return Negation(negated.place, given, shared, rest(negated.guard, told))
 
 

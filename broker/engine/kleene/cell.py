@@ -12,7 +12,8 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from .archive import Archive, Restored
-from .found import Found, Item
+from .completions import Completions
+from .found import Item
 from .shadows import Shadow
 
 Begun: TypeAlias = list[tuple[int, Item, int]]
@@ -33,7 +34,7 @@ class Cell:
         self.owed: i64 = 0
         self.upto: i64 = -(1 << 62)  # nonoverlap: where in the stream the last result that time completed ended
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]) -> None:
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         """An event that satisfies the inputs in `mask`; appends what it completes."""
         raise AssertionError
 

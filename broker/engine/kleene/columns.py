@@ -11,12 +11,12 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from .family import Family, Ranges
-from .found import Found, Item
+from .completions import FIRSTS, HEADER, RANGES, Completions
+from .family import Family
+from .found import Item
 from .numbers import FEW, Gauges, Numbers
 from .packed import Integers, integers, put_integer, shifted_integers
 from .pending import Pending
-from .replay import Page, Played, Replayed
 from .shadows import Shadow
 from .tables import Tables
 from .track import Track
@@ -26,7 +26,21 @@ from .track import Track
 class Columns(Numbers):
     """The runs from `head` to `upper`; `starts` the times of their first events, `firsts` these events' numbers."""
 
-    __slots__ = ("firsts", "found", "head", "highs", "leaving", "lows", "starts", "takers", "taking", "tracks", "upper")
+    __slots__ = (
+        "firsts",
+        "found",
+        "head",
+        "highs",
+        "leaving",
+        "lows",
+        "paired",
+        "starts",
+        "takers",
+        "taking",
+        "taking_now",
+        "tracks",
+        "upper",
+    )
 
     def __init__(
         self, tables: Tables, gauges: Gauges, family: Family | None, shadows: list[Shadow], pending: Pending
@@ -36,6 +50,9 @@ class Columns(Numbers):
         number = len(gauges.take)
         self.taking = self.tracks[:number]
         self.leaving = self.tracks[number:]
+        # The usual case: one measure to go on, one to end, and both can be asked in one pass.
+        self.paired = number == 1 and len(self.leaving) == 1 and tables.last > 0 and family is None
+        self.taking_now: i64 = 0
         self.starts: Integers = integers()
         self.firsts: Integers = integers()
         self.takers: Integers = integers()
@@ -45,25 +62,28 @@ class Columns(Numbers):
         self.head: i64 = 0
         self.upper: i64 = 0
 
-    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: list[Found]) -> bool:
+    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: Completions) -> bool:
         """O(live runs)."""
         tables = self.tables
         leaving: i64 = 0
         taking: i64 = 0
-        if begins and self.upper - self.head >= tables.bounds.runs:
+        if begins and self.upper - self.head >= tables.runs_max:
             self.lost += 1
             begins = False
         if self.head < self.upper:
-            if ends:
+            if ends and takes and self.paired:
+                leaving = self._pair()
+                taking = self.taking_now
+            elif ends:
                 leaving = self._passing(self.leaving, True) if self.family is None else self._ranging(self.family)
-            if takes:
+            if takes and not (ends and self.paired):
                 taking = self._passing(self.taking, False)
         upto = self.page.base + len(self.page.items)
         if begins or taking > 0:
             if not self.measure(row):
                 return False
             if self.head == self.upper:
-                self.page = Page(upto)
+                self.page = self.page.empty()
             self.page.add(row, time, item, takes)
             for track in self.tracks:
                 track.take(self.takers, taking)
@@ -76,8 +96,27 @@ class Columns(Numbers):
             leaving = self._complete(taking)
             upto += 1
         if leaving > 0:
-            self._report(leaving, upto, row if tables.last > 0 else None, time, item, found)
+            self._report(leaving, upto, found)
         return True
+
+    def _pair(self) -> i64:
+        """How many runs may end with the event, their indices in `found`, and in the same pass how many take it:
+        `taking_now`, in `takers`."""
+        out, into = self.found, self.takers
+        endings, values = self.leaving[0].values, self.taking[0].values
+        end, level = self.leaving[0].gauge.level, self.taking[0].gauge.level
+        leaving: i64 = 0
+        taking: i64 = 0
+        j: i64
+        for j in range(self.head, self.upper):
+            if end > endings[j]:
+                out[leaving] = j
+                leaving += 1
+            if level > values[j]:
+                into[taking] = j
+                taking += 1
+        self.taking_now = taking
+        return leaving
 
     def _passing(self, tracks: list[Track], ends: bool) -> i64:
         """How many runs the event satisfies all these measures of; their indices are in `found` or `takers`."""
@@ -173,23 +212,35 @@ class Columns(Numbers):
             self.lows = put_integer(self.lows, len(self.lows), 0)
             self.highs = put_integer(self.highs, len(self.highs), 0)
 
-    def _report(self, count: i64, upto: i64, row: Row | None, time: i64, item: Item, found: list[Found]) -> None:
+    def _report(self, count: i64, upto: i64, found: Completions) -> None:
         tables = self.tables
         if tables.alone:
             count = 1
-        elif count > tables.bounds.matches:
+        elif count > tables.matches_max:
             self.lost += 1
-            count = tables.bounds.matches
-        firsts = self.found[:count]
+            count = tables.matches_max
+        firsts, ended = self.firsts, self.found
         i: i64
-        for i in range(count):
-            firsts[i] = self.firsts[firsts[i]]
-        family = self.family
-        if family is None:
-            found.append(Replayed(tables, self.page, firsts, upto, row, time, item))
+        if self.family is None:
+            numbers = found.room(count)
+            at = found.upto + HEADER
+            for i in range(count):
+                numbers[at + i] = firsts[ended[i]]
+            found.close(self.page, upto, FIRSTS, count)
         else:
-            played = Played(tables, self.page, upto, row, time, item)
-            found.append(Ranges(family.ranks(), played, firsts, self.lows[:count], self.highs[:count]))
+            lows, highs = self.lows, self.highs
+            numbers = found.room(3 * count)
+            at = found.upto + HEADER
+            low, high = lows[0], highs[0]
+            for i in range(count):
+                low = min(low, lows[i])
+                high = max(high, highs[i])
+                numbers[at] = firsts[ended[i]]
+                numbers[at + 1] = lows[i]
+                numbers[at + 2] = highs[i]
+                at += 3
+            found.entries += high - low - 1  # nearly always one end is that of all members
+            found.close(self.page, upto, RANGES, 3 * count)
         if tables.alone:
             self.head = self.upper
 

@@ -143,29 +143,36 @@ class Own(Served):
 @final
 @mypyc_attr(acyclic=True)
 class Ranges(Served):
-    """Matches by first event, each for the members from `lows` to `highs`; `played` knows their last event."""
+    """Matches by first event, each for a range of members: three numbers each, the first event's, the range's lowest
+    member and the one behind its highest; `played` knows their last event."""
 
-    def __init__(self, ranks: Ranks, played: Played, firsts: Integers, lows: Integers, highs: Integers) -> None:
+    def __init__(self, ranks: Ranks, played: Played, ranges: Integers) -> None:
         self.ranks = ranks
         self.played = played
-        self.firsts = firsts
-        self.lows = lows
-        self.highs = highs
+        self.ranges = ranges
 
     def count(self) -> int:
         """O(first events)."""
-        return sum(int(high) - int(low) for low, high in zip(self.lows, self.highs))
+        ranges = self.ranges
+        return sum(int(ranges[at + 2]) - int(ranges[at + 1]) for at in range(0, len(ranges), 3))
 
     def parts(self) -> Iterator[tuple[Target, Found]]:
-        """O(first events) a member."""
-        played = self.played
-        for at, target in enumerate(self.ranks.targets):
+        """O(first events) a member that has matches."""
+        played, ranges = self.played, self.ranges
+        least: i64 = len(self.ranks.targets)
+        most: i64 = 0
+        at: i64
+        rank: i64
+        for at in range(0, len(ranges), 3):
+            least = min(least, ranges[at + 1])
+            most = max(most, ranges[at + 2])
+        for rank in range(least, most):
             own = integers()
             number: i64 = 0
-            for first, low, high in zip(self.firsts, self.lows, self.highs):
-                if low <= at < high:
-                    own = put_integer(own, number, first)
+            for at in range(0, len(ranges), 3):
+                if ranges[at + 1] <= rank < ranges[at + 2]:
+                    own = put_integer(own, number, ranges[at])
                     number += 1
             if number > 0:
                 row, time, item = played.row, played.time, played.item
-                yield target, Replayed(played.tables, played.page, own, played.upto, row, time, item)
+                yield self.ranks.targets[rank], Replayed(played.tables, played.page, own, played.upto, row, time, item)

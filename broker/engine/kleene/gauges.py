@@ -67,8 +67,10 @@ class Gauge:
     def read(self, row: Row) -> None:
         """The level of an event."""
         self.odd = False
+        level = NULL
         if self.attribute >= 0:
-            level = self._number(row[self.attribute], EXACT)
+            given: Any = row[self.attribute]
+            level = given if type(given) is float else self._number(given, EXACT)
         else:
             level = self._number(self.levels.value(row, (), (), 0, 0), EXACT)
         if self.equal:
@@ -84,9 +86,12 @@ class Gauge:
                 self.odd = True
         elif self.plain:
             value: Any = row[self.position]
-            if value is None and self.kind >= AVERAGE:
-                self.odd = True
-            self.value = self._number(value, self.limit)
+            if type(value) is float:
+                self.value = value
+            else:
+                if value is None and self.kind >= AVERAGE:
+                    self.odd = True
+                self.value = self._number(value, self.limit)
         else:
             self.value = self._number(self.values.value((), (), (row,) * self.slots, 0, 0), EXACT)
         if self.kind <= LAST:
@@ -103,7 +108,7 @@ class Gauge:
         return value * self.sign
 
     def _number(self, value: Any, limit: int) -> float:
-        if isinstance(value, float):
+        if type(value) is float:
             return value
         if value is None:
             return NULL

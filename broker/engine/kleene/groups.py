@@ -23,7 +23,8 @@ from ...events.schema import Row
 from .archive import Archive, Restored, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import Begun, Cell
-from .found import Found, Item
+from .completions import Completions
+from .found import Item
 from .registers import AVERAGE, SUM, Registers
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
@@ -99,11 +100,11 @@ class Groups(Cell):
         self.fresh: dict[Slots, list[int]] = {}  # what the event makes of the runs of one component
         self.done: list[int] = []
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]) -> None:
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         """An event that satisfies the inputs in `mask`; appends what it completes. O(groups)."""
         tables = self.tables
         oldest = time - tables.window
-        full = self.page.nodes + self.page.links > tables.bounds.runs
+        full = self.page.nodes + self.page.links > tables.runs_max
         self.page = self.page.turned(oldest, 0 if full else FEW)
         mark = self.page.root + self.page.links
         edges = tables.edges
@@ -173,7 +174,7 @@ class Groups(Cell):
         position: i64,
         item: Item,
         mark: i64,
-        found: list[Found],
+        found: Completions,
     ) -> None:
         """Nodes for what the event has made, once all has been read; matches of the last component."""
         tables = self.tables
@@ -186,7 +187,7 @@ class Groups(Cell):
                 if final and not tables.edges[k].kleene:
                     ends += pasts
                     continue
-                if page.nodes + page.links > tables.bounds.runs:
+                if page.nodes + page.links > tables.runs_max:
                     self.lost += 1
                     continue
                 group = self.groups[k].get(slots)
@@ -242,13 +243,13 @@ class Groups(Cell):
                 group.clean = page.link(node, page.bests[node - page.base], group.clean)
                 at = page.nexts[at] - page.root
 
-    def _report(self, ends: list[int], row: Row | None, time: i64, item: Item, found: list[Found]) -> None:
+    def _report(self, ends: list[int], row: Row | None, time: i64, item: Item, found: Completions) -> None:
         tables = self.tables
         shared = Shared(tables, self.page, ends, time - tables.window, row, time, item)
-        if tables.plan.pattern.output != "compressed" and shared.exceeds(tables.bounds.matches):
+        if tables.plan.pattern.output != "compressed" and shared.exceeds(tables.matches_max):
             self.lost += 1
-            shared.most = tables.bounds.matches
-        found.append(shared)
+            shared.most = tables.matches_max
+        found.add(shared)
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 

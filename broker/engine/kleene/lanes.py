@@ -16,8 +16,8 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from ..target import Target
-from .found import Found, Item
-from .gathered import Gathered
+from .completions import Audience, Completions
+from .found import Item
 from .machine import Machine
 from .tables import FOREVER
 
@@ -37,6 +37,7 @@ class Matcher:
         self.family = machine.family
         self.mask: i64 = 0
         self.taken = False
+        self._audience: Audience | None = None
         self.alarm: i64 = FOREVER
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
         self.told: i64 = 0
@@ -45,17 +46,24 @@ class Matcher:
         """Whom it serves."""
         return [self.target] if self.family is None else self.family.ranks().targets
 
-    def gather(self, found: list[Found], into: list[Gathered]) -> None:
-        """What the machine has found, and word of its limits."""
-        targets = self.targets()
-        for each in found:
-            into.append(Gathered(targets, each, self.compressed))
-        if self.machine.lost > 0:
-            self.lost += self.machine.lost
-            self.machine.lost = 0
-            if self.lost >= 2 * self.told:
-                self.told = self.lost
-                into.append(Gathered(targets, None, False))
+    def renew(self) -> None:
+        """Whom it serves has changed."""
+        self._audience = None
+
+    def audience(self) -> Audience:
+        """Whom it serves, as results keep it. O(members of a family) once after each change."""
+        audience = self._audience
+        if audience is None:
+            audience = self._audience = self.machine.audience([self.target], self.compressed)
+        return audience
+
+    def complain(self, found: Completions) -> None:
+        """Word of the machine's limits."""
+        self.lost += self.machine.lost
+        self.machine.lost = 0
+        if self.lost >= 2 * self.told:
+            self.told = self.lost
+            found.add(None)
 
 
 @final
@@ -87,21 +95,18 @@ class Clock:
         if due < self.next:
             self.next = due
 
-    def advance(self, time: i64) -> list[Gathered]:
+    def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: what waited for it."""
-        gathered: list[Gathered] = []
         alarms = self._alarms
         while len(alarms) > 0 and alarms[0][0] < time:
             due, _, matcher = heappop(alarms)
             if matcher.alarm != due:
                 continue
             matcher.alarm = FOREVER
-            found: list[Found] = []
+            found.serve(matcher.audience())
             matcher.machine.advance(time, found)
-            matcher.gather(found, gathered)
             self.set(matcher)
         self.next = alarms[0][0] if len(alarms) > 0 else FOREVER
-        return gathered
 
     def drop(self, matcher: Matcher) -> None:
         """Forget a machine. O(machines that wait)."""
@@ -128,24 +133,18 @@ class Lane:
         self.position: i64 = 0
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
+        self._touched: list[Matcher] = []  # by the current event
 
     def empty(self) -> bool:
         return not self.matchers
 
-    def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item) -> list[Gathered]:
+    def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
         """An event of one of the streams, by its number among them, and the symbols that it satisfies."""
-        self.position += 1
-        gathered: list[Gathered] = []
-        place: i64 = 0
-        if len(self.keys) > 0:
-            key = tuple([row[position] for position in self.keys[stream]])
-            if None not in key:
-                place = self.places.get(key, 0) + 1
-                self.places[key] = place
+        place = self.count(stream, row)
         if len(symbols) == 0:
-            return gathered
+            return
         known = self.readers[stream]
-        touched: list[Matcher] = []
+        touched = self._touched
         for symbol in symbols:
             readers = known.get(symbol)
             if readers is not None:
@@ -155,20 +154,41 @@ class Lane:
                         touched.append(matcher)
                     matcher.mask |= reader.bit
         for matcher in touched:
-            found: list[Found] = []
             mask = matcher.mask
             matcher.mask = 0
-            machine = matcher.machine
-            machine.take(mask, row, time, self.position, place, item, found)
-            matcher.taken = True
-            if len(found) > 0 or machine.lost > 0:
-                matcher.gather(found, gathered)
-            if machine.pending.next < matcher.alarm:
-                self.clock.set(matcher)
+            self.step(matcher, mask, row, time, place, item, found)
+        touched.clear()
+        self.upkeep(time)
+
+    def count(self, stream: i64, row: Row) -> i64:
+        """Count the event: its number in its partition."""
+        self.position += 1
+        place: i64 = 0
+        if len(self.keys) > 0:
+            key = tuple([row[position] for position in self.keys[stream]])
+            if None not in key:
+                place = self.places.get(key, 0) + 1
+                self.places[key] = place
+        return place
+
+    def step(
+        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        """The event to a machine some of whose inputs it satisfies."""
+        machine = matcher.machine
+        found.serve(matcher.audience())
+        machine.take(mask, row, time, self.position, place, item, found)
+        matcher.taken = True
+        if machine.lost > 0:
+            matcher.complain(found)
+        if machine.pending.next < matcher.alarm:
+            self.clock.set(matcher)
+
+    def upkeep(self, time: i64) -> None:
+        """After each event."""
         self._until_sweep -= 1
         if self._until_sweep < 0:
             self._sweep(time)
-        return gathered
 
     def _sweep(self, time: i64) -> None:
         """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many

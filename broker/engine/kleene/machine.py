@@ -15,11 +15,13 @@ from ...automaton.kleene import Plan
 from ...automaton.kleene.measures import measures_of, monotone
 from ...automaton.kleene.memory import shares_pasts
 from ...events.schema import Row
+from ..target import Target
 from .archive import Archive, Restored
 from .cell import Begun, Cell
 from .columns import Columns
+from .completions import Audience, Completions
 from .family import Family
-from .found import Found, Item
+from .found import Item
 from .groups import Groups, Recalls
 from .numbers import Gauges
 from .pending import Pending
@@ -60,11 +62,18 @@ class Machine:
         self.settled: i64 = 0
         self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
 
+    def audience(self, targets: list[Target], compressed: bool) -> Audience:
+        """These, as those whom it serves; of a family, its members."""
+        if self.family is None:
+            return Audience(self.tables, targets, None, compressed)
+        ranks = self.family.ranks()
+        return Audience(self.tables, ranks.targets, ranks, compressed)
+
     @property
     def next(self) -> int:
         return int(self.pending.next)
 
-    def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]) -> None:
+    def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         """An event that satisfies the guards of the inputs whose bits are in `mask`, of at least one.
 
         `position` is its number among the events of all sources, `place` that among those of its partition (0 if no
@@ -91,7 +100,7 @@ class Machine:
             self._deny(mask, row, time, position)
 
     def _scatter(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
     ) -> None:
         """An event that may have another key as another input."""
         masks: dict[Key, int] = {}
@@ -113,7 +122,7 @@ class Machine:
         return None if None in key else key
 
     def _step(
-        self, key: Key, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]
+        self, key: Key, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
     ) -> None:
         """The event to the runs of its key."""
         cell = self.cells.get(key)
@@ -156,11 +165,11 @@ class Machine:
             return "groups that share their pasts" if self.recalls is not None else "runs one by one"
         return "stacks of equal runs" if self.stacked else "columns of numbers"
 
-    def advance(self, time: i64, found: list[Found]) -> None:
+    def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: what waited for it is completed or was taken back."""
         done = self.pending.take(time)
         if done:
-            found.append(found_of(done, self.tables))
+            found.add(found_of(done, self.tables))
 
     # --- negations ----------------------------------------------------------------------------------------------
 
@@ -191,7 +200,7 @@ class Machine:
                     continue  # there is no match that it could take back
                 shadow = shadows[key] = Shadow(denial)
             oldest = BEFORE if tables.window == FOREVER else time - tables.window
-            if shadow.take(row, time, position, oldest, tables.bounds.logged):
+            if shadow.take(row, time, position, oldest, tables.logged_max):
                 self.lost += 1
 
     # --- upkeep -------------------------------------------------------------------------------------------------

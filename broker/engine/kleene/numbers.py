@@ -18,8 +18,9 @@ from ...automaton.kleene.measures import Measures
 from ...events.schema import Row
 from .archive import Archive, Restored
 from .cell import Begun, Cell
+from .completions import Completions
 from .family import Family, Member, Own
-from .found import Found, Item, Trail
+from .found import Item, Trail
 from .gauges import Gauge
 from .pending import Pending
 from .replay import Page
@@ -75,31 +76,33 @@ class Numbers(Cell):
         """Let go of all runs."""
         raise AssertionError
 
-    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: list[Found]) -> bool:
+    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: Completions) -> bool:
         """An event whose levels are read: it can be taken, begin a run, be the next component's. False, and nothing is
         changed, where it has a measure that is odd."""
         raise AssertionError
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]) -> None:
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         """An event that satisfies the inputs in `mask`; appends what it completes."""
         if len(self.plain) == 0:
             tables = self.tables
-            edges = tables.edges[0]
-            takes = mask & edges.take != 0
-            ends = tables.last > 0 and mask & tables.edges[1].begin != 0
+            takes = mask & tables.takes != 0
+            ends = mask & tables.ends != 0
             self.expire(time - tables.window)
             if self._level(row, takes, ends) and self.move(
-                takes, mask & edges.begin != 0, ends, row, time, item, found
+                takes, mask & tables.begins != 0, ends, row, time, item, found
             ):
                 return
             self._become_plain(position, place)
         for at, plain in enumerate(self.plain):
-            own: list[Found] = []
-            plain.step(mask, row, time, position, place, item, own)
+            if self.family is None:
+                plain.step(mask, row, time, position, place, item, found)
+            else:
+                own = Completions()
+                plain.step(mask, row, time, position, place, item, own)
+                for each in own.founds:
+                    found.add(Own(self.owners[at].target, each))
             self.lost += plain.lost
             plain.lost = 0
-            for each in own:
-                found.append(each if self.family is None else Own(self.owners[at].target, each))
 
     def _level(self, row: Row, takes: bool, ends: bool) -> bool:
         """The levels of the event; whether all of them are numbers."""
@@ -133,7 +136,7 @@ class Numbers(Cell):
             taken, slots = page.path(self.tables, first, upto)
             trail: Trail = None
             for at in taken:
-                trail = (trail, 0, page.items[at], page.times[at], int(page.base) + at)
+                trail = (trail, 0, page.items[at], int(page.times[at]), int(page.base) + at)
             start = page.times[first - page.base]
             for plain in self.plain:
                 plain.inside[0].append(Run(start, BEFORE, slots, trail, position - 1, place - 1))
@@ -161,7 +164,7 @@ class Numbers(Cell):
         for first in self.firsts_alive():
             if page.times[first - page.base] >= oldest:
                 taken, _ = page.path(self.tables, first, page.base + len(page.items))
-                yield [(0, page.items[at], page.times[at]) for at in taken]
+                yield [(0, page.items[at], int(page.times[at])) for at in taken]
 
     def kept(self) -> int:
         """How many numbers stand for runs."""
@@ -190,7 +193,7 @@ class Numbers(Cell):
         old = Page(0)
         old.load(data[1])
         wanted = set(data[2])
-        nothing: list[Found] = []
+        nothing = Completions()
         edges = self.tables.edges[0]
         # What is before the oldest run that is alive began others, which are over: played again they would live again.
         alive = min(wanted, default=int(old.base) + len(old.items)) - int(old.base)

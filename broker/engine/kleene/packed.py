@@ -16,6 +16,7 @@ with suppress(ImportError):  # interpreted code does without
     from librt.vecs import append, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
+ROOM: Final = 32  # numbers that a column has room for from the beginning, where somebody asks for room
 
 if not COMPILED:
     globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
@@ -52,6 +53,19 @@ def put_integer(values: vec[i64], at: i64, value: i64) -> vec[i64]:
         values.append(value)  # type: ignore[attr-defined]  # a list
         return values
     return append(values, value)
+
+
+def roomy(values: vec[i64], size: i64) -> vec[i64]:
+    """The column with at least that length, zeros behind what it has. O(its length), amortised O(1) a number."""
+    wanted: i64 = max(ROOM, 2 * len(values), size)
+    if not COMPILED:
+        values.extend([0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
+        return values
+    fresh = vec[i64]([0] * wanted)
+    j: i64
+    for j in range(len(values)):
+        fresh[j] = values[j]
+    return fresh
 
 
 def shifted(values: vec[float], first: i64, upto: i64) -> None:

@@ -10,16 +10,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, final
 
+from mypy_extensions import i64
+
 from ...algebra.kleene import Pattern
 from ...automaton.kleene import Plan, compile_kleene
 from ...automaton.kleene.measures import measures_of, monotone, variant
+from ...events.schema import Row
 from ..composites.symbols import Symbols
 from ..directory import Directory
 from ..subscriber import Form, Subscriber
 from ..target import Feed, Outcome, Target
+from .completions import Completions
 from .family import Family, Member
 from .lanes import Clock, Lane, Matcher, Reader
 from .machine import Machine
+from .route import Entry, Route
 from .tables import Bounds, Switches
 
 
@@ -45,15 +50,6 @@ class KleeneAssembly:
 
 
 @final
-class Entry:
-    """A lane, and which of its streams a stream is."""
-
-    def __init__(self, lane: Lane, stream: int) -> None:
-        self.lane = lane
-        self.stream = stream
-
-
-@final
 class KleeneSeat:
     """Where a subscription is. `symbols` are those of its inputs."""
 
@@ -73,6 +69,7 @@ class KleeneSeat:
             self.member.target = target
             assert self.matcher.family is not None
             self.matcher.family.renew()
+        self.matcher.renew()
 
 
 @final
@@ -90,6 +87,8 @@ class Kleenes:
         self.seating: dict[str, int] | None = None  # while subscriptions come again: by name, the number of a machine
         self.seated: dict[int, Matcher] = {}  # those of them that are there again
         self._lanes: dict[Any, Lane] = {}
+        self.feeding = 0  # subscriptions whose results make up streams
+        self._routes: dict[int, Route] = {}
         self._newest: dict[object, Matcher] = {}  # by what equal, or alike, subscriptions have in common
 
     def join(self, assembly: KleeneAssembly, subscriber: Subscriber, feed: Feed | None) -> None:
@@ -113,6 +112,7 @@ class Kleenes:
         seat = self.seats[subscriber.name] = KleeneSeat(lane, matcher, member, numbers)
         target = seat.target()
         target.serve(subscriber, feed)
+        self.feeding += feed is not None
         seat.put(target)
 
     def _matcher(self, assembly: KleeneAssembly, lane: Lane, numbers: list[int], name: str) -> Matcher:
@@ -131,6 +131,7 @@ class Kleenes:
         self._newest[alike] = matcher
         if seating is not None:
             self.seated[before] = matcher
+        self._routes.clear()
         lane.matchers[matcher] = None
         for at, given in enumerate(plan.inputs):
             stream = lane.streams.index(plan.pattern.sources[given.source].stream)
@@ -147,6 +148,7 @@ class Kleenes:
         plan = assembly.plan
         seat = self.seats.pop(name)
         target = seat.target().without(name, 0)
+        self.feeding -= feed is not None
         if target.feeds is not None:
             target.feeds = [other for other in target.feeds if other is not feed] or None
         seat.put(target)
@@ -164,6 +166,7 @@ class Kleenes:
 
     def _dismiss(self, assembly: KleeneAssembly, seat: KleeneSeat) -> None:
         lane, matcher = seat.lane, seat.matcher
+        self._routes.clear()
         for readers in lane.readers:
             for number in list(readers):
                 if number in seat.symbols:
@@ -201,6 +204,20 @@ class Kleenes:
                 self.entries[number] = rest
             else:
                 del self.entries[number]
+
+    def travel(
+        self, stream: str, times: list[int], rows: list[Row], ids: list[int], now: i64, found: Completions
+    ) -> bool:
+        """Take a whole batch, `now` being the newest time before it, where nobody reads its stream but patterns, and
+        none makes events of what it finds; else, or of no events, nothing is done, and False."""
+        number = self.directory.stream(stream)
+        if self.feeding > 0 or self.directory.others[number] > 0 or len(times) == 0:
+            return False
+        route = self._routes.get(number)
+        if route is None:
+            route = self._routes[number] = Route(stream, self.entries[number])
+        route.travel(self.directory.spaces[number], self.directory.statics, self.clock, found, times, rows, ids, now)
+        return True
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ Here: the log and the matches. Not here: who writes it (columns, stacks).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final, final
 
@@ -19,7 +18,7 @@ from ...algebra.computation import Slots
 from ...algebra.predicate import holds
 from ...events.schema import Row
 from .found import Found, Item, Matched
-from .packed import Integers
+from .packed import Integers, integers, put_integer
 from .tables import Tables
 
 FEW: Final = 64  # events below which it is not worth while to turn a page
@@ -38,30 +37,46 @@ class Page:
         self.base: i64 = base
         self.items: list[Item] = []
         self.rows: list[Row] = []
-        self.times: list[int] = []
+        self.times: Integers = integers()
         self.takes: list[bool] = []
-        self.begun: list[int] = []
+        self.begun: Integers = integers()
         self.first: i64 = 0
 
     def add(self, row: Row, time: i64, item: Item, takes: bool) -> i64:
         """One more event: its number."""
         self.items.append(item)
         self.rows.append(row)
-        self.times.append(int(time))
+        self.times = put_integer(self.times, len(self.times), time)
         self.takes.append(takes)
         return self.base + len(self.items) - 1
 
+    def start(self, number: i64) -> None:
+        """The event that comes next begins a run."""
+        self.begun = put_integer(self.begun, len(self.begun), number)
+
+    def empty(self) -> Page:
+        """A page for what comes when no run is left: the same while it is short."""
+        return self if len(self.items) < FEW else Page(self.base + len(self.items))
+
     def turned(self, first: i64) -> Page:
-        """A page without what is before `first`, if that is more than half of it; else the same."""
+        """A page without what is before `first`, if that is three quarters of it; else the same. O(1), amortised: what
+        is kept is copied, but only after three times as much has come."""
         gone = first - self.base
-        if gone < FEW or 2 * gone < len(self.items):
+        if gone < FEW or 4 * gone < 3 * len(self.items):
             return self
         page = Page(first)
         page.items = self.items[gone:]
         page.rows = self.rows[gone:]
         page.times = self.times[gone:]
         page.takes = self.takes[gone:]
-        started = bisect_left(self.begun, first)
+        started: i64 = 0
+        upto: i64 = len(self.begun)
+        while started < upto:  # the first that is not before
+            middle = (started + upto) >> 1
+            if self.begun[middle] < first:
+                started = middle + 1
+            else:
+                upto = middle
         page.begun = self.begun[started:]
         page.first = self.first + started
         return page
@@ -82,13 +97,15 @@ class Page:
         return taken, slots
 
     def dump(self) -> list[Any]:
-        return [int(self.base), self.items, [list(row) for row in self.rows], self.times, self.takes]
+        return [int(self.base), self.items, [list(row) for row in self.rows], [int(t) for t in self.times], self.takes]
 
     def load(self, data: Any) -> None:
         self.base, items, rows, times, takes = data
         self.items = [tuple_item(item) for item in items]
         self.rows = [tuple(row) for row in rows]
-        self.times, self.takes = list(times), list(takes)
+        self.takes = list(takes)
+        for at, time in enumerate(times):
+            self.times = put_integer(self.times, at, time)
 
 
 def tuple_item(item: Any) -> Item:
@@ -115,7 +132,7 @@ class Played(Found):
         """The match that begins with that event. O(log between its first and its last event)."""
         page = self.page
         taken, slots = page.path(self.tables, first, self.upto)
-        assigned = [(0, page.items[at], page.times[at]) for at in taken]
+        assigned = [(0, page.items[at], int(page.times[at])) for at in taken]
         if self.row is not None:
             slots = self.tables.registers.begun(slots, 1, self.row)
             assigned.append((1, self.item, int(self.time)))

@@ -20,7 +20,8 @@ from ...automaton.kleene.plan import ANY, NEXT, PARTITION, STRICT
 from ...events.schema import Row
 from .archive import Archive, Restored
 from .cell import Begun, Cell
-from .found import Found, Item, Trail, unrolled
+from .completions import Completions
+from .found import Item, Trail, unrolled
 from .pending import Pending, order
 from .run import Run, found_of
 from .shadows import Shadow
@@ -67,10 +68,10 @@ class Runs(Cell):
         self.place: i64 = 0
         self.item: Item = None
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: list[Found]) -> None:
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         """An event that satisfies the inputs in `mask`; appends what it completes."""
         self.row, self.time, self.position, self.place, self.item = row, time, position, place, item
-        if self.count > 2 * self.settled + FEW or (self.count >= self.tables.bounds.runs and time >= self.again):
+        if self.count > 2 * self.settled + FEW or (self.count >= self.tables.runs_max and time >= self.again):
             self.settle(time, position)
             self.again = time + (self.tables.window >> 4) + 1
         edges = self.tables.edges
@@ -91,7 +92,7 @@ class Runs(Cell):
         if len(self.done) > 0:
             self._report(found)
 
-    def _report(self, found: list[Found]) -> None:
+    def _report(self, found: Completions) -> None:
         done = self.done
         self.done = []
         if len(self.tables.trailing) > 0:
@@ -102,7 +103,7 @@ class Runs(Cell):
             if len(done) > 1:
                 done = [min(done, key=_reported)]
             self.clear()
-        found.append(found_of(done, self.tables))
+        found.add(found_of(done, self.tables))
 
     def _begin(self) -> None:
         edges = self.tables.edges[0]
@@ -221,7 +222,7 @@ class Runs(Cell):
             self._complete(run)
         if not kleene and k == tables.last:
             return
-        if self.count >= tables.bounds.runs:
+        if self.count >= tables.runs_max:
             self.lost += 1
             return
         self.count += 1
@@ -242,7 +243,7 @@ class Runs(Cell):
         if k == tables.last and self._ended(run, here):
             self._complete(run)
         if clone:
-            if self.count >= tables.bounds.runs:
+            if self.count >= tables.runs_max:
                 self.lost += 1
                 return
             self.count += 1
@@ -256,7 +257,7 @@ class Runs(Cell):
         for denial in tables.looked:
             if self._denied(run, denial.number):
                 return
-        if len(self.done) >= tables.bounds.matches:
+        if len(self.done) >= tables.matches_max:
             self.lost += 1
             return
         if tables.edges[tables.last].kleene:

@@ -15,12 +15,12 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from .completions import BLOCKS, HEADER, Completions
 from .family import Family
-from .found import Found, Item
+from .found import Item
 from .numbers import FEW, Gauges, Numbers
-from .packed import Integers, integers, put_integer, shifted_integers
+from .packed import Integers, integers, put_integer, roomy, shifted_integers
 from .pending import Pending
-from .replay import Blocks, Page
 from .shadows import Shadow
 from .tables import BEFORE, Tables
 from .track import Track
@@ -49,7 +49,7 @@ class Stacks(Numbers):
         self.last: i64 = 0
         self.start: i64 = BEFORE  # the time of the first event `oldest`, or earlier than that
 
-    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: list[Found]) -> bool:
+    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: Completions) -> bool:
         """O(groups) where the event can end runs, else O(1), amortised."""
         if (takes or begins) and not self.measure(row):
             return False
@@ -57,10 +57,10 @@ class Stacks(Numbers):
         if ends:
             number = self._collect(self.bottom)
             if number > 0:
-                self._report(number, upto, row, time, item, found)
+                self._report(number, upto, found)
                 if self.tables.alone:
                     return True  # what it begins would overlap
-        if begins and self.begun - self.oldest >= self.tables.bounds.runs:
+        if begins and self.begun - self.oldest >= self.tables.runs_max:
             self.lost += 1
             begins = False
         if not (takes or begins):
@@ -78,12 +78,13 @@ class Stacks(Numbers):
         if low == self.begun and not begins:
             return True
         if self.oldest == self.begun:
-            self.page = Page(upto)
-            self.page.first = self.begun
+            self.page = self.page.empty()
+            if len(self.page.items) == 0:
+                self.page.first = self.begun
             self.start = time
         self.page.add(row, time, item, takes)
         if begins:
-            self.page.begun.append(int(upto))
+            self.page.start(upto)
             self.begun += 1
         self.lows = put_integer(self.lows, self.top, low)
         for track in self.tracks:
@@ -92,59 +93,58 @@ class Stacks(Numbers):
         if self.tables.last == 0:
             number = self._collect(self.top - 1)
             if number > 0:
-                self._report(number, upto + 1, None, time, item, found)
+                self._report(number, upto + 1, found)
         return True
 
     def _collect(self, bottom: i64) -> i64:
         """The groups from `bottom` on that may end, as blocks of first events: how many these are."""
-        blocks = self.blocks
-        lows = self.lows
         top = self.top
+        if len(self.blocks) < 2 * (top - bottom):
+            self.blocks = roomy(self.blocks, 2 * (top - bottom))
+        blocks, lows = self.blocks, self.lows
         last: i64 = 0
         number: i64 = 0
         g: i64
-        if len(self.leaving) == 0:
-            for g in range(bottom, top):
-                low = max(self.oldest, lows[g])
-                high = lows[g + 1] if g + 1 < top else self.begun
-                number += high - low
-                blocks = put_integer(blocks, last, low)
-                blocks = put_integer(blocks, last + 1, high)
-                last += 2
-        else:
-            values = self.leaving[0].values
-            level = self.leaving[0].gauge.level
-            several = len(self.leaving) > 1
-            for g in range(bottom, top):
-                if not level > values[g] or (several and not self._passes(g)):
-                    continue
-                low = max(self.oldest, lows[g])
-                high = lows[g + 1] if g + 1 < top else self.begun
-                number += high - low
-                blocks = put_integer(blocks, last, low)
-                blocks = put_integer(blocks, last + 1, high)
-                last += 2
-        self.blocks = blocks
+        several = len(self.leaving) != 1
+        values = self.taking.values if several else self.leaving[0].values
+        level = 0.0 if several else self.leaving[0].gauge.level
+        for g in range(bottom, top):
+            if not self._passes(g) if several else not level > values[g]:
+                continue
+            low = max(self.oldest, lows[g])
+            high = lows[g + 1] if g + 1 < top else self.begun
+            number += high - low
+            blocks[last] = low
+            blocks[last + 1] = high
+            last += 2
         self.last = last
         return number
 
     def _passes(self, g: i64) -> bool:
-        """Whether a group satisfies all measures but the first."""
-        for at in range(1, len(self.leaving)):
+        """Whether a group satisfies all measures."""
+        for at in range(len(self.leaving)):
             track = self.leaving[at]
             if not track.gauge.level > track.values[g]:
                 return False
         return True
 
-    def _report(self, number: i64, upto: i64, row: Row | None, time: i64, item: Item, found: list[Found]) -> None:
+    def _report(self, number: i64, upto: i64, found: Completions) -> None:
         tables = self.tables
         if tables.alone:
             number = 1
-            self.drop()
-        elif number > tables.bounds.matches:
-            number = tables.bounds.matches
+        elif number > tables.matches_max:
+            number = tables.matches_max
             self.lost += 1
-        found.append(Blocks(tables, self.page, self.blocks[: self.last], number, upto, row, time, item))
+        blocks = self.blocks
+        numbers = found.room(self.last + 1)
+        at = found.upto + HEADER
+        numbers[at] = number
+        i: i64
+        for i in range(self.last):
+            numbers[at + 1 + i] = blocks[i]
+        found.close(self.page, upto, BLOCKS, self.last + 1)
+        if tables.alone:
+            self.drop()
 
     def expire(self, oldest: i64) -> None:
         if self.start >= oldest or self.oldest == self.begun:
@@ -175,7 +175,7 @@ class Stacks(Numbers):
 
     def firsts_alive(self) -> list[int]:
         page = self.page
-        return page.begun[self.oldest - page.first :] if self.oldest < self.begun else []
+        return [int(page.begun[at - page.first]) for at in range(self.oldest, self.begun)]
 
     def drop(self) -> None:
         self.bottom = self.top = 0
@@ -192,6 +192,7 @@ class Stacks(Numbers):
             assert self.bottom == self.top
             return
         assert (self.bottom == self.top) == (self.oldest == self.begun), "groups without runs, or runs without groups"
+        assert self.page.first + len(self.page.begun) == self.begun
         values = self.taking.values
         for g in range(self.bottom, self.top):
             assert g == self.bottom or self.lows[g - 1] < self.lows[g], "a group without runs"

@@ -87,9 +87,16 @@ class Tables:
         pattern = plan.pattern
         self.plan = plan
         self.bounds = bounds
+        self.runs_max: i64 = bounds.runs
+        self.matches_max: i64 = bounds.matches
+        self.logged_max: i64 = bounds.logged
         self.registers = Registers(pattern)
         self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
+        # What every event asks of patterns of one or two components.
+        self.begins: i64 = self.edges[0].begin
+        self.takes: i64 = self.edges[0].take
+        self.ends: i64 = self.edges[1].begin if self.last > 0 else 0
         self.window: i64 = FOREVER if plan.within is None else plan.within
         self.keys: list[list[int]] = [list(given.key) for given in plan.inputs]
         self.single: list[int] = [given.key[0] if len(given.key) == 1 else -1 for given in plan.inputs]

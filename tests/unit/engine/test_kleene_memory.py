@@ -9,6 +9,7 @@ import pytest
 from broker.algebra.lowering_sase import lower
 from broker.automaton.kleene import compile_kleene
 from broker.engine.kleene.buffer import Pasts
+from broker.engine.kleene.completions import Completions
 from broker.engine.kleene.found import Found
 from broker.engine.kleene.machine import Machine
 from broker.engine.kleene.replay import Page
@@ -33,6 +34,13 @@ def row(number: int) -> Row:
     return ("x" if number & 1 else "y", float(number * 37 % 101), "B" if number % 7 == 0 else "A")
 
 
+def taken(made: Machine, mask: int, values: Row, number: int) -> list[Found]:
+    found = Completions()
+    found.serve(made.audience([], False))
+    made.take(mask, values, number, number, 0, number, found)
+    return found.all(values, number, number)
+
+
 def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[Found]:
     found: list[Found] = []
     for number in range(first, upto):
@@ -43,7 +51,7 @@ def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[Found]:
             for at, given in enumerate(made.plan.inputs)
             if not given.guard[0] or (ty == "A") == ("'A'" in repr(given.guard))
         )
-        made.take(mask, values, number, number, 0, number, found)
+        found += taken(made, mask, values, number)
     return found
 
 
@@ -116,7 +124,7 @@ def test_a_run_of_many_events_is_released_without_recursion() -> None:
     made = Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), Bounds(runs=1))
     found: list[Found] = []
     for number in range(200_000):
-        made.take(1, ("x", 0.0, "A"), number, number, 0, number, found)
+        found += taken(made, 1, ("x", 0.0, "A"), number)
     assert [each.count() for each in found] == [1]
     (matched,) = found[0].each()
     assert len(matched.assigned) == 200_000
