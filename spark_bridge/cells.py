@@ -7,21 +7,18 @@ backtest, evaluation).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, final
 
 import pyarrow as pa
 
 from broker.engine import Engine, Match, Options
 from broker.engine.results import expanded
 from broker.events import DefinitionError, LimitExceeded
-from broker.events.schema import Row
 from broker.forecast.model_file import Model, read_model
 
+from .history.form import Run
 from .plan.cell import Cell, Point
 from .subscriptions import Subscriptions
-
-Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
-"""Consecutive events of one stream in columns: stream, times, rows, ids, starts, as `Engine.publish` takes them."""
 
 ORDER: Final = "expected events in the order (time, id)"
 

@@ -55,16 +55,16 @@ def row_of(match: Match) -> tuple[Any, ...]:
     return (match.subscription, match.kind, match.id, start, match.end, match.lineage, line, *rest)
 
 
-def batches_of(matches: Iterable[Match]) -> Iterator[pa.RecordBatch]:
-    """Results as record batches of MATCH_SCHEMA, in their order; each as soon as it is full."""
-    rows: list[tuple[Any, ...]] = []
-    for match in matches:
-        rows.append(row_of(match))
-        if len(rows) == BATCH_ROWS:
-            yield batch_of(rows)
-            rows = []
-    if rows:
-        yield batch_of(rows)
+def batches_of(rows: Iterable[tuple[Any, ...]], schema: pa.Schema = MATCH_SCHEMA) -> Iterator[pa.RecordBatch]:
+    """Rows as record batches of a schema, in their order; each as soon as it is full."""
+    held: list[tuple[Any, ...]] = []
+    for row in rows:
+        held.append(row)
+        if len(held) == BATCH_ROWS:
+            yield batch_of(held, schema)
+            held = []
+    if held:
+        yield batch_of(held, schema)
 
 
 def batch_of(rows: list[tuple[Any, ...]], schema: pa.Schema = MATCH_SCHEMA) -> pa.RecordBatch:
