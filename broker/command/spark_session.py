@@ -55,13 +55,12 @@ _SECRET: Final = re.compile(r"(?i)secret|password|token")
 def spark_session(
     master: str | None, conf: Sequence[str] | None, log: Path | None, what: str = "history"
 ) -> Iterator[SparkSession]:
-    """A session, and a bar on a terminal while it works on `what`; complaints of Spark leave the block as ForetellError.
+    """A session, and a bar on a terminal while it works on `what`; Spark's complaints leave the block as BadInput.
 
-    Stopped at the end, if it was started here. Raises BadInput where pyspark or Java is missing, or a setting is none.
+    Stopped at the end. Raises BadInput where pyspark or Java is missing, or a setting is none.
     """
+    require_spark()
     wanted = settings(conf)
-    if find_spec("pyspark") is None:
-        raise BadInput("this runs on Spark, and there is no pyspark: pip install 'foretell[spark]'")
     remote = master is not None and master.startswith(CONNECT)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -78,6 +77,13 @@ def spark_session(
                 yield spark
         finally:
             spark.stop()
+
+
+def require_spark() -> None:
+    """Raises BadInput where pyspark or pyarrow is not installed."""
+    for name in ("pyspark", "pyarrow"):
+        if find_spec(name) is None:
+            raise BadInput(f"this runs on Spark, and there is no {name}: pip install 'foretell[spark]'")
 
 
 def settings(conf: Sequence[str] | None) -> dict[str, str]:

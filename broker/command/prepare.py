@@ -1,0 +1,72 @@
+"""Law: `foretell prepare`: files of events to a history that Spark's workers can open, sorted and sliced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .batch import only_stream, stream_named
+from .complaint import BadInput
+from .loading import SubscriptionsArgument, load_file
+from .reading import Format, TimeOption
+from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
+
+
+def prepare(
+    subscriptions: SubscriptionsArgument,
+    history: Annotated[list[str], typer.Option(metavar="FILE", help="Files or folders of events; may be repeated.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the prepared history.")],
+    format: Annotated[
+        Format | None, typer.Option("--format", help="The format of all files; by default each file's suffix says it.")
+    ] = None,
+    stream: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one."),
+    ] = None,
+    time: TimeOption = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default rows count.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ATTRIBUTE=COLUMN", help="The column of an attribute of another name; may be repeated."),
+    ] = None,
+    rejects_max: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of rows that may be no events; they are kept apart.")
+    ] = 0.0,
+    slice_rows: Annotated[int | None, typer.Option(metavar="N", help="Events of a slice.")] = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    spark_log: LogOption = None,
+) -> None:
+    """Prepare events for `train` and `backtest`: sorted by time and arrival, sliced, what is no event set apart."""
+    require_spark()
+    from spark_bridge.history.mapping import Columns, Files
+    from spark_bridge.history.preparing import SLICE_ROWS
+    from spark_bridge.history.preparing import prepare as prepared
+
+    streams = load_file(subscriptions).streams
+    by_name = {each.name: each for each in streams}
+    columns: Columns | None = None
+    asked = stream is not None or time is not None or id is not None or bool(column)
+    if asked or any(format in ("csv", "parquet") or file.endswith((".csv", ".csv.gz")) for file in history):
+        chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
+        columns = Columns(chosen, time or "time", id, attributes=_attributes(column))
+    files = Files(tuple(history), columns, format)
+    files.listed()
+    with spark_session(master, conf, spark_log, "prepare") as spark:
+        prepared(spark, files, out, by_name, rejects_max=rejects_max, slice_rows=slice_rows or SLICE_ROWS)
+
+
+def _attributes(column: list[str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in column or ():
+        attribute, equals, name = each.partition("=")
+        if not attribute or not equals or not name:
+            raise BadInput(f"--column: expected ATTRIBUTE=COLUMN, found {each!r}")
+        if attribute in found:
+            raise BadInput(f"--column: expected each attribute once, found {attribute!r} twice")
+        found[attribute] = name
+    return found
