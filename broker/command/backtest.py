@@ -55,9 +55,9 @@ def backtest(
         return
     if out is None:
         raise BadInput("--out: expected the folder of the results, found none")
-    from spark_bridge.output import current_run, publish_output, published, run_digest
-
     from spark_bridge.history.manifest import digest_of_bytes
+    from spark_bridge.output import publish_output, published, run_digest
+    from spark_bridge.publication import current_run
 
     from ..forecast.model_file import write_model
 

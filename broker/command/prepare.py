@@ -10,7 +10,8 @@ import typer
 from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
-from .reading import Format, TimeOption
+from .parquet_rows import open_parquet
+from .reading import TIME_COLUMN, Format, TimeOption
 from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
 
 
@@ -44,20 +45,26 @@ def prepare(
     """Prepare events for `train` and `backtest`: sorted by time and arrival, sliced, what is no event set apart."""
     require_spark()
     from spark_bridge.history.mapping import Columns, Files
-    from spark_bridge.history.preparing import SLICE_ROWS
     from spark_bridge.history.preparing import prepare as prepared
+    from spark_bridge.history.writing import SLICE_ROWS
 
     streams = load_file(subscriptions).streams
     by_name = {each.name: each for each in streams}
-    columns: Columns | None = None
+    files = Files(tuple(history), None, format)
     asked = stream is not None or time is not None or id is not None or bool(column)
-    if asked or any(format in ("csv", "parquet") or file.endswith((".csv", ".csv.gz")) for file in history):
+    if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
-        columns = Columns(chosen, time or "time", id, attributes=_attributes(column))
-    files = Files(tuple(history), columns, format)
-    files.listed()
+        files = Files(files.paths, Columns(chosen, time or TIME_COLUMN, id, attributes=_attributes(column)), format)
     with spark_session(master, conf, spark_log, "prepare") as spark:
         prepared(spark, files, out, by_name, rejects_max=rejects_max, slice_rows=slice_rows or SLICE_ROWS)
+
+
+def _is_foreign(file: Path, format: Format) -> bool:
+    """Whether a file does not say itself of which stream its events are."""
+    if format == "parquet":
+        with open_parquet(str(file), str(file)) as table:
+            return "stream" not in table.schema_arrow.names
+    return format == "csv"
 
 
 def _attributes(column: list[str] | None) -> dict[str, str]:

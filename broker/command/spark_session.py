@@ -57,7 +57,7 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session, and a bar on a terminal while it works on `what`; Spark's complaints leave the block as BadInput.
 
-    Stopped at the end. Raises BadInput where pyspark or Java is missing, or a setting is none.
+    Stopped at the end, if there was none before. Raises BadInput where pyspark or Java is missing or a setting wrong.
     """
     require_spark()
     wanted = settings(conf)
@@ -66,6 +66,9 @@ def spark_session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     with warnings.catch_warnings(), complaining():
         warnings.simplefilter("ignore")  # pyspark's own, of its and Python's versions
+        from pyspark.sql import SparkSession
+
+        own = SparkSession.getActiveSession() is None
         submitted = SUBMITTED in os.environ
         if submitted or remote:
             spark = _session(master, wanted, remote, submitted)
@@ -76,7 +79,8 @@ def spark_session(
             with _bar(spark, what, shown=sys.stderr.isatty() and not remote):
                 yield spark
         finally:
-            spark.stop()
+            if own:
+                spark.stop()
 
 
 def require_spark() -> None:
