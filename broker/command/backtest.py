@@ -11,12 +11,14 @@ import typer
 
 from .. import __version__
 from .complaint import BadInput
-from .history_job import HistoryJob, HistoryOption, PlanOption, check_foretelling, history_job
+from .history_job import HistoryJob, HistoryOption, PlanOption, check_foretelling, check_plan, history_job
 from .loading import SubscriptionsArgument
 from .spark_session import ConfOption, LogOption, MasterOption, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from spark_bridge.plan.properties import Purpose
 
 THRESHOLDS: Final = ",".join(str(round(0.05 * step, 2)) for step in range(1, 20))
 _LOCAL: Final = re.compile(r"local\[(\d+)")
@@ -50,9 +52,11 @@ def backtest(
     """Match a history on Spark: every match, forecast and resolution that the broker would have told."""
     job = history_job(subscriptions, history, model)
     asked = {} if evaluate is None else _asked(job, subscriptions, evaluate, thresholds, frozen)
+    purpose: Purpose = "counts" if frozen and evaluate is not None else "results"
     if explain:
-        _explain(job, plan, master, asked)
+        _explain(job, plan, master, purpose)
         return
+    check_plan(job, plan, purpose)
     if out is None:
         raise BadInput("--out: expected the folder of the results, found none")
     from spark_bridge.history.manifest import digest_of_bytes
@@ -101,13 +105,12 @@ def _numbers(option: str, text: str, kind: type[int] | type[float]) -> list[Any]
         raise BadInput(f"{option}: expected numbers with commas between, found {text!r}") from None
 
 
-def _explain(job: HistoryJob, plan: str | None, master: str | None, asked: dict[str, Any]) -> None:
+def _explain(job: HistoryJob, plan: str | None, master: str | None, purpose: Purpose) -> None:
     from spark_bridge.plan.choice import explain_plan, plan_for
 
     local = _LOCAL.match(master or "")
     parallelism = int(local.group(1)) if local else os.cpu_count() or 1
-    frozen = bool(asked.get("frozen"))
-    found = plan_for(job.subscriptions, "counts" if frozen else "results", scheme=plan, parallelism=parallelism)
+    found = plan_for(job.subscriptions, purpose, scheme=plan, parallelism=parallelism)
     for line in explain_plan(found):
         typer.echo(line)
 

@@ -18,6 +18,7 @@ from .spark_session import require_spark
 
 if TYPE_CHECKING:
     from spark_bridge.history.prepared import History
+    from spark_bridge.plan.properties import Purpose
     from spark_bridge.subscriptions import Subscriptions
 
     from ..engine import Engine
@@ -69,6 +70,14 @@ def check_foretelling(job: HistoryJob, subscriptions: Path, why: str) -> None:
     """Raises BadInput where no subscription has a forecast."""
     if not job.engine.program.forecasts.outlooks:
         raise BadInput(f"{subscriptions}: expected a subscription with a forecast {why}, found none")
+
+
+def check_plan(job: HistoryJob, plan: str | None, purpose: Purpose) -> None:
+    """Raises DefinitionError where a scheme is none, or would change what comes out."""
+    if plan is not None:
+        from spark_bridge.plan.choice import plan_for
+
+        plan_for(job.subscriptions, purpose, scheme=plan)
 
 
 def check_place(out: Path) -> None:

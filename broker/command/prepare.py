@@ -46,6 +46,7 @@ def prepare(
     require_spark()
     from spark_bridge.history.mapping import Columns, Files
     from spark_bridge.history.preparing import prepare as prepared
+    from spark_bridge.history.reading import pieces_of
     from spark_bridge.history.writing import SLICE_ROWS
 
     streams = load_file(subscriptions).streams
@@ -55,6 +56,13 @@ def prepare(
     if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
         files = Files(files.paths, Columns(chosen, time or TIME_COLUMN, id, attributes=_attributes(column)), format)
+    pieces_of([files], by_name)  # what is wrong with headers is told before Spark is started
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out}: expected a folder, or a place for a new one, found a file")
+    if not 0.0 <= rejects_max <= 1.0:
+        raise BadInput(f"--rejects-max: expected a share from 0 to 1, found {rejects_max}")
+    if slice_rows is not None and slice_rows < 1:
+        raise BadInput(f"--slice-rows: expected 1 or more, found {slice_rows}")
     with spark_session(master, conf, spark_log, "prepare") as spark:
         prepared(spark, files, out, by_name, rejects_max=rejects_max, slice_rows=slice_rows or SLICE_ROWS)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .history_job import HistoryOption, PlanOption, check_foretelling, check_place, history_job
+from .history_job import HistoryOption, PlanOption, check_foretelling, check_place, check_plan, history_job
 from .loading import SubscriptionsArgument
 from .spark_session import ConfOption, LogOption, MasterOption, spark_session
 
@@ -25,6 +25,7 @@ def train(
     """Count on Spark what a history teaches: the model is that of a broker that has seen the same events."""
     job = history_job(subscriptions, history, model)
     check_foretelling(job, subscriptions, "to train")
+    check_plan(job, plan, "counts")
     check_place(out)
     from spark_bridge.training import model_of
     from spark_bridge.training import train as trained
