@@ -162,6 +162,6 @@ def _grouped(batches: Iterable[pa.RecordBatch], width: int) -> Iterator[tuple[tu
 def _groups(by: Sequence[str]) -> list[str]:
     for name in by:
         if name not in BY:
-            near = suggestion(name, BY) if isinstance(name, str) else ""
+            near = suggestion(str(name), BY)
             raise DefinitionError(f"expected groups by 'subscription' and 'context', found {shown(name)}{near}")
     return [name for name in BY if name in by]
