@@ -28,8 +28,8 @@ EVENT_COLUMNS: Final = ("time", "id", "start", "stream")
 Key: TypeAlias = tuple[int, int]
 """(time, id): where an event stands in the order."""
 
-Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int] | None]
-"""Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts (None: times)."""
+Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
+"""Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts."""
 
 
 def columns_of(streams: Mapping[str, StreamDefinition]) -> dict[str, tuple[str, ...]]:
@@ -127,17 +127,27 @@ def batches(
     for stream, end in zip(encoded.values.to_pylist(), encoded.run_ends.to_pylist()):
         if stream in streams:
             part = batch if end - begin == batch.num_rows else batch.slice(begin, end - begin)
-            times, starts = part.column(places["time"]), part.column(places["start"])
+            ends, starts = part.column(places["time"]), part.column(places["start"])
+            times = ends.to_numpy().tolist()
             values = [_values(part, places.get(column)) for column in columns[stream]]
             rows: list[Row] = list(zip(*values)) if values else [()] * part.num_rows
-            yield (
-                stream,
-                times.to_numpy().tolist(),
-                rows,
-                part.column(places["id"]).to_numpy().tolist(),
-                None if starts.equals(times) else starts.to_numpy().tolist(),
-            )
+            ids = part.column(places["id"]).to_numpy().tolist()
+            yield stream, times, rows, ids, times if starts.equals(ends) else starts.to_numpy().tolist()
         begin = end
+
+
+def batch_of(run: Run, columns: Mapping[str, tuple[str, ...]], schema: pyarrow.Schema) -> pyarrow.RecordBatch:
+    """The inverse of `batches`: a run as a batch with the columns of `schema`, null where the run has none."""
+    import pyarrow as pa
+
+    stream, times, rows, ids, starts = run
+    count = len(times)
+    own: dict[str, Any] = {"time": times, "id": ids, "start": starts, "stream": [stream] * count}
+    own.update(zip(columns[stream], zip(*rows)))
+    arrays = [
+        pa.array(own[field.name], field.type) if field.name in own else pa.nulls(count, field.type) for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _values(batch: pyarrow.RecordBatch, place: int | None) -> list[Any]:

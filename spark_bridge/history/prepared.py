@@ -1,7 +1,7 @@
 """Law: a prepared history is found, checked and read here; nothing is written.
 
     DIR/manifest.json               see manifest.py
-    DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), behind those of the slice before
+    DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), after those of slices before
     DIR/rejects/                    rows that were none, with the reason
 
 DIR is a folder that `prepare` has published, which says in CURRENT which of its runs counts, or the folder of one run.

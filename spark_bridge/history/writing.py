@@ -45,7 +45,7 @@ def write_slice(
 ) -> Slice | None:
     """Writes one slice, whole or not at all; None where there are no events.
 
-    Raises DefinitionError where (time, id) does not rise strictly. Holds one row group.
+    Columns are taken by name. Raises DefinitionError where (time, id) does not rise strictly. Holds one row group.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -64,6 +64,7 @@ def write_slice(
         for batch in batches:
             if not batch.num_rows:
                 continue
+            batch = pa.RecordBatch.from_arrays([batch.column(name) for name in schema.names], schema=schema)
             begin, last = check_order(batch, last)
             first = begin if first is None else first
             rows += batch.num_rows
@@ -86,7 +87,7 @@ def write_slice(
 
 
 def check_order(batch: pyarrow.RecordBatch, before: Key | None) -> tuple[Key, Key]:
-    """The first and the last key of a batch that is not empty. Raises DefinitionError unless keys rise, from `before`."""
+    """First and last key of a batch that is not empty. Raises DefinitionError unless keys rise, from `before` on."""
     import numpy as np
 
     times, ids = batch.column(0).to_numpy(), batch.column(1).to_numpy()
