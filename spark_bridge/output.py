@@ -69,7 +69,7 @@ def publish_output(
 def published(out: str | Path, run_digest: str) -> bool:
     """Whether the current run in a folder is the one of that digest."""
     try:
-        return read_manifest(out)["run"] == run_digest
+        return bool(read_manifest(out)["run"] == run_digest)
     except DefinitionError:
         return False
 

@@ -13,7 +13,7 @@ Here: the task and these two. Not here: dividing (plan), executing (execution), 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
@@ -53,7 +53,9 @@ COUNT_SCHEMA: Final = pa.schema(
 )
 """What the cells yield, and what `train` sums. `state` and `next_state` are the chain's."""
 
-SUMMED: Final = ("kind", "subscription", "version", "context", "generation", "state", "next_state")
+NAMED: Final = 7
+"""How many of the columns say what was counted; the rest are numbers that add up."""
+SUMMED: Final = COUNT_SCHEMA.names[:NAMED]
 
 Record: TypeAlias = tuple[str, str, str, str, int, int | None, int | None, int | None, int]
 
@@ -61,13 +63,7 @@ Record: TypeAlias = tuple[str, str, str, str, int, int | None, int | None, int |
 @final
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The task: what a cell's events have counted, after the last of them.
-
-    `clocks`: version, width and newest generation of what the counts are to be added to. What is older than that is
-    counted where a broker that began with it would count it.
-    """
-
-    clocks: tuple[tuple[str, int, int], ...] = ()
+    """The task: what a cell's events have counted, after the last of them, beside what the model had counted before."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -75,14 +71,27 @@ class Training:
 
     def part(self, work: Work) -> Iterator[pa.RecordBatch]:
         engine = work.engine
-        if self.clocks:
-            begun = Model()
-            for version, width, generation in self.clocks:
-                begun.counts.clocks[version] = _clock(width, generation)
-            engine.load_model(begun)
+        # A broker that begins with a model forecasts by it, which may decide when it looks at a key (half_life).
+        before: dict[tuple[object, ...], tuple[int | None, int]] = {
+            record[:NAMED]: (record[7], record[8]) for record in records_of(engine)
+        }
         for stream, times, rows, ids, starts in work.runs():
             engine.publish(stream, times, rows, ids, starts)
-        yield from batches_of(records_of(engine), COUNT_SCHEMA)
+        yield from batches_of(_added(records_of(engine), before), COUNT_SCHEMA)
+
+
+def _added(
+    records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[int | None, int]]
+) -> Iterator[Record]:
+    """Of records those that are new, and of those that have grown by how much. What was forgotten meanwhile is left
+    out: whoever adds forgets it too."""
+    for record in records:
+        kind, name, version, context, generation, state, following, count, total = record
+        known, sum_before = before.get(record[:NAMED], (None, 0))
+        if kind == CLOCK or count is None or known is None:
+            yield record
+        elif count > known:
+            yield kind, name, version, context, generation, state, following, count - known, total - sum_before
 
 
 def records_of(engine: Engine) -> Iterator[Record]:
@@ -126,12 +135,6 @@ def model_from(records: Iterable[Record]) -> Model:
     return model
 
 
-def clocks_of(model: Model) -> tuple[tuple[str, int, int], ...]:
-    """Version, width and newest generation of all that a model has counted."""
-    clocks = [(version, model.counts.clock_of(version)) for version in model.counts.versions()]
-    return tuple((version, clock.width, clock.generation) for version, clock in clocks)
-
-
 def _clock(width: int, generation: int) -> Clock:
     clock = Clock()
     clock.width, clock.generation = width, generation
@@ -170,11 +173,7 @@ def train(
 
     if not any(definition.forecast is not None for definition in subscriptions.definitions.values()):
         raise DefinitionError("expected a subscription with a forecast to train, found none")
-    clocks: tuple[tuple[str, int, int], ...] = ()
-    if model is not None:
-        subscriptions.engine().load_model(model)  # it must fit
-        clocks = clocks_of(model)
-    counted = run_cells(spark, events, subscriptions, plan, Training(clocks), purpose="counts")
+    counted = run_cells(spark, events, subscriptions, plan, Training(), model=model, purpose="counts")
     summed = counted.where(F.col("kind") != CLOCK).groupBy(*SUMMED).agg(F.sum("count"), F.sum("total"))
     newest = counted.where(F.col("kind") == CLOCK)
     latest = newest.groupBy("kind", "subscription", "version", "context", "total").agg(

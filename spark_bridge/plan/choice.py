@@ -176,9 +176,8 @@ def _chosen(
         many = sum(members.weight for members in by_time) >= LOADED_MIN and shuffled is False
         parts.append(_cut(by_time, shards if many else 1, "a window bounds every match"))
     if rest:
-        whole = [member for members in rest for member in members.names]
         reason = _why_whole(rest[0], keys[0], streams, purpose)
-        parts.append(Part(SHARDS, _shards(rest, shards), reason=f"{_listed(whole)}: {reason}"))
+        parts.append(Part(SHARDS, _shards(rest, shards), reason=f"{rest[0].names[0]}: {reason}"))
     return parts
 
 

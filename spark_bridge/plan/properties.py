@@ -35,6 +35,7 @@ KeyOf: TypeAlias = Mapping[str, str]
 
 UNBOUNDED: Final = "has no window: how long a match may take is not bounded"
 FORECASTS_LEARN: Final = "its forecasts depend on what was counted of all events before"
+FORGETS: Final = "it forgets (half_life), and when a step is counted depends on the forecasts for all keys"
 CHAIN_GOES_ON: Final = "the state of its chain depends on all events before"
 
 
@@ -85,6 +86,8 @@ class Properties:
         if isinstance(plan, ForecastPlan):
             if purpose == "results":
                 return FORECASTS_LEARN
+            if plan.settings.half_life is not None:
+                return FORGETS
             for stream, positions in plan.positions:
                 if _place(streams, stream, keys) not in positions:
                     return f"its chain counts events of the stream {stream!r} of several values of {keys[stream]!r}"

@@ -21,7 +21,7 @@ from spark_bridge.plan.cell import Cell, Point
 from spark_bridge.reading import runs_of
 from spark_bridge.results import row_of
 from spark_bridge.subscriptions import Subscriptions
-from spark_bridge.training import Training, clocks_of, model_from
+from spark_bridge.training import Training, model_from
 
 Happened = tuple[str, int, int, int, Row]
 """stream, time, id, start, row"""
@@ -86,10 +86,10 @@ class DividedHistory:
 
     def model(self, subscriptions: Subscriptions, cells: Sequence[Cell], before: Model | None = None) -> str:
         """The file of what all cells have counted, and of what was counted before."""
-        task = Training(() if before is None else clocks_of(before))
+        text = None if before is None else write_model(before)
         records: list[Any] = []
         for cell in cells:
-            for batch in run_cell(cell, subscriptions, self._runs(subscriptions, cell), task):
+            for batch in run_cell(cell, subscriptions, self._runs(subscriptions, cell), Training(), model=text):
                 records += zip(*(column.to_pylist() for column in batch.columns))
         found = Model()
         if before is not None:
