@@ -116,7 +116,7 @@ def _explain(job: HistoryJob, plan: str | None, master: str | None, purpose: Pur
 
 
 def _results(spark: SparkSession, job: HistoryJob, plan: str | None) -> dict[str, DataFrame]:
-    from spark_bridge.backtest import backtest as results
+    from spark_bridge.backtesting import backtest as results
 
     return {"results": results(spark, job.history, job.subscriptions, model=job.model, plan=plan)}
 
