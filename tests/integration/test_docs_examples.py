@@ -43,6 +43,9 @@ PAGES: Final = sorted(
     [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
 )
 
+ON_SPARK: Final = "spark.md"
+"""Played in tests/spark, in the session of these tests."""
+
 NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("README.md", "make demo    # a broker, two days of real flights, and what its subscribers are told"): "takes long",
     ("docs/getting-started.md", "make demo"): "takes long",
@@ -110,7 +113,7 @@ def parameters(pages: list[Path]) -> list[object]:
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages]
 
 
-@pytest.mark.parametrize("page", parameters(PAGES))
+@pytest.mark.parametrize("page", parameters([page for page in PAGES if page.name != ON_SPARK]))
 def test_examples_give_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     not_run = {first for name, first in NOT_RUN if name == str(page.relative_to(ROOT))}
     seen = set()
