@@ -5,7 +5,8 @@
 The job: a CSV file of ticks, and patterns as symbol (or null for all) and DEFINE clause. One process, one JVM with
 Flink's own mini-cluster, parallelism 1, streaming mode, event time with an ascending watermark. N patterns are N
 MATCH_RECOGNIZE clauses of one query, joined by UNION ALL: Flink reads the file once for all of them. A clause whose
-pattern names one symbol gets only its ticks. With `mode` batch the job is Flink's batch mode, where a count is one row anyway.
+pattern names one symbol gets only its ticks. With `mode` batch it runs in
+Flink's batch mode, where a count is one row anyway.
 
 Flink's time for matching cannot be seen from outside. So a job that only reads the same file and counts its rows runs
 before each one that matches; the questions take the difference. A window of 99 days, longer than the file, makes one

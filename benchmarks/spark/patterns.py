@@ -1,13 +1,14 @@
-"""Law: the question what a pattern costs that Spark SQL's window functions and Flink's MATCH_RECOGNIZE can also express.
+"""Law: the question what a pattern costs that window functions of Spark SQL and MATCH_RECOGNIZE can also express.
 
-W1: the next tick of a symbol is above 1.01 times this one. All three must find as many matches. Flink runs in batch mode
-in a process of its own, with an environment that is made on demand; where it cannot be, the answer says why.
+W1: the next tick of a symbol is above 1.01 times this one. All must find as many matches. Flink runs in batch mode, in
+a process of its own, with an environment that is made on demand; where it cannot be, the answer says why.
 """
 
 from __future__ import annotations
 
 import csv
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def ask(events: int, master: str, repetitions: int, folder: Path, with_flink: bo
     def ours(source: Any) -> int:
         return int(backtest(spark, source, wanted, plan="key").count())
 
-    contestants = {
+    contestants: dict[str, Callable[[], int]] = {
         "Foretell, files read": lambda: ours(prepared),
         "Foretell, shuffled": lambda: ours(prepared.events(spark)),
         "Spark SQL, lag": lambda: int(spark.sql(WINDOWED).collect()[0][0]),
