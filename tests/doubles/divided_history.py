@@ -14,7 +14,7 @@ import pyarrow as pa
 from broker.engine.results import expanded
 from broker.events import Row, StreamDefinition
 from broker.forecast.model_file import Model, write_model
-from spark_bridge.backtest import Backtest
+from spark_bridge.backtesting import Backtest
 from spark_bridge.cells import run_cell
 from spark_bridge.history.form import arrow_schema, batches, columns_of
 from spark_bridge.plan.cell import Cell, Point

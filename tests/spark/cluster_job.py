@@ -89,7 +89,7 @@ def executor() -> int:
 
 
 def main(master: str, folder: Path) -> None:
-    from spark_bridge.backtest import Backtest, backtest
+    from spark_bridge.backtesting import Backtest, backtest
     from spark_bridge.execution import run_cells
     from spark_bridge.history.prepared import History
     from spark_bridge.subscriptions import Subscriptions

@@ -12,7 +12,7 @@ from doubles.divided_history import DividedHistory, Happened, counted
 
 from broker.events import DefinitionError
 from broker.forecast.model_file import read_model, write_model
-from spark_bridge.backtest import backtest
+from spark_bridge.backtesting import backtest
 from spark_bridge.history.form import spark_schema
 from spark_bridge.history.prepared import History
 from spark_bridge.history.writing import write_history
