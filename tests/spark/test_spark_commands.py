@@ -34,7 +34,8 @@ lineage = true
 forecast = { within = 3, effective = 5, threshold = 0.3, context = ["key"] }
 [subscriptions.pair]
 language = "sase"
-query = "PATTERN SEQ(Tick a, Tick b) WHERE [name] AND { a.price > 7 AND b.price < 2 } WITHIN 20"
+query = '''PATTERN SEQ(Tick a, Tick b) WHERE skip_till_next_match(a, b)
+ { a.name = b.name AND a.price > 7 AND b.price < 2 } WITHIN 20'''
 """
 
 
@@ -158,6 +159,6 @@ def test_spark_submit_takes_the_packages_with_it(spark: SparkSession, place: Pat
     submit = ["spark-submit", "--master", "local[1]", "--driver-memory", "512m", "--py-files", "ours.zip"]
     command = [str(Path(sys.executable).with_name(submit[0])), *submit[1:], "foretell.py", *arguments.split()]
     done = started(place, command, PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
-    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
     assert foretell(place, "train subs.toml --history hist --out own.json") == 0
     assert (place / "model.json").read_bytes() == (place / "own.json").read_bytes()
