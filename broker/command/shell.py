@@ -16,6 +16,7 @@ import typer
 
 from .. import __version__
 from ..events.errors import ForetellError, QueryError
+from .archive import archive
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .demo.command import demo
@@ -51,6 +52,7 @@ for command in (
     subscriptions,
     stats,
     top,
+    archive,
     doctor,
     demo,
 ):
