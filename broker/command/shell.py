@@ -16,6 +16,7 @@ import typer
 
 from .. import __version__
 from ..events.errors import ForetellError, QueryError
+from .archive import archive
 from .backtest import backtest
 from .check import check
 from .complaint import BadInput, of_file, one_line
@@ -55,6 +56,7 @@ for command in (
     stats,
     top,
     doctor,
+    archive,
     prepare,
     train,
     backtest,

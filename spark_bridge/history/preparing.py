@@ -31,6 +31,7 @@ from .writing import SLICE_ROWS, write_manifest, write_slice
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
 _WORK: Final = "_work"
 _CELL_SCHEMA: Final = "slice string, error string"
@@ -205,14 +206,8 @@ class _Job:
 
 def _check_table(table: Table, streams: Mapping[str, StreamDefinition]) -> None:
     import pyarrow as pa
-    from pyspark.sql.pandas.types import to_arrow_type
-    from pyspark.sql.types import ArrayType, MapType, StructType
 
-    # Columns that cannot be attributes are of no interest, and some of them Arrow does not know.
-    fields = []
-    for field in table.rows.schema.fields:
-        nested = isinstance(field.dataType, ArrayType | MapType | StructType)
-        fields.append(pa.field(field.name, pa.binary() if nested else to_arrow_type(field.dataType)))
+    fields = [pa.field(field.name, _arrow_type(field.dataType)) for field in table.rows.schema.fields]
     header = pa.schema(fields)
     if table.columns is None:
         check_form(header, streams, "the DataFrame")
@@ -221,6 +216,32 @@ def _check_table(table: Table, streams: Mapping[str, StreamDefinition]) -> None:
     if streams.get(name) != table.columns.stream:
         raise DefinitionError(f"the DataFrame: expected a declared stream, found {name!r}")
     check_types(header, table.columns, "the DataFrame")
+
+
+def _arrow_type(kind: DataType) -> pyarrow.DataType:
+    """What a column is in Arrow; of types that no attribute can have, only that they are others."""
+    import pyarrow as pa
+    from pyspark.sql import types as T
+
+    plain: Mapping[type[T.DataType], pyarrow.DataType] = {
+        T.StringType: pa.string(),
+        T.ByteType: pa.int8(),
+        T.ShortType: pa.int16(),
+        T.IntegerType: pa.int32(),
+        T.LongType: pa.int64(),
+        T.FloatType: pa.float32(),
+        T.DoubleType: pa.float64(),
+        T.BooleanType: pa.bool_(),
+        T.DateType: pa.date32(),
+        T.TimestampType: pa.timestamp("us", "UTC"),
+        T.TimestampNTZType: pa.timestamp("us"),
+        T.NullType: pa.null(),
+        T.ArrayType: pa.list_(pa.null()),
+        T.BinaryType: pa.binary(),
+    }
+    if isinstance(kind, T.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return plain.get(type(kind), pa.struct([]))
 
 
 def _rows_of(table: Table, streams: Mapping[str, StreamDefinition], schema: Any) -> DataFrame:

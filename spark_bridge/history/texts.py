@@ -22,10 +22,15 @@ from broker.events import (
     DefinitionError,
     Event,
     EventError,
+    Input,
     Punctuation,
+    Retraction,
     Row,
     StreamDefinition,
+    Subscribe,
     UnknownStream,
+    Unsubscribe,
+    Update,
     Value,
     parse_instant,
     parse_line,
@@ -44,7 +49,13 @@ if TYPE_CHECKING:
 CHUNK_ROWS: Final = 4_096
 """Records that are converted at a time."""
 
-_ISO_INT: Final = 40
+_DIGITS_MAX: Final = 40
+_OTHERS: Final[Mapping[type[Input], str]] = {
+    Retraction: "a retraction",
+    Subscribe: "a subscription",
+    Unsubscribe: "the end of a subscription",
+    Update: "an update of a subscription",
+}
 _BOOLS: Final[Mapping[str, bool]] = {"true": True, "false": False, "True": True, "False": False}
 
 
@@ -138,7 +149,7 @@ def _event(line: str, streams: Mapping[str, StreamDefinition], identity: int) ->
     if isinstance(event, Punctuation):
         return None
     if not isinstance(event, Event):
-        raise EventError(f"expected events in a history, found a line to {type(event).__name__.lower()}")
+        raise EventError(f"expected events in a history, found {_OTHERS[type(event)]}")
     stream = streams.get(event.stream)
     if stream is None:
         hint = suggestion(event.stream, streams)
@@ -287,7 +298,7 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
 def _numbers(texts: Sequence[str], kind: Callable[[str], Any]) -> list[Any]:
     # Python also takes 1_000 and the digits of every script, which CSV does not mean.
     joined = "".join(texts)
-    if "_" in joined or not joined.isascii() or max(map(len, texts), default=0) > _ISO_INT:
+    if "_" in joined or not joined.isascii() or max(map(len, texts), default=0) > _DIGITS_MAX:
         raise ValueError
     return list(map(kind, texts))
 
@@ -301,7 +312,7 @@ def _one(
         check_start(start, time, columns.start)
     if columns.id is not None:
         text = fields[places[columns.id]].strip()
-        identity = id_of(int(text) if text.removeprefix("-").isdecimal() and len(text) < _ISO_INT else text, columns.id)
+        identity = id_of(int(text) if text.removeprefix("-").isdecimal() and len(text) < _DIGITS_MAX else text, columns.id)
     present = [a for a in columns.stream.schema.attributes if columns.of(a) in places]
     row = row_from_text(columns.stream, {a.name: fields[places[columns.of(a)]] for a in present})
     return time, row, identity, start
