@@ -31,6 +31,7 @@ HOT: Final = (
     "broker/engine/composites/lanes.py",
     "broker/engine/directory.py",
     "broker/engine/family.py",
+    "broker/engine/forecasts/judging.py",
     "broker/engine/forecasts/outlook.py",
     "broker/engine/forecasts/pace.py",
     "broker/engine/forecasts/progress.py",

@@ -38,9 +38,7 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
         raise BadInput(f"{place}: expected a Parquet file, found none that is whole: {_reason(error)}") from None
 
 
-def read_parquet(
-    file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str
-) -> Iterator[Batch]:
+def read_parquet(file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str) -> Iterator[Batch]:
     """The rows of a file as batches; `time` is the column of the times. `position` counts rows.
 
     Columns that are no attributes are passed over. Raises complaints with the place and the column or the row.

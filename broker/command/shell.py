@@ -16,6 +16,8 @@ import typer
 
 from .. import __version__
 from ..events.errors import ForetellError, QueryError
+from .archive import archive
+from .backtest import backtest
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .demo.command import demo
@@ -23,11 +25,13 @@ from .doctor import doctor
 from .explain import explain
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
+from .prepare import prepare
 from .publish import publish
 from .run import run
 from .serve import serve
 from .subscribe import subscribe
 from .top import top
+from .train import train
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -52,6 +56,10 @@ for command in (
     stats,
     top,
     doctor,
+    archive,
+    prepare,
+    train,
+    backtest,
     demo,
 ):
     shell.command()(command)

@@ -50,7 +50,12 @@ class Words:
 def build(file: str, reader: Transformer[Any, Any]) -> Lark:
     """The parser of a grammar file beside this one, which imports expression.lark. Takes tens of milliseconds."""
     merged = merge_transformers(reader, expression=ExpressionReader())  # type: ignore[no-untyped-call]  # lark's own
-    return Lark.open(file, rel_to=__file__, start="query", parser="lalr", lexer="contextual", transformer=merged)
+    # By package, not by path: Spark's executors import this package out of an archive.
+    package: str = __package__
+    parser: Lark = Lark.open_from_package(
+        package, file, start="query", parser="lalr", lexer="contextual", transformer=merged
+    )
+    return parser
 
 
 def read(parser: Lark, words: Words, text: str) -> Any:

@@ -27,6 +27,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -79,8 +80,10 @@ def blocks(page: Path) -> Iterator[Block]:
 class Player:
     """Plays the blocks of one page. A context: what was left running is stopped at the end, and must stop well."""
 
-    def __init__(self, page: Path, folder: Path) -> None:
+    def __init__(self, page: Path, folder: Path, here: tuple[str, ...] = ()) -> None:
+        """`here`: the beginnings of commands of `foretell` that are performed in this process."""
         self._page = page
+        self._here = here
         self._folder = folder
         (folder / "examples").symlink_to(ROOT / "examples")
         self._streams = ""
@@ -184,6 +187,8 @@ class Player:
             self._compare(block, found, self._real(expected))
 
     def _command(self, command: str) -> str:
+        if self._here and command.startswith(self._here):
+            return _perform(shlex.split(command)[1:])
         done = subprocess.run(
             ["bash", "-c", command],
             check=False,  # the page shows what it says
@@ -255,6 +260,14 @@ def _run() -> tuple[int, str, str]:
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         status = perform(["run", "subscriptions.toml", "--events", "events.jsonl"])
     return status, output.getvalue(), errors.getvalue()
+
+
+def _perform(arguments: list[str]) -> str:
+    """A command in this process: output and errors together."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        perform(arguments)
+    return printed.getvalue()
 
 
 def free_port() -> str:

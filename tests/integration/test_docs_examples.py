@@ -27,7 +27,7 @@ from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
-from broker.engine.forecasts import joint, parts, scope, settings, states
+from broker.engine.forecasts import joint, judging, parts, scope, settings, states
 from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
@@ -43,6 +43,9 @@ from broker.wire import limits as wire_limits
 PAGES: Final = sorted(
     [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
 )
+
+ON_SPARK: Final = "spark.md"
+"""Played in tests/spark, in the session of these tests."""
 
 NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("README.md", "make demo    # a broker, two days of real flights, and what its subscribers are told"): "takes long",
@@ -90,6 +93,7 @@ LIMIT_MODULES: Final = (
     scope,
     parts,
     joint,
+    judging,
     contexts,
     forecaster,
     passage,
@@ -112,7 +116,7 @@ def parameters(pages: list[Path]) -> list[object]:
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages]
 
 
-@pytest.mark.parametrize("page", parameters(PAGES))
+@pytest.mark.parametrize("page", parameters([page for page in PAGES if page.name != ON_SPARK]))
 def test_examples_give_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     not_run = {first for name, first in NOT_RUN if name == str(page.relative_to(ROOT))}
     seen = set()

@@ -11,5 +11,6 @@ The mathematics is broker.forecast's, what matches is decided elsewhere in the e
                 serial: chains one after the other as one; joint: what the parts' chains say together
     progress    where machines of composite subscriptions have got to
     pace        horizons in time
+    judging     how good forecasts are at many horizons
     registry    all of them; snapshot, explanation
 """

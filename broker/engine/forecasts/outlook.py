@@ -29,6 +29,7 @@ from ..subscriber import Subscriber, digest
 from ..target import ALWAYS_SINCE, Outcome, Target
 from . import joint
 from .combination import Combination, context_after
+from .judging import Judge
 from .pace import Pace
 from .progress import Progress, furthest
 from .scope import Pulse, Scope, alarm
@@ -96,6 +97,7 @@ class Outlook(Observer):
         self.symbols: i64 = definition.symbols
         self.parts = parts
         self.combination: Combination | None = None  # of the subscription's parts, if forecasts are put together
+        self.judge: Judge | None = None
 
     # --- what the engine tells ----------------------------------------------------------------------------------
 
@@ -167,6 +169,8 @@ class Outlook(Observer):
             following, fleeting = self.progress.look(scope.row, time)
             until = self.progress.until
         self._step(track, following)
+        if self.judge is not None:
+            self.judge.settled(track, following, matched)
         if until < FOREVER and until != track.alarm:
             track.alarm = until
             alarm(pulse.times, until, self.number)

@@ -5,6 +5,7 @@ Here: coming and going, the model. Not here: what an event does (scope, outlook)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heappop
 from typing import Any, final
 
@@ -13,6 +14,7 @@ from mypy_extensions import i64
 from ...events.errors import DefinitionError, UnknownSubscription
 from ...events.schema import Row
 from ...forecast.counts import Context, Counts
+from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
 from ..composites.lanes import Lane, Matcher
 from ..directory import Directory
@@ -20,6 +22,7 @@ from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import Target
 from .combination import Combination, Part
+from .judging import Judge
 from .keys import Positions
 from .outlook import Outlook
 from .plan import Plan
@@ -242,6 +245,29 @@ class Forecasts:
         for (version, _), gaps in model.gaps.items():
             if version == outlook.version:
                 outlook.scope.gaps.merge(gaps)
+
+    def judge(self, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
+        """From now on every forecast is judged over these horizons, in events: a judge by subscription.
+
+        With a model its forecasts are, else those that are made. Judges are in no snapshot, and are to be closed at the
+        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only.
+        """
+        found: dict[str, Judge] = {}
+        for name, outlook in self.outlooks.items():
+            if outlook.combination is not None:
+                raise DefinitionError(
+                    f"subscription {name!r}: forecasts that are put together from parts are not judged over other"
+                    " horizons: expected forecast.parts = false"
+                )
+            own: Forecaster | None = None
+            if model is not None:
+                counts, settings = _only(model.counts, outlook.version), outlook.settings
+                keyed, steps = settings.context.keyed, max(horizons, default=1)
+                own = Forecaster(outlook.version, outlook.states.shape, steps, counts, settings.values, keyed)
+            found[name] = Judge(horizons, outlook.effective, own)
+        for name, judge in found.items():
+            self.outlooks[name].judge = judge
+        return found
 
     def statistics(self) -> dict[str, Any]:
         """How good the forecasts of each subscription were, and their sizes."""

@@ -1,0 +1,87 @@
+"""Law: `foretell prepare`: files of events to a history that Spark's workers can open, sorted and sliced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .batch import only_stream, stream_named
+from .complaint import BadInput
+from .loading import SubscriptionsArgument, load_file
+from .parquet_rows import open_parquet
+from .reading import TIME_COLUMN, Format, TimeOption
+from .spark_session import ConfOption, LogOption, MasterOption, require_spark, spark_session
+
+
+def prepare(
+    subscriptions: SubscriptionsArgument,
+    history: Annotated[list[str], typer.Option(metavar="FILE", help="Files or folders of events; may be repeated.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the prepared history.")],
+    format: Annotated[
+        Format | None, typer.Option("--format", help="The format of all files; by default each file's suffix says it.")
+    ] = None,
+    stream: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one."),
+    ] = None,
+    time: TimeOption = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default rows count.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ATTRIBUTE=COLUMN", help="The column of an attribute of another name; may be repeated."),
+    ] = None,
+    rejects_max: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of rows that may be no events; they are kept apart.")
+    ] = 0.0,
+    slice_rows: Annotated[int | None, typer.Option(metavar="N", help="Events of a slice.")] = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    spark_log: LogOption = None,
+) -> None:
+    """Prepare events for `train` and `backtest`: sorted by time and arrival, sliced, what is no event set apart."""
+    require_spark()
+    from spark_bridge.history.mapping import Columns, Files
+    from spark_bridge.history.preparing import prepare as prepared
+    from spark_bridge.history.reading import pieces_of
+    from spark_bridge.history.writing import SLICE_ROWS
+
+    streams = load_file(subscriptions).streams
+    by_name = {each.name: each for each in streams}
+    files = Files(tuple(history), None, format)
+    asked = stream is not None or time is not None or id is not None or bool(column)
+    if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
+        chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
+        files = Files(files.paths, Columns(chosen, time or TIME_COLUMN, id, attributes=_attributes(column)), format)
+    pieces_of([files], by_name)  # what is wrong with headers is told before Spark is started
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out}: expected a folder, or a place for a new one, found a file")
+    if not 0.0 <= rejects_max <= 1.0:
+        raise BadInput(f"--rejects-max: expected a share from 0 to 1, found {rejects_max}")
+    if slice_rows is not None and slice_rows < 1:
+        raise BadInput(f"--slice-rows: expected 1 or more, found {slice_rows}")
+    with spark_session(master, conf, spark_log, "prepare") as spark:
+        prepared(spark, files, out, by_name, rejects_max=rejects_max, slice_rows=slice_rows or SLICE_ROWS)
+
+
+def _is_foreign(file: Path, format: Format) -> bool:
+    """Whether a file does not say itself of which stream its events are."""
+    if format == "parquet":
+        with open_parquet(str(file), str(file)) as table:
+            return "stream" not in table.schema_arrow.names
+    return format == "csv"
+
+
+def _attributes(column: list[str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in column or ():
+        attribute, equals, name = each.partition("=")
+        if not attribute or not equals or not name:
+            raise BadInput(f"--column: expected ATTRIBUTE=COLUMN, found {each!r}")
+        if attribute in found:
+            raise BadInput(f"--column: expected each attribute once, found {attribute!r} twice")
+        found[attribute] = name
+    return found

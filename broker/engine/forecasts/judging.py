@@ -1,0 +1,328 @@
+"""Law: how good the forecasts of one subscription are at many horizons at once, by what became of every one of them.
+
+A judge sits beside the subscription's forecasts and hears of each step. After each event of a key after which the
+subscription may speak - something has begun, and enough stands behind the state - there is a forecast: the probability
+of the next match within each horizon, in events of the key. Events that pass a track by leave its forecast as it was.
+What became of it is known at the next match, or when the horizon has passed; what is still open at the end is censored
+(forecasting 2.13). Without a model of its own a judge takes the chain as it stands at the step, which goes on learning;
+with one it says always what that says, whatever the engine learns meanwhile and however keys are divided.
+
+Everything is sums of integers by context, horizon and bucket, a thousandth of probability each: bucket b holds what is
+more than (b - 1) / 1000 and at most b / 1000. So p > k / 1000 is b > k for every threshold of whole thousandths, sums
+of parts add up in any order, and the measures for all thresholds come from one pass (spark_bridge.evaluation).
+
+A match is foretold over a threshold by the first forecast within the horizon before it that exceeds it, and not before
+the last match; its lead is how many events lie between. Each forecast that exceeds all earlier ones of its match has
+the thresholds between for itself: +1 in its bucket, -1 in that of the one before it.
+
+Here: bins and their filling. Not here: when a step is (outlook), measures of bins (spark_bridge.evaluation).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+from mypy_extensions import i64
+
+from ...events.errors import DefinitionError
+from ...forecast.choice import MILLIONTHS, surprise
+from ...forecast.counts import Context
+from ...forecast.forecaster import Forecaster, Place
+from ...forecast.level import Level
+from ...forecast.notifying import Run
+from .states import NONE
+from .track import Track
+
+if TYPE_CHECKING:
+    from .scope import Pulse
+
+BUCKETS: Final = 1_000
+"""Buckets of probability above 0; bucket 0 holds what is impossible."""
+JUDGED_HORIZON_MAX: Final = 10_000
+"""Events ahead that forecasts are judged over."""
+COLUMNS: Final = (
+    "hits",
+    "misses",
+    "hit_rest",
+    "miss_rest",
+    "squares",
+    "surprise",
+    "censored",
+    "matches",
+    "foretold",
+    "lead",
+)
+"""The sums of a bin, in the order of `Bin.sums`."""
+
+Record: TypeAlias = tuple[Context, int, int, tuple[int, ...]]
+"""Context, horizon, bucket, and the sums by COLUMNS."""
+
+
+@final
+class Bin:
+    """`hits`, `misses`, `censored`: forecasts by outcome. `rest`: how far they are below the bucket's upper end, in
+    millionths; `squares` of these; `surprise`: their log loss, millionths of a nat. Then matches."""
+
+    __slots__ = COLUMNS
+
+    def __init__(self) -> None:
+        self.hits: i64 = 0
+        self.misses: i64 = 0
+        self.hit_rest: i64 = 0
+        self.miss_rest: i64 = 0
+        self.squares: i64 = 0
+        self.surprise: i64 = 0
+        self.censored: i64 = 0
+        self.matches: i64 = 0
+        self.foretold: i64 = 0
+        self.lead: i64 = 0
+
+    def sums(self) -> tuple[int, ...]:
+        """All of them, in the order of COLUMNS."""
+        first = (int(self.hits), int(self.misses), int(self.hit_rest), int(self.miss_rest), int(self.squares))
+        matched = (int(self.matches), int(self.foretold), int(self.lead))
+        return (*first, int(self.surprise), int(self.censored), *matched)
+
+
+@final
+class Said:
+    """What is said of one state in one context, by horizon: bucket, bin, rest, and the surprise of either outcome."""
+
+    __slots__ = ("bins", "buckets", "context", "rests", "surprises")
+
+    def __init__(self, context: Context, chances: list[float], bins: list[dict[int, Bin]]) -> None:
+        self.context = context
+        self.buckets: list[int] = [bucket_of(chance) for chance in chances]
+        self.bins: list[Bin] = [_bin(known, bucket) for known, bucket in zip(bins, self.buckets)]
+        self.rests: list[int] = [
+            bucket * (MILLIONTHS // BUCKETS) - int(chance * MILLIONTHS + 0.5)
+            for chance, bucket in zip(chances, self.buckets)
+        ]
+        self.surprises: list[tuple[int, int]] = [(surprise(1.0 - chance), surprise(chance)) for chance in chances]
+
+    def record(self, number: int, came: bool, times: i64) -> None:
+        """What was said over the horizon of that number after so many events has an outcome. O(1)."""
+        if times <= 0:
+            return
+        found = self.bins[number]
+        rest: i64 = self.rests[number]
+        if came:
+            found.hits += times
+            found.hit_rest += times * rest
+        else:
+            found.misses += times
+            found.miss_rest += times * rest
+        found.squares += times * rest * rest
+        found.surprise += times * self.surprises[number][came]
+
+
+@final
+class Span:
+    """After the events `first` to `last` of a key the same was said."""
+
+    __slots__ = ("first", "last", "said")
+
+    def __init__(self, first: i64, said: Said) -> None:
+        self.first: i64 = first
+        self.last: i64 = first
+        self.said = said
+
+
+@final
+class Open:
+    """What was said of one key and has no outcome yet, the oldest first. `speaking`: the last of it is said still."""
+
+    __slots__ = ("pulse", "spans", "speaking")
+
+    def __init__(self, pulse: Pulse) -> None:
+        self.pulse = pulse
+        self.spans: deque[Span] = deque()
+        self.speaking = False
+
+    def extend(self, clock: i64) -> None:
+        """What is said is said after all events until then."""
+        if self.speaking:
+            self.spans[-1].last = clock
+
+
+@final
+class Judge:
+    """Of one subscription. `own`: the forecaster that is judged; None: that of the engine, as it is at each event."""
+
+    def __init__(self, horizons: Sequence[int], effective: float, own: Forecaster | None = None) -> None:
+        """`effective`: how many transitions must stand behind a state before anything is said of it.
+
+        Raises DefinitionError unless the horizons are events, 1 to JUDGED_HORIZON_MAX, each once.
+        """
+        check_horizons(horizons)
+        self.horizons: list[int] = sorted(horizons)
+        self.longest: int = self.horizons[-1]
+        self.effective = effective
+        self.own = own
+        self._open: dict[Run, Open] = {}
+        self._bins: dict[Context, list[dict[int, Bin]]] = {}
+        self._said: dict[Context, tuple[Level, int, dict[int, Said | None]]] = {}
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def settled(self, track: Track, following: i64, matched: bool) -> None:
+        """The event at hand has touched the track, which has taken its step.
+
+        O(horizons) for each forecast that it gives an outcome; where an estimate has moved, also O(longest x edges).
+        """
+        pulse = track.pulse
+        clock: i64 = pulse.events
+        known = self._open.get(pulse.run)
+        if known is None:
+            known = self._open[pulse.run] = Open(pulse)
+        known.extend(clock - 1)
+        if matched:
+            self._match(known, clock, () if track.place is None else track.place.context)
+        else:
+            self._expire(known, clock)
+        said: Said | None = None
+        if (following != NONE or matched) and track.place is not None:
+            said = self._say(track.place, following)
+        known.speaking = said is not None
+        if said is not None:
+            known.spans.append(Span(clock, said))
+
+    def _expire(self, known: Open, clock: i64) -> None:
+        """No match until then: what was said so long ago has not come true over any horizon."""
+        over: i64 = clock - self.longest
+        spans = known.spans
+        while len(spans) > 0 and spans[0].first <= over:
+            span = spans[0]
+            last = min(span.last, over)
+            for number in range(len(self.horizons)):
+                span.said.record(number, False, last - span.first + 1)
+            span.first = last + 1
+            if last < span.last or (known.speaking and len(spans) == 1):
+                return
+            spans.popleft()
+
+    def _match(self, known: Open, clock: i64, context: Context) -> None:
+        for number, horizon in enumerate(self.horizons):
+            newest: Said | None = None
+            for span in known.spans:
+                begin: i64 = max(span.first, clock - horizon)
+                span.said.record(number, True, span.last - begin + 1)
+                span.said.record(number, False, min(begin - 1, span.last) - span.first + 1)
+                if begin <= span.last:
+                    newest = span.said
+            # The match is that context's in which it was last thought of.
+            own = self._of(context if newest is None else newest.context)[number]
+            _bin(own, 0).matches += 1
+            if newest is not None:
+                _foretell(own, number, clock, horizon, known.spans)
+        known.spans.clear()
+        known.speaking = False
+
+    def close(self) -> None:
+        """The end: what has no outcome over a horizon never will."""
+        for known in self._open.values():
+            clock: i64 = known.pulse.events
+            known.extend(clock)
+            known.speaking = False
+            for span in known.spans:
+                for number, horizon in enumerate(self.horizons):
+                    over: i64 = min(clock - horizon, span.last)
+                    span.said.record(number, False, over - span.first + 1)
+                    span.said.bins[number].censored += span.last - max(span.first - 1, over)
+            known.spans.clear()
+
+    # --- what is said ---------------------------------------------------------------------------------------------
+
+    def _say(self, place: Place, state: i64) -> Said | None:
+        """None where too little is known to say anything."""
+        context = place.context
+        if self.own is not None:
+            place = self.own.place(context)
+        level = place.level()
+        level.refresh()
+        known = self._said.get(context)
+        if known is None or known[0] is not level or known[1] != level.stamp:
+            known = self._said[context] = (level, level.stamp, {})
+        said = known[2].get(int(state))
+        if level.rows[state].weight < self.effective:
+            return None
+        if said is None:
+            passage = level.passage(self.longest)
+            chances = [passage.next(int(state), horizon) for horizon in self.horizons]
+            said = known[2][int(state)] = Said(context, chances, self._of(context))
+        return said
+
+    def _of(self, context: Context) -> list[dict[int, Bin]]:
+        found = self._bins.get(context)
+        if found is None:
+            found = self._bins[context] = [{} for _ in self.horizons]
+        return found
+
+    # --- what was found -------------------------------------------------------------------------------------------
+
+    def records(self) -> Iterator[Record]:
+        """All bins that hold anything; by context as they came, by horizon, by bucket."""
+        for context, by_horizon in self._bins.items():
+            for horizon, known in zip(self.horizons, by_horizon):
+                for bucket in sorted(known):
+                    sums = known[bucket].sums()
+                    if any(sums):
+                        yield context, horizon, bucket, sums
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError unless what waits stands in order and the bins can be those of forecasts."""
+        for known in self._open.values():
+            spoken = [(int(span.first), int(span.last)) for span in known.spans if span.first <= span.last]
+            assert all(one[1] < other[0] for one, other in pairwise(spoken))
+            assert all(first <= last <= known.pulse.events for first, last in spoken)
+        for _, _, bucket, sums in self.records():
+            assert 0 <= bucket <= BUCKETS
+            assert min(sums[:8]) >= 0
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes, for operators."""
+        return {"open": sum(len(known.spans) for known in self._open.values()), "contexts": len(self._bins)}
+
+
+def check_horizons(horizons: Sequence[int]) -> None:
+    """Raises DefinitionError unless they are events, 1 to JUDGED_HORIZON_MAX, each once and at least one."""
+    for horizon in horizons:
+        if not 1 <= horizon <= JUDGED_HORIZON_MAX:
+            raise DefinitionError(f"expected horizons of 1 to {JUDGED_HORIZON_MAX:,} events, found {horizon!r}")
+    if not horizons or len(set(horizons)) != len(horizons):
+        raise DefinitionError(f"expected at least one horizon, each once, found {list(horizons)}")
+
+
+def bucket_of(chance: float) -> int:
+    """The smallest b with chance <= b / BUCKETS, as floats compare: exceeding a threshold k / BUCKETS is b > k."""
+    bucket = min(max(int(chance * BUCKETS), 0), BUCKETS)
+    while bucket > 0 and chance <= (bucket - 1) / BUCKETS:
+        bucket -= 1
+    while bucket < BUCKETS and chance > bucket / BUCKETS:
+        bucket += 1
+    return bucket
+
+
+def _bin(known: dict[int, Bin], bucket: int) -> Bin:
+    found = known.get(bucket)
+    if found is None:
+        found = known[bucket] = Bin()
+    return found
+
+
+def _foretell(own: dict[int, Bin], number: int, clock: i64, horizon: i64, spans: deque[Span]) -> None:
+    """A match came: over which thresholds it was foretold, and since when."""
+    highest = 0
+    for span in spans:
+        bucket: int = span.said.buckets[number]
+        begin: i64 = max(span.first, clock - horizon)
+        if begin <= span.last and bucket > highest:
+            above, below = _bin(own, bucket), _bin(own, highest)
+            above.foretold += 1
+            above.lead += clock - begin
+            below.foretold -= 1
+            below.lead -= clock - begin
+            highest = bucket

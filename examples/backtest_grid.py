@@ -1,0 +1,120 @@
+"""A thousand combinations of threshold and horizon, in one pass over half a year: `python backtest_grid.py OUT`.
+
+Run it as a script, or cell by cell (`# %%`) in an editor that knows such. When is it worth being told that an aircraft
+will be late three times in a row? A model is trained on the departures from New York in January to June 2013, and is
+judged as it stands on July to December, for 50 thresholds and 20 horizons. Two pictures and a table are written to OUT.
+
+It needs `pip install 'foretell[spark,demo,plot]'` and Java 17; some minutes on two cores.
+"""
+
+# %% Events: what departed, in the order of the schedule
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import matplotlib
+import pyarrow as pa
+import pyarrow.parquet as pq
+from departures import COLUMNS, departures
+from matplotlib import pyplot
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_bridge import Columns, Files, Subscriptions, histograms, measured, model_of, prepare, reliability_of, train
+
+THRESHOLDS = [step / 50 for step in range(50)]
+HORIZONS = list(range(1, 21))
+SHOWN = (1, 3, 5, 10, 20)
+SUBSCRIPTIONS = """
+[streams.Departures]
+attributes = { tail = "string", carrier = "string", origin = "string", delay = "int" }
+key = "tail"
+
+[subscriptions.late-again]
+language = "ptopss"
+query = '''
+FROM Departures BY tail
+first, second, third: delay > 15
+MATCH first, second, third
+'''
+forecast = { within = 3, threshold = 0.35, context = ["hour"] }
+"""
+
+
+def write_flights(first: int, last: int, file: Path) -> None:
+    """Departures of these months as Parquet."""
+    columns = dict(zip(COLUMNS, zip(*departures(first, last))))
+    table = pa.table({name: list(values) for name, values in columns.items()})
+    pq.write_table(table.set_column(4, "delay", table["delay"].cast("int64")), file)
+
+
+def session() -> SparkSession:
+    """On this machine, unless somebody has started one."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("backtest grid").config("spark.sql.session.timeZone", "UTC")
+    return builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+
+
+# %% Precision against recall: a curve for each horizon, a point for each threshold
+def draw_precision(measures: DataFrame, file: Path) -> None:
+    rows = measures.orderBy("horizon", "threshold").collect()
+    figure, axes = pyplot.subplots(figsize=(7, 5))
+    for horizon in SHOWN:
+        own = [row for row in rows if row["horizon"] == horizon and row["precision"] is not None]
+        recall, precision = [row["recall"] for row in own], [row["precision"] for row in own]
+        (line,) = axes.plot(recall, precision, marker=".", label=f"{horizon} departures")
+        axes.axhline(own[0]["base_rate"], color=line.get_color(), linewidth=0.7, linestyle=":")
+    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.set_title("Late for the third time in a row: told in time, and rightly?")
+    axes.legend(title="within (dotted: base rate)")
+    figure.savefig(file, bbox_inches="tight")
+
+
+# %% Reliability: does what was foretold at 30 % come in 30 of 100 cases?
+def draw_reliability(bins: DataFrame, file: Path) -> None:
+    rows = bins.orderBy("horizon", "bin").collect()
+    figure, (axes, numbers) = pyplot.subplots(2, 1, figsize=(6, 7), height_ratios=(3, 1), sharex=True)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7)
+    for horizon in SHOWN:
+        own = [row for row in rows if row["horizon"] == horizon]
+        axes.plot([row["said"] for row in own], [row["came"] for row in own], marker=".", label=f"{horizon} departures")
+        numbers.plot([row["said"] for row in own], [row["predictions"] for row in own], marker=".")
+    axes.set(ylabel="share that came true", xlim=(0, 1), ylim=(0, 1), title="Reliability")
+    axes.legend(title="within")
+    numbers.set(xlabel="probability that was foretold", ylabel="forecasts", yscale="log")
+    figure.savefig(file, bbox_inches="tight")
+
+
+# %% All of it
+def main() -> None:
+    matplotlib.use("Agg")
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    subscriptions = Subscriptions.of_text(SUBSCRIPTIONS)
+    spark = session()
+    columns = Columns(subscriptions.streams["Departures"])
+    halves = []
+    for name, first, last in (("spring", 1, 6), ("autumn", 7, 12)):
+        write_flights(first, last, out / f"{name}.parquet")
+        files = Files((str(out / f"{name}.parquet"),), columns)
+        halves.append(prepare(spark, files, out / name, subscriptions.streams))
+    trained, judged = halves
+    model = model_of(train(spark, trained, subscriptions))
+    counted = histograms(spark, judged, subscriptions, model=model, horizons=HORIZONS, learn=False).persist()
+    measures = measured(counted, THRESHOLDS, by=["subscription"]).persist()
+    pq.write_table(measures.toArrow(), out / "measures.parquet")
+    draw_precision(measures, out / "precision.svg")
+    draw_reliability(reliability_of(counted, by=["subscription"]), out / "reliability.svg")
+    print(f"{judged.rows} departures judged, {measures.count()} combinations of threshold and horizon")
+    best = measures.where("horizon = 5").orderBy((2 * measures.told_true / (measures.told + measures.positives)).desc())
+    for row in best.limit(1).collect():
+        print(
+            f"within 5 departures the best balance is at {row['threshold']}: precision {row['precision']:.2f}, "
+            f"recall {row['recall']:.2f}, {row['lead']:.1f} departures ahead; base rate {row['base_rate']:.2f}"
+        )
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Law: one cell of a plan, from its events to a task's record batches: the same function in a worker and in a test.
+
+Here: the engine of a cell, the order of its events, what it owns. Not here: Spark (execution), tasks (training,
+backtest, evaluation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol, final
+
+import pyarrow as pa
+
+from broker.engine import Engine, Match, Options
+from broker.engine.results import expanded
+from broker.events import DefinitionError, LimitExceeded
+from broker.forecast.model_file import Model, read_model
+
+from .history.form import Run
+from .plan.cell import Cell, Point
+from .subscriptions import Subscriptions
+
+ORDER: Final = "expected events in the order (time, id)"
+
+
+class Task(Protocol):
+    """What is made of every cell. Picklable; has no state that outlives a cell."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of what `part` yields, types and order exactly."""
+        ...
+
+    def part(self, work: Work) -> Iterator[pa.RecordBatch]:
+        """The rows of one cell. Deterministic: Spark may do a cell again."""
+        ...
+
+
+@final
+class Work:
+    """A cell at work: `engine` has the cell's subscriptions and the model, and has seen no event yet.
+
+    A task reads either `answers`, or `runs` which it publishes itself before it calls `finish`.
+    """
+
+    def __init__(
+        self,
+        cell: Cell,
+        subscriptions: Subscriptions,
+        engine: Engine,
+        runs: Iterable[Run],
+    ) -> None:
+        self.cell = cell
+        self.subscriptions = subscriptions
+        self.engine = engine
+        self._runs = runs
+        self._overlap: set[int] = set()  # ids that are read and not owned
+        self._bare = {name for name in engine.subscriptions if not subscriptions.wants_lineage(name)}
+
+    def runs(self) -> Iterator[Run]:
+        """The cell's events in order, cut where the stream changes. Raises DefinitionError where they are not."""
+        cell, last = self.cell, None
+        for stream, times, rows, ids, starts in self._runs:
+            points = list(zip(times, ids))
+            if (last is not None and points[0] <= last) or any(map(_falls, points, points[1:])):
+                raise DefinitionError(f"{ORDER}, each once, found {points[0]} in stream {stream!r} out of it")
+            last = points[-1]
+            if cell.sliced and last >= cell.until:
+                self._overlap.update([number for point, number in zip(points, ids) if point >= cell.until])
+            yield stream, times, rows, ids, starts
+
+    def answers(self) -> Iterator[list[Match]]:
+        """The results that the cell owns: of each batch of events, and of the end of them."""
+        for stream, times, rows, ids, starts in self.runs():
+            yield self.owned(expanded(self.engine.publish(stream, times, rows, ids, starts)))
+        yield self.owned(self.finish())
+
+    def finish(self) -> Iterable[Match]:
+        """The end of the cell's events, which is taken for the end of all."""
+        return expanded(self.engine.finish())
+
+    def owned(self, results: Iterable[Match]) -> list[Match]:
+        """Of an engine's results those that this cell is to report, as the subscription wants them."""
+        if not self.cell.sliced:
+            return list(results)
+        found: list[Match] = []
+        for match in results:
+            if match.limit is not None or match.incomplete:
+                raise LimitExceeded(
+                    f"subscription {match.subscription!r}: a limit of the engine was hit in a part of the history,"
+                    " where it means something else than in the whole; divide it by subscription (shards)"
+                )
+            assert match.lineage is not None
+            if self._overlap.issuperset(match.lineage):
+                continue
+            if match.subscription in self._bare:
+                match = match._replace(lineage=None, bindings=None)
+            found.append(match)
+        return found
+
+
+def _falls(one: Point, other: Point) -> bool:
+    return other <= one
+
+
+def run_cell(
+    cell: Cell,
+    subscriptions: Subscriptions,
+    runs: Iterable[Run],
+    task: Task,
+    *,
+    model: str | None = None,
+    options: Options | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """What a task makes of a cell. `runs` are the cell's events, owned ones and overlap, in order; `model` is the text
+    of a model file to begin with. Raises ForetellError."""
+    only: Any = cell.subscriptions
+    engine = subscriptions.engine(options, only if only is None else frozenset(only), lineage=cell.sliced)
+    if model is not None:
+        known: Model = read_model(model, "model")
+        engine.load_model(known)
+    yield from task.part(Work(cell, subscriptions, engine, runs))

@@ -1,0 +1,164 @@
+"""Law: the one form of events as a table, for all streams of a history; nothing is read, converted or judged here.
+
+    time     long     microseconds since 1970: the end of the event
+    id       long     its arrival number; unique, and the order of events of one time
+    start    long     its beginning: mostly its time
+    stream   string   whose event it is
+    ...               a nullable column for each attribute, named as it: string, long, double or boolean
+
+Attributes that streams share, by name and type, share a column. Where a name is taken already, by one of the four, by
+another type, or by a name that differs in case only, which Spark takes for the same, a column has a further `_TYPE` or
+`_1`: `columns_of` says which column is whose. The order everywhere is (time, id).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from broker.events import Row, StreamDefinition, ValueType
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql.types import StructType
+
+EVENT_COLUMNS: Final = ("time", "id", "start", "stream")
+"""What every event has, before its attributes."""
+
+Key: TypeAlias = tuple[int, int]
+"""(time, id): where an event stands in the order."""
+
+Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
+"""Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts."""
+
+
+def columns_of(streams: Mapping[str, StreamDefinition]) -> dict[str, tuple[str, ...]]:
+    """By stream, the columns of its attributes in the order of its schema.
+
+    Independent of the order of `streams`: names are given in the order of the streams' names.
+    """
+    taken: dict[str, ValueType | None] = dict.fromkeys(EVENT_COLUMNS)
+    folded = {name.lower(): name for name in taken}
+    own: dict[tuple[str, ValueType], str] = {}
+    for name in sorted(streams):
+        for attribute in streams[name].schema.attributes:
+            wanted = (attribute.name, attribute.type)
+            if wanted in own:
+                continue
+            column = attribute.name
+            if column.lower() in folded:
+                column = f"{attribute.name}_{attribute.type}"
+            while column.lower() in folded:
+                column += "_1"
+            folded[column.lower()] = column
+            own[wanted] = column
+    return {name: tuple(own[a.name, a.type] for a in stream.schema.attributes) for name, stream in streams.items()}
+
+
+def attribute_columns(streams: Mapping[str, StreamDefinition]) -> dict[str, ValueType]:
+    """The columns of all attributes and their types, in the order of a history's columns."""
+    columns = columns_of(streams)
+    return {
+        column: attribute.type
+        for name in sorted(streams)
+        for column, attribute in zip(columns[name], streams[name].schema.attributes)
+    }
+
+
+def arrow_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
+    """The form as Arrow has it."""
+    import pyarrow as pa
+
+    types = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
+    return pa.schema(
+        [
+            pa.field("time", pa.int64(), nullable=False),
+            pa.field("id", pa.int64(), nullable=False),
+            pa.field("start", pa.int64(), nullable=False),
+            pa.field("stream", pa.string(), nullable=False),
+            *(pa.field(column, types[kind]) for column, kind in attribute_columns(streams).items()),
+        ]
+    )
+
+
+def spark_schema(streams: Mapping[str, StreamDefinition]) -> StructType:
+    """The form as Spark has it."""
+    from pyspark.sql import types
+
+    kinds: Mapping[str, types.DataType] = {
+        "string": types.StringType(),
+        "int": types.LongType(),
+        "float": types.DoubleType(),
+        "bool": types.BooleanType(),
+    }
+    return types.StructType(
+        [
+            types.StructField("time", types.LongType(), nullable=False),
+            types.StructField("id", types.LongType(), nullable=False),
+            types.StructField("start", types.LongType(), nullable=False),
+            types.StructField("stream", types.StringType(), nullable=False),
+            *(types.StructField(column, kinds[kind]) for column, kind in attribute_columns(streams).items()),
+        ]
+    )
+
+
+def batches(
+    batch: pyarrow.RecordBatch,
+    streams: Mapping[str, StreamDefinition],
+    columns: Mapping[str, tuple[str, ...]] | None = None,
+) -> Iterator[Run]:
+    """A batch, cut into runs of one stream, in its order. O(values).
+
+    Columns are found by their names; `columns` are those of `columns_of`, where the history has more streams than
+    `streams`. A column that is not there is null. Events of streams that are not in `streams` are passed over.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not batch.num_rows:
+        return
+    columns = columns_of(streams) if columns is None else columns
+    places = {name: place for place, name in enumerate(batch.schema.names)}
+    named = batch.column(places["stream"])
+    if not pa.types.is_string(named.type):
+        named = named.cast(pa.string())
+    encoded = pc.run_end_encode(named)
+    begin = 0
+    for stream, end in zip(encoded.values.to_pylist(), encoded.run_ends.to_pylist()):
+        if stream in streams:
+            part = batch if end - begin == batch.num_rows else batch.slice(begin, end - begin)
+            ends, starts = part.column(places["time"]), part.column(places["start"])
+            times = ends.to_numpy().tolist()
+            values = [_values(part, places.get(column)) for column in columns[stream]]
+            rows: list[Row] = list(zip(*values)) if values else [()] * part.num_rows
+            ids = part.column(places["id"]).to_numpy().tolist()
+            yield stream, times, rows, ids, times if starts.equals(ends) else starts.to_numpy().tolist()
+        begin = end
+
+
+def batch_of(run: Run, columns: Mapping[str, tuple[str, ...]], schema: pyarrow.Schema) -> pyarrow.RecordBatch:
+    """The inverse of `batches`: a run as a batch with the columns of `schema`, null where the run has none."""
+    import pyarrow as pa
+
+    stream, times, rows, ids, starts = run
+    count = len(times)
+    own: dict[str, Any] = {"time": times, "id": ids, "start": starts, "stream": [stream] * count}
+    own.update(zip(columns[stream], zip(*rows)))
+    arrays = [
+        pa.array(own[field.name], field.type) if field.name in own else pa.nulls(count, field.type) for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _values(batch: pyarrow.RecordBatch, place: int | None) -> list[Any]:
+    """A column as a list, numbers by way of numpy, which costs a third."""
+    from pyarrow import types
+
+    if place is None:
+        return [None] * batch.num_rows
+    column = batch.column(place)
+    if column.null_count or types.is_string(column.type) or types.is_large_string(column.type):
+        values: list[Any] = column.to_pylist()
+    else:
+        values = column.to_numpy(zero_copy_only=False).tolist()
+    return values

@@ -1,0 +1,222 @@
+"""Law: a prepared history is found, checked and read here; nothing is written.
+
+    DIR/manifest.json               see manifest.py
+    DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), after those of slices before
+    DIR/rejects/                    rows that were none, with the reason
+
+DIR is a folder that `prepare` has published, which says in CURRENT which of its runs counts, or the folder of one run.
+Executors read slices themselves, without Spark, so DIR is on a disk that they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, final
+
+from broker.events import DefinitionError, ForetellError, StreamDefinition, suggestion
+
+from ..publication import current_run
+from .form import EVENT_COLUMNS, Key, attribute_columns, columns_of, spark_schema
+from .manifest import Manifest, Slice, digest_of_bytes, read_manifest
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+MANIFEST: Final = "manifest.json"
+REJECTS: Final = "rejects"
+BATCH_ROWS: Final = 16_384
+"""Rows of a batch that is read, at most."""
+
+_GLOBBING: Final = re.compile(r"([\\{}\[\]*?])")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class History:
+    """A prepared history. Small, and travels to executors as it is. `path` is the folder with the manifest."""
+
+    path: str
+    manifest: Manifest
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Reads the manifest and looks whether its files are there. O(slices).
+
+        Raises DefinitionError with the folder or the file in front.
+        """
+        folder = current_run(Path(path).absolute())
+        file = folder / MANIFEST
+        try:
+            text = file.read_bytes().decode()
+        except FileNotFoundError:
+            raise DefinitionError(f"{path}: expected a prepared history, found no {MANIFEST} in it") from None
+        except NotADirectoryError:
+            raise DefinitionError(f"{path}: expected the folder of a prepared history, found a file") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise DefinitionError(f"{file}: expected a file that can be read: {error}") from None
+        try:
+            history = cls(str(folder), read_manifest(text))
+        except ForetellError as error:
+            raise DefinitionError(f"{file}: {error}") from None
+        for part in history.slices:
+            history._check_size(part)
+        return history
+
+    def _check_size(self, part: Slice) -> None:
+        file = self.file(part)
+        try:
+            size = file.stat().st_size
+        except OSError:
+            raise DefinitionError(f"{file}: expected a slice of {part.rows} events, found no file") from None
+        if size != part.bytes:
+            raise DefinitionError(f"{file}: expected a slice of {part.bytes} bytes, found {size}: prepare it again")
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    @property
+    def streams(self) -> Mapping[str, StreamDefinition]:
+        """The streams whose events are in it, by name."""
+        return self.manifest.streams
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """Its files in the order of their events."""
+        return self.manifest.slices
+
+    @property
+    def rows(self) -> int:
+        """Its events."""
+        return self.manifest.rows
+
+    @property
+    def rejects(self) -> int:
+        """Rows that were none."""
+        return self.manifest.rejects
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal events, streams and slices."""
+        return self.manifest.digest
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """By stream, the columns of its attributes; for `form.batches`."""
+        return columns_of(self.streams)
+
+    def file(self, part: Slice | int) -> Path:
+        """Where a slice lies."""
+        return Path(self.path) / (self.slices[part] if isinstance(part, int) else part).path
+
+    def check_streams(self, wanted: Mapping[str, StreamDefinition]) -> None:
+        """Raises DefinitionError unless the history has these streams, with equal attributes."""
+        for name, stream in wanted.items():
+            found = self.streams.get(name)
+            if found is None:
+                hint = suggestion(name, self.streams)
+                raise DefinitionError(f"{self.path}: expected events of the stream {name!r}, found none{hint}")
+            if found.schema != stream.schema:
+                raise DefinitionError(
+                    f"{self.path}: stream {name!r}: expected the attributes {stream.schema.declared()}, "
+                    f"found {found.schema.declared()}"
+                )
+
+    def verify(self) -> None:
+        """Reads every file. Raises DefinitionError with the first that is not what the manifest says. O(bytes)."""
+        for part in self.slices:
+            self._check_size(part)
+            if digest_of_bytes(self.file(part).read_bytes()) != part.digest:
+                raise DefinitionError(f"{self.file(part)}: expected the slice that was prepared, found other bytes")
+
+    # --- the events ---------------------------------------------------------------------------------------------
+
+    def events(self, spark: SparkSession) -> DataFrame:
+        """All events as a DataFrame in the form of form.py; in no order, as Spark's are."""
+        schema = spark_schema(self.streams)
+        if not self.slices:
+            return spark.createDataFrame([], schema)
+        return spark.read.schema(schema).parquet(*(spark_path(self.file(part)) for part in self.slices))
+
+    def rejected(self, spark: SparkSession) -> DataFrame:
+        """The rows that were no events: file, place, reason, raw."""
+        return spark.read.schema("file string, place string, reason string, raw string").parquet(
+            spark_path(Path(self.path) / REJECTS)
+        )
+
+    def read(
+        self,
+        part: Slice | int,
+        first: Key | None = None,
+        last: Key | None = None,
+        columns: Sequence[str] | None = None,
+        batch_rows: int = BATCH_ROWS,
+    ) -> Iterator[pyarrow.RecordBatch]:
+        """The events of a slice from the key `first` to the key `last`, both with it, in order; no Spark is needed.
+
+        `columns`: which attributes' columns to read, by default all; those of every event are always there. Holds one
+        row group. O(events from the row group of the first on). Raises DefinitionError with the file where it cannot be
+        read.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        slice = self.slices[part] if isinstance(part, int) else part
+        if (first is not None and slice.last < first) or (last is not None and slice.first > last):
+            return
+        whole = (first is None or slice.first >= first) and (last is None or slice.last <= last)
+        wanted = [*EVENT_COLUMNS, *(attribute_columns(self.streams) if columns is None else columns)]
+        try:
+            with pq.ParquetFile(self.file(slice)) as file:
+                groups = range(file.num_row_groups)
+                if not whole:
+                    groups = _groups(file.metadata, first, last)
+                for batch in file.iter_batches(batch_rows, row_groups=list(groups), columns=wanted):
+                    found = batch if whole else _between(batch, first, last)
+                    if found.num_rows:
+                        yield found
+        except (pa.ArrowException, OSError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise DefinitionError(f"{self.file(slice)}: expected a slice that can be read: {reason}") from None
+
+    def between(
+        self, first: Key | None = None, last: Key | None = None, columns: Sequence[str] | None = None
+    ) -> Iterator[pyarrow.RecordBatch]:
+        """The events from one key to another, both with it, in order, from whichever slices they are in."""
+        for part in self.slices:
+            yield from self.read(part, first, last, columns)
+
+
+def spark_path(path: Path) -> str:
+    """A path as Spark's readers take it: of this file system, and without wildcards."""
+    return "file://" + _GLOBBING.sub(r"\\\1", str(path.absolute()))
+
+
+def _groups(metadata: Any, first: Key | None, last: Key | None) -> range:
+    """The row groups in which there may be events between the keys, by the times that they say they have."""
+    times = [metadata.row_group(group).column(0).statistics for group in range(metadata.num_row_groups)]
+    begin, end = 0, len(times)
+    if first is not None:
+        while begin < end and times[begin].max < first[0]:
+            begin += 1
+    if last is not None:
+        while begin < end and times[end - 1].min > last[0]:
+            end -= 1
+    return range(begin, end)
+
+
+def _between(batch: pyarrow.RecordBatch, first: Key | None, last: Key | None) -> pyarrow.RecordBatch:
+    begin = 0 if first is None else _place(batch, first, after=False)
+    end = batch.num_rows if last is None else _place(batch, last, after=True)
+    return batch.slice(begin, max(0, end - begin))
+
+
+def _place(batch: pyarrow.RecordBatch, key: Key, after: bool) -> int:
+    """How many rows of a sorted batch are before the key, or not after it. O(log rows)."""
+    import numpy as np
+
+    times, ids = batch.column(0).to_numpy(), batch.column(1).to_numpy()
+    low, high = np.searchsorted(times, key[0], "left"), np.searchsorted(times, key[0], "right")
+    return int(low + np.searchsorted(ids[low:high], key[1], "right" if after else "left"))

@@ -1,0 +1,264 @@
+"""Law: which plan a job has: chosen from what its subscriptions allow, or asked for and refused where it would lie.
+
+A scheme is admissible for a set of subscriptions if it is for each of them, where those that read what others publish
+go with these: they see one engine or none. Chosen is, for each set, the first that is admissible:
+
+    counts    by key, else by subscription
+    results   by key where events are shuffled anyway, else by time; then the other of the two; else by subscription
+
+Here: that choice and its explanation. Not here: reading histories, executing anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, final
+
+from broker.events import DefinitionError, StreamDefinition, shown, suggestion
+
+from ..subscriptions import Subscriptions
+from .properties import KeyOf, Properties, Purpose, properties_of
+from .scheme import KEY, SCHEMES, SHARDS, SLICES, SLICES_AND_SHARDS, Part, Plan
+
+NAMES_SHOWN: Final = 3
+LOADED_MIN: Final = 2_000
+"""States of subscriptions that are cut by time, from which on a shard pays for reading the events once more."""
+
+
+@final
+class Members:
+    """Subscriptions that must be in one engine: one alone, or publishers with those who read from them."""
+
+    def __init__(self, members: Sequence[Properties]) -> None:
+        self.members = tuple(members)
+        self.weight = sum(member.weight for member in members)
+
+    @property
+    def names(self) -> list[str]:
+        return [member.name for member in self.members]
+
+    def against_slices(self, purpose: Purpose) -> str | None:
+        """Why they cannot be cut by time."""
+        if len(self.members) > 1:
+            return _together(self.members)
+        return self.members[0].against_slices(purpose)
+
+    def against_key(self, keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose) -> str | None:
+        """Why they cannot be divided by key."""
+        if len(self.members) > 1:
+            return _together(self.members)
+        return self.members[0].against_key(keys, streams, purpose)
+
+    @property
+    def window(self) -> int | None:
+        """Of one that can be cut by time."""
+        return self.members[0].window
+
+
+def _together(members: Sequence[Properties]) -> str:
+    published = next(member.publishes for member in members if member.publishes is not None)
+    return f"results go on from one subscription to another (through {published!r})"
+
+
+def plan_for(
+    subscriptions: Subscriptions,
+    purpose: Purpose,
+    *,
+    scheme: str | None = None,
+    parallelism: int = 2,
+    shuffled: bool = False,
+    slices: int | None = None,
+    shards: int | None = None,
+    buckets: int | None = None,
+) -> Plan:
+    """The plan of a job: the scheme asked for, or the best one for each subscription.
+
+    `parallelism`: how many cells are done at once; `shuffled`: events have to be brought to the cells, rather than read
+    where they lie. Numbers of cells are such that nobody waits for one. Raises ForetellError where a query is wrong,
+    and DefinitionError, with the subscription and the reason, where the scheme would change what comes out.
+    """
+    _check_scheme(scheme)
+    for what, number in (("slices", slices), ("shards", shards), ("buckets", buckets)):
+        if number is not None and number < 1:
+            raise DefinitionError(f"plan: expected 1 or more {what}, found {number}")
+    wanted = _wanted(subscriptions, purpose)
+    streams = subscriptions.streams
+    keys = _keys(wanted, streams, purpose)
+    shard_count = shards if shards is not None else parallelism
+    if scheme is None:
+        parts = _chosen(wanted, streams, keys, purpose, shuffled, shard_count)
+    else:
+        parts = [_asked(scheme, wanted, streams, keys, purpose, shard_count)] if wanted else []
+    return Plan(purpose, tuple(parts), buckets or parallelism, slices or 2 * parallelism)
+
+
+def _check_scheme(scheme: str | None) -> None:
+    if scheme is not None and scheme not in SCHEMES:
+        raise DefinitionError(
+            f"plan: expected one of {', '.join(SCHEMES)}, found {shown(scheme)}{suggestion(scheme, SCHEMES)}"
+        )
+
+
+def _wanted(subscriptions: Subscriptions, purpose: Purpose) -> list[Members]:
+    """The sets of subscriptions that the job is about: of counts, those with one that counts."""
+    together = _connected(list(properties_of(subscriptions.engine()).values()), subscriptions)
+    if purpose == "counts":
+        together = [found for found in together if any(member.foretells for member in found.members)]
+    return together
+
+
+def _connected(properties: list[Properties], subscriptions: Subscriptions) -> list[Members]:
+    """Publishers and readers of a stream together, in the order of the file."""
+    readers: dict[str, list[int]] = {}
+    for number, own in enumerate(properties):
+        for stream in own.reads:
+            if stream not in subscriptions.streams:
+                readers.setdefault(stream, []).append(number)
+    group = list(range(len(properties)))
+
+    def found(number: int) -> int:
+        while group[number] != number:
+            group[number] = group[group[number]]
+            number = group[number]
+        return number
+
+    for number, own in enumerate(properties):
+        for reader in readers.get(own.publishes or "", ()):
+            one, other = sorted((found(number), found(reader)))
+            group[other] = one
+    together: dict[int, list[Properties]] = {}
+    for number, own in enumerate(properties):
+        together.setdefault(found(number), []).append(own)
+    return [Members(members) for members in together.values()]
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+
+def _keys(wanted: list[Members], streams: Mapping[str, StreamDefinition], purpose: Purpose) -> list[KeyOf]:
+    """What the streams may be divided by, best first: their declared keys, then attributes of one name."""
+    found: list[KeyOf] = [{name: stream.key for name, stream in streams.items() if stream.key is not None}]
+    names = dict.fromkeys(attribute for stream in streams.values() for attribute in stream.schema.names)
+    for name in names:
+        found.append({s: name for s, stream in streams.items() if stream.schema.position(name) >= 0})
+    counted = [sum(m.against_key(keys, streams, purpose) is None for m in wanted) for keys in found]
+    order = sorted(range(len(found)), key=lambda number: (-counted[number], number))
+    return [found[number] for number in order]
+
+
+# --- choosing -------------------------------------------------------------------------------------------------------
+
+
+def _chosen(
+    wanted: list[Members],
+    streams: Mapping[str, StreamDefinition],
+    keys: list[KeyOf],
+    purpose: Purpose,
+    shuffled: bool,
+    shards: int,
+) -> list[Part]:
+    by_key: list[Members] = []
+    by_time: list[Members] = []
+    rest: list[Members] = []
+    for members in wanted:
+        divisible = members.against_key(keys[0], streams, purpose) is None
+        cut = members.against_slices(purpose) is None
+        if divisible and (shuffled or not cut):
+            by_key.append(members)
+        elif cut:
+            by_time.append(members)
+        else:
+            rest.append(members)
+    parts: list[Part] = []
+    if by_key:
+        parts.append(_keyed(by_key, keys[0], streams, purpose, "every join keeps a match to one key"))
+    if by_time:
+        many = sum(members.weight for members in by_time) >= LOADED_MIN and shuffled is False
+        parts.append(_cut(by_time, shards if many else 1, "a window bounds every match"))
+    if rest:
+        reason = _why_whole(rest[0], keys[0], streams, purpose)
+        parts.append(Part(SHARDS, _shards(rest, shards), reason=f"{rest[0].names[0]}: {reason}"))
+    return parts
+
+
+def _asked(
+    scheme: str,
+    wanted: list[Members],
+    streams: Mapping[str, StreamDefinition],
+    keys: list[KeyOf],
+    purpose: Purpose,
+    shards: int,
+) -> Part:
+    for members in wanted:
+        reason = None
+        if scheme == KEY:
+            reason = members.against_key(keys[0], streams, purpose)
+        elif scheme != SHARDS:
+            reason = members.against_slices(purpose)
+        if reason is not None:
+            instead = "" if scheme == SHARDS else f"; {SHARDS} is exact for all"
+            raise DefinitionError(f"plan: {scheme}: subscription {members.names[0]!r}: {reason}{instead}")
+    if scheme == KEY:
+        return _keyed(wanted, keys[0], streams, purpose, "as asked for")
+    if scheme == SHARDS:
+        return Part(SHARDS, _shards(wanted, shards), reason="as asked for")
+    return _cut(wanted, shards if scheme == SLICES_AND_SHARDS else 1, "as asked for")
+
+
+def _keyed(
+    wanted: list[Members], keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose, reason: str
+) -> Part:
+    names = tuple(name for members in wanted for name in members.names)
+    read = sorted({stream for members in wanted for member in members.members for stream in member.reads})
+    cut = all(members.against_slices(purpose) is None for members in wanted)
+    window = max((members.window or 0 for members in wanted), default=0) if cut else None
+    return Part(KEY, (names,), tuple((stream, keys[stream]) for stream in read), window, reason)
+
+
+def _cut(wanted: list[Members], shards: int, reason: str) -> Part:
+    window = max((members.window or 0 for members in wanted), default=0)
+    groups = _shards(wanted, shards)
+    return Part(SLICES if len(groups) == 1 else SLICES_AND_SHARDS, groups, window=window, reason=reason)
+
+
+def _shards(wanted: list[Members], shards: int) -> tuple[tuple[str, ...], ...]:
+    """Names by shard: each next one, the heaviest first, to the shard that has least. Deterministic; none is empty."""
+    loads = [0] * max(1, min(shards, len(wanted)))
+    names: list[list[tuple[int, list[str]]]] = [[] for _ in loads]
+    for place, members in sorted(enumerate(wanted), key=lambda item: (-item[1].weight, item[0])):
+        least = loads.index(min(loads))
+        loads[least] += members.weight
+        names[least].append((place, members.names))
+    return tuple(tuple(name for _, own in sorted(shard) for name in own) for shard in names)
+
+
+# --- saying so ------------------------------------------------------------------------------------------------------
+
+
+def _why_whole(members: Members, keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose) -> str:
+    by_time, by_key = members.against_slices(purpose), members.against_key(keys, streams, purpose)
+    return by_time if by_time == by_key else f"{by_time}; {by_key}"  # type: ignore[return-value]  # both are refused
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = len(listed) - NAMES_SHOWN
+    return ", ".join(listed[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def explain_plan(plan: Plan) -> list[str]:
+    """What a plan does and why, a line each, for people."""
+    lines = []
+    for part in plan.parts:
+        names = [name for group in part.groups for name in group]
+        said = f"{part.scheme}: {len(names)} subscription{'s' if len(names) != 1 else ''} ({_listed(names)})"
+        if part.scheme == KEY:
+            said += f", {plan.buckets} buckets by " + ", ".join(f"{stream}.{key}" for stream, key in part.keys)
+            if part.window is not None:
+                said += f"; hot keys are cut into {plan.slices} slices, overlap {part.window} us"
+        if part.sliced:
+            said += f", {plan.slices} slices, overlap {part.window} us"
+        if len(part.groups) > 1 or part.scheme == SHARDS:
+            said += f", {len(part.groups)} shard{'s' if len(part.groups) != 1 else ''} of the whole stream in order"
+        lines.append(f"{said}: {part.reason}")
+    return lines or ["nothing to do: no subscription counts anything"]

@@ -1,0 +1,196 @@
+"""Law: a stream of Spark that follows a subscription of a running broker; rows of results, each at least once.
+
+One process, beside Spark's driver, has the connection to the broker. Whenever Spark asks how far there is something, it
+takes in all that the broker has, puts it on the spool, and answers with the number of the last. Rows travel to the
+workers in the partitions: those see neither the broker nor the spool. Between two triggers results wait in the broker,
+within its limits; a row of the kind `incomplete` says where those were exceeded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+
+from broker.events import DefinitionError, shown, suggestion
+
+from .spool import Spool
+
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # before Spark 4.2, which asks a source no more than once for everything there is
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """What Spark 4.2 calls before a query that ends with what is there."""
+
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from client import Client, Subscription
+
+SCHEMA: Final = (
+    "subscription string, kind string, id string, start bigint, end bigint, lineage array<bigint>, line string, "
+    "time bigint, state bigint, probability double, within string, forecast string, outcome string"
+)
+"""The columns of results, as a backtest has them; `line` is the whole of it in JSON."""
+_COLUMNS: Final = tuple((name, kind) for name, _, kind in (column.partition(" ") for column in SCHEMA.split(", ")))
+
+OPTIONS: Final = ("path", "address", "subscription", "spool", "query", "language", "keys", "rows")
+TRIGGER_ROWS_MAX: Final = 100_000
+"""Rows of one trigger, unless the option `rows` says another number: the driver holds so many."""
+PARTITION_ROWS: Final = 10_000
+
+
+@final
+class RowsPartition(InputPartition):
+    """Notifications as lines of JSON."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(list(lines))
+        self.lines = list(lines)
+
+
+@final
+class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Follows one subscription. Options: `check_options`. An offset is how many notifications there were before."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = check_options(options)
+        self._spool: Spool | None = None
+        self._client: Client | None = None
+        self._subscription: Subscription | None = None
+        self._target: int | None = None  # where a query that ends with what is there ends
+
+    # --- what Spark asks ----------------------------------------------------------------------------------------
+
+    def initialOffset(self) -> dict[str, int]:
+        self._subscribed()  # from here on nothing is missed
+        return {"notifications": self._opened().last}
+
+    def latestOffset(self, start: dict[str, int] | None = None, limit: object = None) -> dict[str, int]:
+        """How far there is something. Before Spark 4.2 nobody says where it starts, and all there is must be told."""
+        spool = self._opened()
+        if start is None:
+            self._take_in_all()
+            return {"notifications": spool.last}
+        begun = int(start["notifications"])
+        spool.begin_after(begun)
+        if self._target is None:
+            self._take_in()
+        end = spool.last if self._target is None else max(self._target, begun)
+        return {"notifications": min(end, begun + self._rows)}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """From here on nothing is taken in any more: what the broker has now is what there is."""
+        self._take_in_all()
+        self._target = self._opened().last
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        lines = self._opened().between(int(start["notifications"]), int(end["notifications"]))
+        return [RowsPartition(lines[at : at + PARTITION_ROWS]) for at in range(0, len(lines), PARTITION_ROWS)]
+
+    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
+        if isinstance(partition, RowsPartition) and partition.lines:
+            yield rows_of(partition.lines)
+
+    def commit(self, end: dict[str, int]) -> None:
+        self._opened().forget(int(end["notifications"]))
+
+    def stop(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        if self._spool is not None:
+            self._spool.close()
+        self._client = self._subscription = self._spool = None
+
+    # --- the broker ---------------------------------------------------------------------------------------------
+
+    @property
+    def _rows(self) -> int:
+        return int(self._options.get("rows", TRIGGER_ROWS_MAX))
+
+    def _opened(self) -> Spool:
+        if self._spool is None:
+            self._spool = Spool(self._options["spool"])
+        return self._spool
+
+    def _take_in_all(self) -> None:
+        while self._take_in() == self._rows:
+            pass
+
+    def _take_in(self) -> int:
+        """What the broker has for us goes to the spool, up to `rows`; how many that were."""
+        spool, subscription = self._opened(), self._subscribed()
+        assert self._client is not None
+        lines: list[str] = []
+        before = -1
+        while before < len(lines) < self._rows:
+            before = len(lines)
+            self._client.ping()  # the broker sends what it has, as far as we have room, before it answers
+            while len(lines) < self._rows:
+                notification = subscription.poll()
+                if notification is None:
+                    break
+                lines.append(json.dumps(notification.line(), ensure_ascii=False))
+        spool.add(lines)
+        return len(lines)
+
+    def _subscribed(self) -> Subscription:
+        if self._subscription is None:
+            from client import DEFAULT_ADDRESS, Client, Reconnect
+
+            options = self._options
+            address, keys = options.get("address", DEFAULT_ADDRESS), options.get("keys")
+            self._client = Client(address, keys=keys, reconnect=Reconnect())
+            language, query = options.get("language", "cayuga"), options.get("query")
+            self._subscription = self._client.subscribe(options["subscription"], language, query)
+        return self._subscription
+
+
+def check_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of a stream. Raises DefinitionError.
+
+    `subscription` (its name) and `spool` (a folder of the driver that is this query's alone) are needed. `address`: of
+    the broker; `keys`: the file of the client's keys; `query`, `language`: the text, where the subscription may not be
+    there yet; `rows`: how many a trigger takes at most.
+    """
+    found = {name.lower(): value for name, value in options.items()}
+    for name in found:
+        if name not in OPTIONS:
+            hint = suggestion(name, OPTIONS) or f"; expected {', '.join(OPTIONS[1:])}"
+            raise DefinitionError(f"unknown option {shown(name)} of a stream of notifications{hint}")
+    for name, what in (("subscription", "the name of one"), ("spool", "a folder to keep what Spark has not done with")):
+        if not found.get(name):
+            raise DefinitionError(f"option {name!r}: expected {what}, found nothing")
+    rows = found.get("rows", "1")
+    if not rows.isdecimal() or not 1 <= int(rows) < 2**31:
+        raise DefinitionError(f"option 'rows': expected 1 or more, found {shown(rows)}")
+    return found
+
+
+def rows_of(lines: Sequence[str]) -> pyarrow.RecordBatch:
+    """Notifications as rows of the schema."""
+    import pyarrow as pa
+
+    types = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64(), "array<bigint>": pa.list_(pa.int64())}
+    schema = pa.schema([(name, types[kind]) for name, kind in _COLUMNS])
+    columns = zip(*(_row(json.loads(line), line) for line in lines))
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, schema)], schema=schema
+    )
+
+
+def _row(line: Mapping[str, Any], text: str) -> tuple[Any, ...]:
+    values = {name: line.get(name) for name, _ in _COLUMNS}
+    values["line"] = text
+    if values["within"] is not None:
+        values["within"] = str(values["within"])
+    outcome = values["outcome"]
+    if outcome is not None:
+        values["outcome"] = outcome if isinstance(outcome, str) else json.dumps(outcome)
+    if values["end"] is None:
+        values["end"] = values["time"]
+    return tuple(values[name] for name, _ in _COLUMNS)

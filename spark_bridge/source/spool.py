@@ -1,0 +1,108 @@
+"""Law: the notifications that a stream has been told of and Spark has not done with, in a folder; no network here.
+
+    lines-00000000000000000042.jsonl   the lines from number 42 on, one a notification
+    lock                               held by whoever writes here
+
+Lines are numbered from 1 on, and numbers are Spark's offsets. A line is in the folder, and on the disk, before Spark is
+told of its number; it goes when Spark has committed a later one. So a query that is started again, with its checkpoint
+and this folder, is given again what it had not done with: every notification at least once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, final
+
+from broker.events import DefinitionError
+
+_NAME: Final = re.compile(r"lines-([0-9]{20})\.jsonl")
+_LOCK: Final = "lock"
+
+
+@final
+class Spool:
+    """The folder of one query; only one process at a time has it. Raises DefinitionError and OSError."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise DefinitionError(f"{folder}: expected a spool of one query, found another query at it") from None
+        for left in self._folder.glob("*.new"):
+            left.unlink()
+        self._first: dict[Path, int] = {}
+        self.last = 0
+        """The number of the newest line; 0 before the first."""
+        self._read_names()
+
+    def _read_names(self) -> None:
+        for file in sorted(self._folder.iterdir()):
+            named = _NAME.fullmatch(file.name)
+            if named is not None:
+                self._first[file] = int(named.group(1))
+                self.last = max(self.last, self._first[file] - 1 + len(_lines(file)))
+
+    def begin_after(self, number: int) -> None:
+        """Numbers lines from behind this one on, where an earlier query has had that many. Raises DefinitionError."""
+        self.last = max(self.last, number)
+
+    def add(self, lines: Sequence[str]) -> int:
+        """Keeps lines durably, and says the number of the last. Lines have no line breaks."""
+        if lines:
+            file = self._folder / f"lines-{self.last + 1:020}.jsonl"
+            new = file.with_suffix(".new")
+            with open(new, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(f"{line}\n" for line in lines)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(new, file)
+            self._sync()
+            self._first[file] = self.last + 1
+            self.last += len(lines)
+        return self.last
+
+    def between(self, after: int, until: int) -> list[str]:
+        """The lines behind one number, up to another with it. Raises DefinitionError where one of them is gone."""
+        found: list[str] = []
+        for file, first in self._first.items():
+            lines = _lines(file) if first <= until else []
+            found += lines[max(after + 1 - first, 0) : max(until + 1 - first, 0)]
+        if len(found) != until - after:
+            raise DefinitionError(
+                f"{self._folder}: expected the notifications {after + 1} to {until}, which Spark has not done with, "
+                f"found {len(found)} of them: the spool does not belong to the checkpoint"
+            )
+        return found
+
+    def forget(self, until: int) -> None:
+        """Gives up files of which all lines are done with, but for the newest, whose name tells the number."""
+        files = list(self._first.items())
+        for (file, _), (_, following) in pairwise(files):
+            if following > until + 1:
+                break
+            file.unlink(missing_ok=True)
+            del self._first[file]
+
+    def close(self) -> None:
+        """Lets others have the folder."""
+        os.close(self._lock)
+
+    def _sync(self) -> None:
+        handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").split("\n")[:-1]

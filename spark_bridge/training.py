@@ -1,0 +1,191 @@
+"""Law: what a history teaches: transition counts and gaps, equal bit for bit to those of a broker that saw the events.
+
+    train(spark, events, subscriptions, model=None, plan=None) -> DataFrame (COUNT_SCHEMA)
+    model_of(counts, subscriptions, model=None) -> Model        what `save_model` writes and the broker loads
+
+A row is a count, or a bucket of gaps, which has no states: `kind` says which. Counts of the cells of a plan add up to
+those of the whole (broker.forecast.counts), so the DataFrame holds sums and a rerun holds the same. The clock, by which
+some forget, is that of the newest event: `clock` rows say how far it went.
+
+Here: the task and these two. Not here: dividing (plan), executing (execution), the file (broker.forecast.model_file).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+import pyarrow as pa
+
+from broker.engine import Engine
+from broker.events import DefinitionError
+from broker.forecast.counts import Clock, Context
+from broker.forecast.model_file import Model
+
+from .cells import Work
+from .results import batches_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from .execution import Source
+    from .plan.scheme import Plan
+    from .subscriptions import Subscriptions
+
+COUNT: Final = "count"
+GAP: Final = "gap"
+CLOCK: Final = "clock"
+
+COUNT_SCHEMA: Final = pa.schema(
+    [
+        ("kind", pa.string()),  # count, gap or clock
+        ("subscription", pa.string()),
+        ("version", pa.string()),  # its name and a digest of what its states mean
+        ("context", pa.string()),  # a JSON list; "[]" is the pool of all
+        ("generation", pa.int64()),  # of a count: when it was made; of a clock: the newest
+        ("state", pa.int64()),  # of a gap: its bucket
+        ("next_state", pa.int64()),
+        ("count", pa.int64()),
+        ("total", pa.int64()),  # of a gap: the sum in microseconds; of a clock: the width of a generation
+    ]
+)
+"""What the cells yield, and what `train` sums. `state` and `next_state` are the chain's."""
+
+NAMED: Final = 7
+"""How many of the columns say what was counted; the rest are numbers that add up."""
+SUMMED: Final = COUNT_SCHEMA.names[:NAMED]
+
+Record: TypeAlias = tuple[str, str, str, str, int, int | None, int | None, int | None, int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The task: what a cell's events have counted, after the last of them, beside what the model had counted before."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        return COUNT_SCHEMA
+
+    def part(self, work: Work) -> Iterator[pa.RecordBatch]:
+        engine = work.engine
+        # A broker that begins with a model forecasts by it, which may decide when it looks at a key (half_life).
+        before: dict[tuple[object, ...], tuple[int | None, int]] = {
+            record[:NAMED]: (record[7], record[8]) for record in records_of(engine)
+        }
+        for stream, times, rows, ids, starts in work.runs():
+            engine.publish(stream, times, rows, ids, starts)
+        yield from batches_of(_added(records_of(engine), before), COUNT_SCHEMA)
+
+
+def _added(
+    records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[int | None, int]]
+) -> Iterator[Record]:
+    """Of records those that are new, and of those that have grown by how much. What was forgotten meanwhile is left
+    out: whoever adds forgets it too."""
+    for record in records:
+        kind, name, version, context, generation, state, following, count, total = record
+        known, sum_before = before.get(record[:NAMED], (None, 0))
+        if kind == CLOCK or count is None or known is None:
+            yield record
+        elif count > known:
+            yield kind, name, version, context, generation, state, following, count - known, total - sum_before
+
+
+def records_of(engine: Engine) -> Iterator[Record]:
+    """All that an engine has counted, a record each."""
+    model = engine.model()
+    newest: dict[str, Clock] = {}
+    for version in model.counts.versions():
+        newest[version] = model.counts.clock_of(version)
+    for outlook in engine.program.forecasts.outlooks.values():
+        for version, counts, _ in outlook.books():  # one that has counted nothing yet may still know how late it is
+            own = counts.clock_of(version)
+            if version not in newest or newest[version].generation < own.generation:
+                newest[version] = own
+    for version, clock in newest.items():
+        yield CLOCK, _name(version), version, "[]", clock.generation, None, None, None, clock.width
+    for version, context, generation, state, following, count in model.counts.records():
+        written = json.dumps(list(context))
+        yield COUNT, _name(version), version, written, generation, state, following, count, 0
+    for (version, context), gaps in model.gaps.items():
+        for bucket, count, total in gaps.records():
+            yield GAP, _name(version), version, json.dumps(list(context)), 0, bucket, None, count, total
+
+
+def model_from(records: Iterable[Record]) -> Model:
+    """The model of records, of one cell or of many: they add up, in whatever order they come. O(records)."""
+    model = Model()
+    counted: list[Record] = []
+    for record in records:
+        kind, _, version, context, generation, state, _, count, total = record
+        if kind == CLOCK:
+            known = model.counts.clocks.get(version)
+            newest = generation if known is None else max(generation, known.generation)
+            model.counts.clocks[version] = _clock(total, newest)
+        elif kind == GAP:
+            model.gaps_of(version, _context(context)).put(_whole(state), _whole(count), total)
+        else:
+            counted.append(record)
+    for _, _, version, context, generation, state, following, count, _ in counted:
+        table = model.counts.table(version, _context(context))
+        table.put(generation, _whole(state), _whole(following), _whole(count))
+    return model
+
+
+def _clock(width: int, generation: int) -> Clock:
+    clock = Clock()
+    clock.width, clock.generation = width, generation
+    return clock
+
+
+def _name(version: str) -> str:
+    return version.rpartition("@")[0]
+
+
+def _context(written: str) -> Context:
+    return tuple(json.loads(written))
+
+
+def _whole(number: int | None) -> int:
+    if number is None:
+        raise DefinitionError("expected counts as `train` has made them, found a null among them")
+    return number
+
+
+def train(
+    spark: SparkSession,
+    events: Source,
+    subscriptions: Subscriptions,
+    *,
+    model: Model | None = None,
+    plan: Plan | str | None = None,
+) -> DataFrame:
+    """What the events teach, summed over the plan's cells. With `model` it is what is new to that: `model_of` adds.
+
+    `events` and `plan` as for `backtest`. Raises ForetellError where a query, the model or the plan does not fit.
+    """
+    from pyspark.sql import functions as F
+
+    from .execution import run_cells
+
+    if not any(definition.forecast is not None for definition in subscriptions.definitions.values()):
+        raise DefinitionError("expected a subscription with a forecast to train, found none")
+    counted = run_cells(spark, events, subscriptions, plan, Training(), model=model, purpose="counts")
+    summed = counted.where(F.col("kind") != CLOCK).groupBy(*SUMMED).agg(F.sum("count"), F.sum("total"))
+    newest = counted.where(F.col("kind") == CLOCK)
+    latest = newest.groupBy("kind", "subscription", "version", "context", "total").agg(
+        F.max("generation").alias("generation")
+    )
+    return summed.toDF(*COUNT_SCHEMA.names).unionByName(latest, allowMissingColumns=True)
+
+
+def model_of(counts: DataFrame, *, model: Model | None = None) -> Model:
+    """The model of what `train` has counted, with what `model` had before. Collects the counts, O(their number)."""
+    found = Model()
+    if model is not None:
+        found.merge(model)
+    found.merge(model_from(tuple(row) for row in counts.select(*COUNT_SCHEMA.names).toLocalIterator()))
+    return found

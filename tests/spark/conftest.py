@@ -1,0 +1,71 @@
+"""One Spark session for all tests of this folder: starting one takes ten seconds and more, a query one.
+
+They carry the mark xdist_group("spark"), so that one worker of pytest-xdist runs them all. Spark's own warnings, which
+no code of this project can avoid, are let pass here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+ALLOWED = (
+    "ignore::DeprecationWarning:pyspark.*",
+    "ignore::FutureWarning:pyspark.*",
+    "ignore:.*subprocess .* is still running:ResourceWarning",  # the gateway's, which lives as long as the session
+    "ignore:unclosed <socket.socket:ResourceWarning",  # of py4j's connections, closed when they are collected
+)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+            for allowed in ALLOWED:
+                item.add_marker(pytest.mark.filterwarnings(allowed))
+
+
+def settings(folder: Path) -> dict[str, str]:
+    """Of a session for tests, with its files in that folder."""
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("foretell tests")
+        for name, value in settings(tmp_path_factory.mktemp("spark")).items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+    yield session
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session.stop()
