@@ -33,7 +33,7 @@
     interval = "50 ms"
     segment_bytes = 67_108_864
     checkpoint_bytes = 16_777_216          # of records, after which the state is saved
-    retain_age = "7 d"                     # absent: whatever its age
+    retain_age = "7 day"                   # absent: whatever its age
     retain_bytes = 10_000_000_000          # absent: whatever the size
 
 A key that is unknown is an error that names the nearest known one, and so is a value of another kind.
