@@ -16,14 +16,17 @@ import typer
 
 from .. import __version__
 from ..events.errors import ForetellError, QueryError
+from .backup import backup
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .demo.command import demo
 from .doctor import doctor
 from .explain import explain
+from .fsck import fsck
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
 from .publish import publish
+from .restore import restore
 from .run import run
 from .serve import serve
 from .subscribe import subscribe
@@ -52,6 +55,9 @@ for command in (
     stats,
     top,
     doctor,
+    fsck,
+    backup,
+    restore,
     demo,
 ):
     shell.command()(command)
