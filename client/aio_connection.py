@@ -24,10 +24,9 @@ from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
 from .line import Line
 from .notification import Notification
-from .reconnection import Reconnect, is_passing
+from .reconnection import Reconnect, is_passing, session_of
 from .recovery import Recovery
 from .renewal import Renewal
-from .session import Session
 
 PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
@@ -48,7 +47,7 @@ class AioConnection:
         reconnect: Reconnect | None,
         on_event: Callable[[FlowEvent], None] | None,
     ) -> None:
-        self.session = Session(reconnect is not None)
+        self.session = session_of(reconnect)
         self.opened = False
         self._address = address
         self._timeout = timeout
@@ -72,23 +71,28 @@ class AioConnection:
     # ---- requests ----
 
     async def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
-        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
+        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost.
+
+        One that the broker would know again is sent again after a loss, as long as there is time.
+        """
         patience = self._timeout if timeout is None else timeout
         deadline = self._loop.time() + patience
         sent = False
         try:
-            await self._connected(deadline)
-            answer = self._answers[correlation] = self._loop.create_future()
-            self.session.expect(correlation)
-            self._send(frame)
-            sent = True
-            await asyncio.wait((answer,), timeout=deadline - self._loop.time())
-            if not answer.done():
-                raise RequestTimeout(
-                    f"no answer from {self._address} within {patience:g} s: the outcome of the request is unknown"
-                )
-            result: Message = answer.result()
-            return result
+            while True:
+                await self._connected(deadline)
+                answer = self._answers[correlation] = self._loop.create_future()
+                self.session.expect(correlation)
+                self._send(frame)
+                sent = True
+                await asyncio.wait((answer,), timeout=max(0.0, deadline - self._loop.time()))
+                if not answer.done():
+                    raise RequestTimeout(
+                        f"no answer from {self._address} within {patience:g} s: the outcome of the request is unknown"
+                    )
+                if self._back is None or not self.session.repeatable(correlation) or answer.exception() is None:
+                    result: Message = answer.result()
+                    return result
         except ConnectionLost as error:
             raise ConnectionLost(str(error), unanswered=sent) from None
         finally:

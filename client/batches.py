@@ -107,4 +107,5 @@ def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:
             for first, answer in answers
             for refusal in answer.refused
         ),
+        answers[-1][1].durability,
     )

@@ -154,7 +154,7 @@ class Calls:
         answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
         if answer.refused:
             raise LateEvent(f"stream {stream!r}: {answer.refused[0].reason}")
-        return Receipt(answer.count, answer.newest, answer.first_id)
+        return Receipt(answer.count, answer.newest, answer.first_id, durability=answer.durability)
 
     def publish_batch(
         self,

@@ -22,10 +22,9 @@ from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
 from .line import Line
 from .notification import Notification
-from .reconnection import Reconnect, is_passing
+from .reconnection import Reconnect, is_passing, session_of
 from .recovery import Recovery
 from .renewal import Renewal
-from .session import Session
 
 PING_SECONDS: Final = 5.0
 """How long a wait for notifications goes on in silence before the broker is asked whether it is there."""
@@ -49,7 +48,7 @@ class Connection:
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
     ) -> None:
-        self.session = Session(reconnect is not None)
+        self.session = session_of(reconnect)
         self.opened = False
         self._address = address
         self._timeout = timeout
@@ -68,12 +67,22 @@ class Connection:
         return alive and not self._line.closed and os.getpid() == self._process
 
     def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
-        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
+        """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost.
+
+        One that the broker would know again is sent again after a loss, as long as there is time.
+        """
         sent = False
+        until = time.monotonic() + (self._timeout if timeout is None else timeout)
         try:
-            self.send(frame, correlation)
-            sent = True
-            return self.answer(correlation, timeout)
+            while True:
+                try:
+                    self.send(frame, correlation)
+                    sent = True
+                    return self.answer(correlation, timeout)
+                except ConnectionLost:
+                    repeating = sent and self.repeats and self.session.repeatable(correlation)
+                    if not repeating or time.monotonic() >= until:
+                        raise
         except RequestTimeout as error:
             raise RequestTimeout(f"{error}: the outcome of the request is unknown") from None
         except ConnectionLost as error:
@@ -89,16 +98,34 @@ class Connection:
             raise self.session.lost
         return self.exchange(correlation, frame, GOODBYE_SECONDS)
 
-    def send(self, frame: bytes, correlation: int = 0) -> None:
-        """Send what the session made of a request. Raises ConnectionLost, and then it was not sent."""
+    @property
+    def repeats(self) -> bool:
+        """Whether there may be another session after this one, in which batches can be said again."""
+        return self._reconnect is not None
+
+    def send(self, frame: bytes, correlation: int = 0, begun: int | None = None) -> None:
+        """Send what the session made of a request. Raises ConnectionLost, and then it was not sent.
+
+        `begun`: only if the session has not begun anew since.
+        """
         deadline = time.monotonic() + self._timeout
+        self._connect(deadline)
+        if begun is not None and self.session.begun != begun:
+            raise ConnectionLost("the session has begun anew")
+        if correlation:
+            self.session.expect(correlation)  # also where the session has begun anew in between
+        self._send(frame, deadline)
+
+    def connected(self) -> int:
+        """How often the session has begun, once there is one. Raises ConnectionLost where there is none in time."""
+        self._connect(time.monotonic() + self._timeout)
+        return self.session.begun
+
+    def _connect(self, deadline: float) -> None:
         if self._reconnect is not None and self.usable:
             self._receive(0.0)  # so that a request does not go to a broker that is known to be gone
         if not self._check(deadline):
             raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
-        if correlation:
-            self.session.expect(correlation)  # also where the session has begun anew in between
-        self._send(frame, deadline)
 
     def answer(self, correlation: int, timeout: float | None = None) -> Message:
         """Wait for an answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""

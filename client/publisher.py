@@ -2,8 +2,9 @@
 
 Waiting for each receipt leaves the broker idle while the next batch is made, and the publisher while it is matched. A
 publisher goes on until `window` messages are unanswered, and only then waits for the oldest. The broker answers in the
-order in which it was asked, and nothing is sent twice, so that at any time the batches that are known to be taken come
-first, then those whose outcome is not known yet.
+order in which it was asked, so that at any time the batches that are known to be taken come first, then those whose
+outcome is not known yet. Of a client that reconnects, these are sent again after a loss, in order: the broker knows
+them by their numbers, and takes each once.
 
 Where a batch is refused, others have been sent behind it, which the broker takes: it does not know that they belong
 together. They are waited for before the error is raised, so that it can say what became of them.
@@ -30,6 +31,9 @@ WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
 """Below the 1,000 messages that ZeroMQ takes in on each side, so that a window never waits within a socket."""
 
+LOSSES_MAX: Final = 10
+"""So often what is under way is sent again without a receipt in between: it may be what ends the broker."""
+
 
 def checked_window(window: int) -> int:
     """The window itself if it is one. Raises DefinitionError."""
@@ -43,7 +47,12 @@ class Way(Protocol):
 
     session: Session
 
-    def send(self, frame: bytes) -> None: ...
+    @property
+    def repeats(self) -> bool: ...
+
+    def connected(self) -> int: ...
+
+    def send(self, frame: bytes, correlation: int = 0, begun: int | None = None) -> None: ...
 
     def collect(self) -> None: ...
 
@@ -56,6 +65,7 @@ class _Part:
     """A message under way: which batch it belongs to, the index of its first row there, whether it is its last one."""
 
     correlation: int
+    frame: bytes
     batch: int
     first: int
     last: bool
@@ -72,9 +82,11 @@ class Publisher:
 
     __slots__ = (
         "_answers",
+        "_begun",
         "_connection",
         "_failed",
         "_flying",
+        "_losses",
         "_on_receipt",
         "_stream",
         "_window",
@@ -98,6 +110,8 @@ class Publisher:
         self._flying: deque[_Part] = deque()
         self._answers: list[tuple[int, Published]] = []  # to parts of the oldest batch under way
         self._failed: ForetellError | None = None
+        self._begun = connection.session.begun
+        self._losses = 0
         self.sent = 0
         self.taken = 0
         self.count = 0
@@ -122,7 +136,7 @@ class Publisher:
         rows = check_batch(self._stream, times, rows, ids, starts)
         request = self._connection.session.request
         for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts):
-            self._send(_Part(correlation, batch, first, last), frame)
+            self._send(_Part(correlation, frame, batch, first, last))
             self._settle(self._window - 1)
 
     def flush(self) -> None:
@@ -147,23 +161,49 @@ class Publisher:
         if self._failed is not None:
             raise self._failed
 
-    def _send(self, part: _Part, frame: bytes) -> None:
+    def _send(self, part: _Part) -> None:
+        alone = not self._flying
         self._flying.append(part)
         self.sent = part.batch + 1
         try:
-            self._connection.send(frame)
+            # Behind others only in the session that they were sent in: it must not come before them.
+            self._connection.send(part.frame, part.correlation, None if alone else self._begun)
+            self._begun = self._connection.session.begun
         except ForetellError as error:
+            if isinstance(error, ConnectionLost) and not alone and self._connection.repeats:
+                return  # it is sent again with them, when the oldest is waited for
             self._flying.pop()
             self.sent = part.batch + (part.first > 0)
             self._connection.session.abandon(part.correlation)
             self._lose(error)
+
+    def _repeat(self, error: ForetellError) -> None:
+        """Say everything that is under way in another session, in order. Raises where there is none."""
+        while True:
+            self._losses += 1
+            if self._losses > LOSSES_MAX or not self._connection.repeats:
+                raise error
+            self._begun = self._connection.connected()
+            try:
+                for part in self._flying:
+                    self._connection.send(part.frame, part.correlation, self._begun)
+            except ConnectionLost as again:
+                error = again
+            else:
+                return
 
     def _settle(self, unanswered_max: int) -> None:
         """Take the answers that are here, and wait for as many as are too many."""
         self._connection.collect()
         while self._flying:
             try:
-                answer = self._oldest(len(self._flying) > unanswered_max)
+                try:
+                    if self._connection.session.begun != self._begun:
+                        raise ConnectionLost("the session has begun anew")
+                    answer = self._oldest(len(self._flying) > unanswered_max)
+                except ConnectionLost as error:
+                    self._repeat(error)
+                    continue
             except ForetellError as error:
                 self._lose(error)
             if answer is None:
@@ -180,6 +220,7 @@ class Publisher:
         return answer if answer is None or isinstance(answer, Failure) else expected(answer, Published)
 
     def _note(self, part: _Part, published: Published) -> None:
+        self._losses = 0
         self.count += published.count
         self.late += len(published.refused)
         if part.first == 0:

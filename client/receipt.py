@@ -17,10 +17,12 @@ class Receipt:
 
     Where the broker numbers the events, the ones taken have the ids from `first_id` on, in order. (In a batch of many
     parts with other publishers beside it, each part is numbered without a gap.) `newest` is the newest time that the
-    broker has processed. None where there is no such.
+    broker has processed. None where there is no such. `durability` is what the broker promises: `memory`, or on its
+    journal `os`, `interval ...us` or `always`.
     """
 
     count: int
     newest: int | None
     first_id: int | None
     refused: tuple[Refusal, ...] = ()
+    durability: str = "memory"

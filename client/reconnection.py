@@ -6,6 +6,7 @@ thousand clients that lost one broker at once must not come back at once, again 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
@@ -14,6 +15,7 @@ from typing import final
 from broker.events import DefinitionError, ForetellError, shown
 
 from .errors import Busy, ConnectionLost, LimitExceeded, RequestTimeout
+from .session import Session
 
 
 @final
@@ -44,6 +46,11 @@ class Reconnect:
             whole = min(wait, self.greatest)
             yield whole * (0.5 + 0.5 * chance())
             wait = min(wait * 2, self.greatest)
+
+
+def session_of(reconnect: Reconnect | None) -> Session:
+    """A session that is resumed, and repeats batches, if its client reconnects."""
+    return Session() if reconnect is None else Session(True, secrets.token_hex(8))
 
 
 def is_passing(error: ForetellError) -> bool:

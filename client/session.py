@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, final
 
 from broker.wire import (
@@ -26,6 +27,7 @@ from broker.wire import (
     Message,
     Notifications,
     Probe,
+    Publish,
     Subscribe,
     Subscribed,
     Welcome,
@@ -76,12 +78,19 @@ class Session:
 
     `declared` and the requests of `inboxes` are what the broker has taken and would be asked for again, `dropped` what
     it could not be told to give up. `token`: what the broker calls a session that can be resumed, empty before it has.
+    `begun`: how often it has begun. With a `publisher`, a name that nobody else has, each batch is numbered, and may be
+    said again when its answer was lost: the broker takes it once.
     """
 
-    __slots__ = ("_answers", "_correlation", "_waiting", "declared", "dropped", "happened", "inboxes", "lost", "token")
+    __slots__ = (
+        "_answers", "_correlation", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened", "inboxes",
+        "lost", "publisher", "token",
+    )  # fmt: skip
 
-    def __init__(self, resumable: bool = False) -> None:
+    def __init__(self, resumable: bool = False, publisher: str | None = None) -> None:
         self.token: bytes | None = b"" if resumable else None
+        self.publisher = publisher
+        self.begun = 0
         self.dropped: dict[str, None] = {}
         self.lost: ForetellError | None = None
         self.happened: deque[FlowEvent] = deque(maxlen=FLOW_EVENTS_MAX)
@@ -89,6 +98,7 @@ class Session:
         self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
         self._waiting: set[int] = set()
+        self._repeatable: set[int] = set()
         self._answers: dict[int, Message] = {}
 
     def request(self, make: Callable[[int], Message]) -> tuple[int, bytes]:
@@ -97,13 +107,24 @@ class Session:
         Raises LimitExceeded for one that is too large, and then nothing has happened.
         """
         correlation = self._correlation + 1
+        message = make(correlation)
+        numbered = False
+        if isinstance(message, Publish) and self.publisher is not None:
+            numbered = True
+            message = replace(message, publisher=self.publisher, number=correlation)
         try:
-            frame = encode(make(correlation))
+            frame = encode(message)
         except WireError as error:
             raise LimitExceeded(str(error)) from None
         self._correlation = correlation
         self._waiting.add(correlation)
+        if numbered:
+            self._repeatable.add(correlation)
         return correlation, frame
+
+    def repeatable(self, correlation: int) -> bool:
+        """Whether this request, which has not been answered, may be sent again in another session."""
+        return correlation in self._repeatable
 
     def expect(self, correlation: int) -> None:
         """The answer to this request is awaited, also after the session has begun anew since it was made."""
@@ -111,11 +132,15 @@ class Session:
 
     def answer(self, correlation: int) -> Message | None:
         """The answer if it has come, which may be a Failure; it is handed out once."""
-        return self._answers.pop(correlation, None)
+        found = self._answers.pop(correlation, None)
+        if found is not None:
+            self._repeatable.discard(correlation)
+        return found
 
     def abandon(self, correlation: int) -> None:
         """Nobody waits any more: an answer that still comes is dropped."""
         self._waiting.discard(correlation)
+        self._repeatable.discard(correlation)
         self._answers.pop(correlation, None)
 
     def lose(self, error: ForetellError) -> ForetellError:
@@ -170,6 +195,7 @@ class Session:
     def begin_anew(self) -> None:
         """Nothing is awaited any more; every inbox is about to be asked for again."""
         self.lost = None
+        self.begun += 1
         self._waiting.clear()
         self._answers.clear()
         for inbox in self.inboxes.values():

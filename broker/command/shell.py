@@ -18,15 +18,18 @@ from .. import __version__
 from ..events.errors import ForetellError, QueryError
 from .archive import archive
 from .backtest import backtest
+from .backup import backup
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .demo.command import demo
 from .doctor import doctor
 from .explain import explain
+from .fsck import fsck
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
 from .prepare import prepare
 from .publish import publish
+from .restore import restore
 from .run import run
 from .serve import serve
 from .subscribe import subscribe
@@ -60,6 +63,9 @@ for command in (
     prepare,
     train,
     backtest,
+    fsck,
+    backup,
+    restore,
     demo,
 ):
     shell.command()(command)

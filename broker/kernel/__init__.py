@@ -14,7 +14,9 @@ from .kernel import Kernel
 from .limits import Limits
 from .matcher import Matcher, Result
 from .permissions import Access, Quota, User, open_access
+from .records import Record
 from .sources import flows, states
+from .taken import Taken
 
 __all__ = [
     "Access",
@@ -29,9 +31,11 @@ __all__ = [
     "Matcher",
     "Quota",
     "Received",
+    "Record",
     "Result",
     "Send",
     "Stop",
+    "Taken",
     "Tick",
     "Turn",
     "User",

@@ -3,11 +3,14 @@
 The first client to subscribe brings a subscription into the engine, others attach to it, and with the last one it goes.
 Subscriptions of the broker's own configuration stay. One that others read (they are written over what it publishes)
 cannot go before them: it stays without clients until that is over.
+
+After a crash the subscriptions of clients are there again, with all that they had begun, and their clients are not.
+They stay for a while (until `abandon`), so that whoever comes back finds what it had left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, final
 
@@ -17,6 +20,7 @@ from ..wire import Subscribe
 from .delivery import Delivery
 from .listing import countable
 from .matcher import Matcher
+from .records import Record, SubscriptionAdded, SubscriptionRemoved
 from .sources import Flow, Sources
 
 _NOBODY: Final[Mapping[bytes, Delivery]] = {}
@@ -29,14 +33,25 @@ _WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
 class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
-    __slots__ = ("_definitions", "_deliveries", "_lingering", "_matcher", "_permanent", "_sources")
+    __slots__ = ("_definitions", "_deliveries", "_left", "_lingering", "_matcher", "_permanent", "_record", "_sources")
 
-    def __init__(self, matcher: Matcher, sources: Sources | None = None) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        sources: Sources | None = None,
+        permanent: Container[str] | None = None,
+        record: Callable[[Record], None] = lambda _: None,
+    ) -> None:
+        """`permanent`: names of the configuration's subscriptions; None: of all that are there. `record` is told of
+        each change of the engine's subscriptions.
+        """
         self._matcher = matcher
+        self._record = record
         self._sources = sources  # that know of all subscriptions which the engine has now
         # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
         self._definitions: dict[str, SubscriptionDefinition] = dict(matcher.subscriptions)
-        self._permanent: Final = frozenset(self._definitions)
+        self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
+        self._left: dict[str, None] = dict.fromkeys(n for n in self._definitions if n not in self._permanent)
         self._deliveries: dict[str, dict[bytes, Delivery]] = {}
         self._lingering: dict[str, None] = {}
 
@@ -76,13 +91,21 @@ class Attachments:
                     forecast=wanted.forecast,
                 )
                 self._definitions[name] = wanted
+                self._record(SubscriptionAdded(*_fields(wanted), {}))
                 if self._sources is not None and flow is not None:
                     self._sources.add(name, flow)
             else:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._lingering.pop(name, None)
+        self._left.pop(name, None)
         return existing is not None
+
+    def abandon(self) -> None:
+        """Who has not come back for a subscription by now, does not come any more."""
+        self._lingering.update(self._left)
+        self._left = {}
+        self._remove_lingering()
 
     def rename(self, name: str, old: bytes, new: bytes) -> None:
         """The session is called otherwise from now on."""
@@ -126,8 +149,9 @@ class Attachments:
                 assert delivery.subscription == name
                 delivery.check_invariants()
         for name in subscriptions:
-            assert name in self._deliveries or name in self._permanent or name in self._lingering
-        assert not self._lingering.keys() & self._deliveries.keys()
+            kept = name in self._permanent or name in self._lingering or name in self._left
+            assert name in self._deliveries or kept
+        assert not (self._lingering | self._left).keys() & self._deliveries.keys()
 
     def _remove_lingering(self) -> None:
         # Each removal may free another one that it read; names leave in the order in which their clients did.
@@ -140,9 +164,17 @@ class Attachments:
                 except ForetellError:
                     continue
                 del self._lingering[name], self._definitions[name]
+                self._record(SubscriptionRemoved(name))
                 if self._sources is not None:
                     self._sources.remove(name)
                 removed = True
+
+
+def _fields(
+    definition: SubscriptionDefinition,
+) -> tuple[str, str, str, bool | None, str | None, Mapping[str, Any] | None]:
+    each = definition
+    return each.name, each.language, each.query, each.lineage, each.report, each.forecast
 
 
 def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> SubscriptionDefinition:

@@ -6,7 +6,7 @@ number of results each.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Final, final
 
 from ..engine.shares import taken_out
@@ -92,6 +92,16 @@ class Distribution:
     def forget(self, key: bytes, name: str) -> None:
         """This session is not attached any more."""
         self.ready.pop((key, name), None)
+
+    def check_invariants(self, sessions: Mapping[bytes, Mapping[str, Delivery]]) -> None:
+        """For tests; `sessions`: what each has."""
+        for key, deliveries in sessions.items():
+            for name, delivery in deliveries.items():
+                assert self._attachments.of(name).get(key) is delivery
+                assert ((key, name) in self.ready) == delivery.ready
+        for key, name in self.ready:
+            assert name in sessions[key]
+        assert sum(map(len, sessions.values())) == self._attachments.statistics()["attachments"]
 
     def statistics(self) -> dict[str, int]:
         """What there was so far."""

@@ -10,6 +10,9 @@ What is too many to be made at once waits as shares, which are made when there a
 work left over from an input: as long as `has_work`, Turn does a bounded piece of it, for one delivery after the other,
 and whatever else comes is handled in between.
 
+Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
+They are asked for after each input, and its effects are performed when they are as safe as it was promised.
+
 Liveness. A client that is busy with something else says nothing, perhaps for hours, and must lose nothing. Silence is
 therefore no reason to drop a session: it is a reason to send a Probe, and the transport then knows whether there is
 still a connection. Only Gone releases a session's subscriptions.
@@ -30,7 +33,6 @@ from ..wire import (
     Credit,
     DescribeStream,
     Done,
-    Failure,
     Goodbye,
     Hello,
     ListStreams,
@@ -54,29 +56,34 @@ from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .declaring import declare
 from .delivery import Delivery
 from .distribution import Distribution
+from .intake import Intake
 from .limits import Limits
 from .listing import (
-    contradiction,
     countable,
     failure,
     numbers,
-    stream_definition,
     stream_entry,
     streams_page,
     subscriptions_page,
     unknown_session,
+    unknown_version,
 )
 from .matcher import Matcher
-from .permissions import Access, User, open_access
-from .publishing import take
+from .permissions import Access, open_access
+from .records import Record
 from .sessions import Session, Sessions
+from .taken import Taken
 
 SOFTWARE: Final = f"foretell {__version__}"
 
 DRAIN_RETRY_MICROSECONDS: Final = 1_000_000
 """When to try again what a stopping broker has refused: there may be another one by then."""
+
+MEMORY: Final = "memory"
+"""What a receipt promises without a journal: that the events are in the broker's memory."""
 
 
 @final
@@ -85,20 +92,15 @@ class Kernel:
 
     Subscriptions that the engine has already belong to the configuration and stay. `around` gives further groups of
     statistics, of what is around the kernel. `secret`: of which the names of sessions that can be resumed are made.
+
+    With a journal: `taken` is what was taken before, `durability` what receipts promise, `permanent` are the names of
+    the configuration's subscriptions; the engine's others wait for their clients to come back.
     """
 
     __slots__ = (
-        "_admission",
-        "_around",
-        "_attachments",
-        "_counts",
-        "_distribution",
-        "_draining",
-        "_events",
-        "_limits",
-        "_matcher",
-        "_sessions",
-    )
+        "_admission", "_around", "_attachments", "_counts", "_distribution", "_draining", "_durability", "_intake",
+        "_left_until", "_limits", "_matcher", "_records", "_sessions",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -107,17 +109,23 @@ class Kernel:
         admission: Admission | None = None,
         around: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
         secret: bytes = b"",
+        taken: Taken | None = None,
+        durability: str = MEMORY,
+        permanent: Container[str] | None = None,
     ) -> None:
         self._matcher = matcher
         self._around = around
         self._limits = limits or Limits()
         self._admission = admission or Admission(open_access())
-        self._attachments = Attachments(matcher, self._admission.sources)
+        self._durability = durability
+        self._records: list[Record] = []
+        self._intake = Intake(matcher, self._admission, taken or Taken(), durability, self._record)
+        self._attachments = Attachments(matcher, self._admission.sources, permanent, self._record)
         self._distribution = Distribution(self._attachments)
         self._draining = False
         self._sessions = Sessions(secret)
-        self._events = 0
-        self._counts = dict.fromkeys(("batches", "events_refused_late", "garbled", "denied", "sessions_resumed"), 0)
+        self._left_until: int | None = None
+        self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0}
 
     def step(self, happening: Input, now: int) -> list[Send]:
         """One input, its effects. `now` is the wall clock in microseconds since 1970; it may step back.
@@ -162,7 +170,7 @@ class Kernel:
             "sessions": len(self._sessions.present),
             "sessions_away": self._sessions.away,
             "streams": len(self._matcher.streams),
-            "events": self._events,
+            **self._intake.statistics(),
             **self._counts,
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
@@ -174,6 +182,11 @@ class Kernel:
             **{name: numbers(group) for name, group in self._around().items()},
         }
 
+    def records(self) -> list[Record]:
+        """What has happened since this was asked last, in order; none where nobody keeps them."""
+        records, self._records = self._records, []
+        return records
+
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
         known = self._sessions.present.get(session)
@@ -182,16 +195,11 @@ class Kernel:
     def check_invariants(self) -> None:
         """For tests."""
         self._attachments.check_invariants()
+        self._intake.taken.check_invariants()
         self._sessions.check_invariants()
         sessions = dict(self._sessions.everybody())
-        for key, session in sessions.items():
-            for name, delivery in session.deliveries.items():
-                assert self._attachments.of(name).get(key) is delivery
-                assert ((key, name) in self._distribution.ready) == delivery.ready
-        for key, name in self._distribution.ready:
-            assert name in self._sessions.present[key].deliveries
-        attached = sum(len(session.deliveries) for session in sessions.values())
-        assert attached == self._attachments.statistics()["attachments"]
+        self._distribution.check_invariants({key: session.deliveries for key, session in sessions.items()})
+        assert all(key in self._sessions.present for key, _ in self._distribution.ready)
         self._admission.check_invariants((each.account, len(each.deliveries)) for each in sessions.values())
 
     # ---- messages ----
@@ -215,8 +223,7 @@ class Kernel:
     def _hello(self, key: bytes, hello: Hello, identity: str, now: int) -> Message:
         """Open the session, or go on with the one that the client names."""
         if hello.version != VERSION:
-            reason = f"this broker speaks version {VERSION} of the protocol, the client version {hello.version}"
-            return Failure(hello.correlation, "version", reason, None, None, None)
+            return unknown_version(hello)
         if key in self._sessions.present:
             raise WireError("HELLO: this session is open already")
         self._check_open()
@@ -262,7 +269,9 @@ class Kernel:
                 self._detach(key, session, name)
                 answer = Done(correlation)
             case AddStream(correlation):
-                self._add_stream(user, message)
+                declared = declare(self._matcher, self._limits, user, message)
+                if declared is not None:
+                    self._record(declared)
                 answer = Done(correlation)
             case DescribeStream(correlation, name):
                 admission.check_known(user, name, self._matcher.streams)
@@ -287,19 +296,6 @@ class Kernel:
     def _check_open(self) -> None:
         if self._draining:
             raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
-
-    def _add_stream(self, user: User, request: AddStream) -> None:
-        wanted = stream_definition(request)
-        existing = self._matcher.streams.get(wanted.name)
-        if existing is None or not user.knows(wanted.name):
-            user.check("declare", wanted.name)
-        if existing is not None:
-            if existing != wanted:
-                raise contradiction(existing, wanted)
-            return
-        if len(self._matcher.streams) >= self._limits.streams:
-            raise LimitExceeded(f"streams: this broker takes {self._limits.streams:,} streams")
-        self._matcher.add_stream(wanted.name, wanted.schema.declared(), key=wanted.key, disorder=wanted.disorder)
 
     def _subscribe(self, key: bytes, session: Session, request: Subscribe) -> Subscribed:
         self._check_open()
@@ -337,19 +333,19 @@ class Kernel:
 
     def _publish(self, key: bytes, account: Account, batch: Publish, now: int) -> list[Send]:
         self._check_open()
-        account.user.check("publish", batch.stream)
-        self._admission.check_known(account.user, batch.stream, self._matcher.streams)
-        account.check_rate(now)
-        published, results = take(self._matcher, batch, self._events + 1, now)
-        account.spend(len(batch.rows), now)
-        self._events += published.count
-        self._counts["batches"] += 1
-        self._counts["events_refused_late"] += len(published.refused)
+        published, results = self._intake.publish(account, batch, now)
         return [Send(key, published), *self._distribution.distribute(results)]
+
+    def _record(self, record: Record) -> None:
+        if self._durability != MEMORY:
+            self._records.append(record)
 
     # ---- the lives of sessions ----
 
     def _tick(self, now: int) -> list[Send]:
+        self._left_until = self._left_until or now + self._limits.resume_seconds * 1_000_000
+        if now >= self._left_until:
+            self._attachments.abandon()
         for key in self._sessions.expired(now):
             self._release(key)
         return [Send(key, Probe(0)) for key in self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)]

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 from ..wire import (
+    VERSION,
     AddStream,
     Busy,
     Failure,
+    Hello,
     ListStreams,
     ListSubscriptions,
     StreamEntry,
@@ -41,6 +43,12 @@ def unknown_session(correlation: int) -> Failure:
     """The answer to whoever has not said HELLO, as far as the broker knows."""
     reason = "the broker does not know this session (it was lost, or the broker has been started anew): connect again"
     return Failure(correlation, "session", reason)
+
+
+def unknown_version(hello: Hello) -> Failure:
+    """The answer to a client of another version."""
+    reason = f"this broker speaks version {VERSION} of the protocol, the client version {hello.version}"
+    return Failure(hello.correlation, "version", reason)
 
 
 def stream_definition(request: AddStream) -> StreamDefinition:

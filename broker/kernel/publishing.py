@@ -10,19 +10,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..events import LARGEST, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
-from ..wire import Publish, Published, Refusal
+from ..wire import Publish, Refusal
 from .matcher import Matcher, Result
+from .records import Batch
 
 
-def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Published, Iterable[Result]]:
-    """Feed a batch to the engine: the answer, and the results. Events without ids are numbered from `first_id` on.
+def take(
+    matcher: Matcher, batch: Publish, publisher: str | None, first_id: int, now: int
+) -> tuple[Batch, Iterable[Result]]:
+    """Feed a batch to the engine: what was taken of it and what not, and the results.
 
-    Events without times take `now`, but never a time before the newest processed. Raises ForetellErrors.
-    The journal of a durable broker is written between the engine's yes and this return.
+    Events without ids are numbered from `first_id` on. Events without times take `now`, but never a time before the
+    newest processed. `publisher` is for the receipt. Raises ForetellErrors.
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
-        return Published(batch.correlation, 0, matcher.now, None, ()), ()
+        return Batch(batch.stream, (), (), ()), ()
     times: Sequence[int]
     if batch.times is None:
         newest = matcher.now
@@ -39,13 +42,17 @@ def take(matcher: Matcher, batch: Publish, first_id: int, now: int) -> tuple[Pub
         _check_whole(stream, times, rows, starts)
         kept, refused = _sifted(times, matcher.now)
         if not kept:
-            return Published(batch.correlation, 0, matcher.now, None, refused), ()
+            return Batch(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
         rows = [rows[at] for at in kept]
         starts = None if starts is None else [starts[at] for at in kept]
         ids = ids[: len(kept)] if batch.ids is None else [batch.ids[at] for at in kept]
         results = matcher.publish(batch.stream, times, rows, ids, starts)
-    return Published(batch.correlation, len(rows), matcher.now, ids[0], refused), results
+    return Batch(batch.stream, times, rows, ids, starts, publisher, batch.number, _plain(refused)), results
+
+
+def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:
+    return tuple([(each.index, each.code, each.reason) for each in refused])
 
 
 def _check_whole(

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias, final, get_args
 from ..events import DefinitionError
 from ..kernel import Access, Limits, Quota, User, open_access
 from ..wire.keys import checked_key
+from .opening import Journalling
 from .security.exposure import DEFAULT_ADDRESS, check_exposure, host_and_port, is_loopback
 
 LogFormat: TypeAlias = Literal["text", "json"]
@@ -32,6 +33,7 @@ class ServerConfiguration:
     `drain`: how long a broker that is told to stop delivers what waits, in microseconds. `keys`: the file of the
     broker's keys; with it, it serves nobody but the owners of `user_keys`. `insecure`: other machines may come without.
     `console`: where metrics and health are told, which `console_open` lets other machines ask for.
+    `journal`: where what must not be lost is kept; None: everything is in memory only.
     """
 
     address: str = DEFAULT_ADDRESS
@@ -47,6 +49,7 @@ class ServerConfiguration:
     console: str | None = None
     console_open: bool = False
     model: Path | None = None
+    journal: Journalling | None = None
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)

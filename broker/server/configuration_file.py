@@ -27,6 +27,15 @@
     address = "http://127.0.0.1:5580"
     open = false
 
+    [journal]                              # absent: everything is in memory only
+    path = "data"                          # a folder, beside this file; made if it is missing
+    fsync = "always"                       # always, interval, os: see broker.storage.settings
+    interval = "50 ms"
+    segment_bytes = 67_108_864
+    checkpoint_bytes = 16_777_216          # of records, after which the state is saved
+    retain_age = "7 day"                   # absent: whatever its age
+    retain_bytes = 10_000_000_000          # absent: whatever the size
+
 A key that is unknown is an error that names the nearest known one, and so is a value of another kind.
 """
 
@@ -41,11 +50,17 @@ from typing import Any, Final, TypeVar, final
 from ..events import DefinitionError, EventError, parse_duration, shown, suggestion
 from ..kernel import Limits, Quota, User
 from ..kernel.permissions import VERBS
+from ..storage import Durability, Retention
+from ..storage.settings import FSYNC
 from ..wire.keys import checked_key
 from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
+from .opening import CHECKPOINT_BYTES, Journalling
 from .security.exposure import DEFAULT_ADDRESS
 
-_TOP: Final = ("address", "subscriptions", "model", "drain", "security", "users", "quota", "limits", "log", "console")
+_TOP: Final = (
+    "address", "subscriptions", "model", "drain", "security", "users", "quota", "limits", "log", "console", "journal",
+)  # fmt: skip
+_JOURNAL: Final = ("path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "retain_age", "retain_bytes")
 _USER: Final = ("keys", *VERBS, "admin", "quota")
 
 _Numbers = TypeVar("_Numbers", Limits, Quota)
@@ -87,7 +102,26 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "log_format": log.word("format", "text", LOG_FORMATS),
         "console": console.text("address"),
         "console_open": console.flag("open"),
+        "journal": _journal(top, folder) if "journal" in top.values else None,
     }
+
+
+def _journal(top: _Table, folder: Path) -> Journalling:
+    table = top.table("journal", _JOURNAL)
+    path = table.path("path", folder, "a folder")
+    if path is None:
+        raise DefinitionError("journal.path: expected the path of a folder, found none")
+    default = Durability()
+    durability = Durability(
+        table.word("fsync", default.fsync, FSYNC),  # type: ignore[arg-type]  # one of these words
+        table.duration("interval", default.interval),
+        table.count("segment_bytes", default.segment_bytes),
+        retention=Retention(
+            table.duration("retain_age", 1) if "retain_age" in table.values else None,
+            table.count("retain_bytes", 1) if "retain_bytes" in table.values else None,
+        ),
+    )
+    return Journalling(path, durability, table.count("checkpoint_bytes", CHECKPOINT_BYTES))
 
 
 def _users(users: object, quota: Quota) -> dict[str, User]:
@@ -175,6 +209,12 @@ class _Table:
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
         raise self._wrong(key, "a list of texts")
+
+    def count(self, key: str, default: int) -> int:
+        value = self.values.get(key, default)
+        if type(value) is int and 1 <= value < 2**62:
+            return value
+        raise self._wrong(key, "a whole number from 1 on")
 
     def duration(self, key: str, default: int) -> int:
         if key not in self.values:

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container
 from concurrent.futures import Future
 from typing import Any, Final, Self, final
 
@@ -34,9 +34,12 @@ from ..kernel import (
     Tick,
     Turn,
 )
+from ..kernel.kernel import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .durations import BUCKETS, Durations
+from .keeping import Keeper
+from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, say
 from .router import Router
 from .security import assigned
@@ -50,6 +53,8 @@ FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
 Reload = Callable[[], tuple[Limits, Access]]
+MakeKeeper = Callable[[Callable[[], None]], Keeper]
+"""Makes a keeper that calls this when the disk is done with something."""
 
 _REFUSALS: Final = frozenset(("permission", "limit", "busy", "version", "protocol"))
 """The codes that an operator wants to hear of: somebody has too little, or should not be here."""
@@ -67,6 +72,9 @@ class Broker:
     `keys`: only clients that `access` knows are served. `drain_seconds`: how long what waits is delivered at the end.
     `reload` is asked for other limits and permissions on a request to do so; it raises what is wrong with them. Raises
     DefinitionError where the address cannot be had.
+
+    `keeping`: with a journal, what it has recovered. `permanent`: the names of the subscriptions that stay without
+    clients; None: of all that the engine has.
     """
 
     def __init__(
@@ -79,23 +87,31 @@ class Broker:
         access: Access | None = None,
         drain_seconds: float = 0.0,
         reload: Reload | None = None,
+        keeping: MakeKeeper | None = None,
+        permanent: Container[str] | None = None,
     ) -> None:
-        self._kernel = Kernel(matcher, limits, admission, self._around, os.urandom(_SECRET_BYTES))
         self._router = Router(address, keys, () if access is None else access.users)
         self._wake = Wake()
+        keeper = None if keeping is None else keeping(lambda: self._wake.ask(Request.STORED))
+        taken = None if keeper is None else keeper.history.taken
+        durability = MEMORY if keeper is None else keeper.durability
+        secret = os.urandom(_SECRET_BYTES)
+        self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent)
+        self._kept = KeptKernel(self._kernel, keeper)
+        self._keeper = keeper
         self._reload = reload
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
         self._durations = Durations()
         self._complaints = Complaints()
-        self._failed: Exception | None = None
         self._passed = self._started = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._kept.abandon()
         self._router.close(0)
         self._wake.close()
 
@@ -117,7 +133,7 @@ class Broker:
     @property
     def stopping(self) -> bool:
         """Whether it has been told to stop. From any thread."""
-        return self._drain_until is not None or self._failed is not None
+        return self._drain_until is not None or self._kept.failed is not None
 
     def stop(self) -> None:
         """Ask the loop to end, from any thread."""
@@ -133,7 +149,8 @@ class Broker:
     def run(self) -> None:
         """Serve until told to stop, then say so to the clients. May be called once.
 
-        Raises what the engine raised where it is not known any more what it has taken of a batch.
+        Raises what the engine raised where it is not known any more what it has taken of a batch, and StorageErrors
+        where nothing can be written any more.
         """
         poller = zmq.Poller()
         poller.register(self._router.socket, zmq.POLLIN)
@@ -141,10 +158,13 @@ class Broker:
         if self._router.authenticator is not None:
             poller.register(self._router.authenticator.socket, zmq.POLLIN)
         next_tick = time.monotonic() + TICK_SECONDS
-        while self._failed is None and not self._drained():
+        while self._kept.failed is None and not self._drained():
             patience = next_tick - time.monotonic()
             if self._router.waiting or self.stopping:
                 patience = min(patience, RETRY_SECONDS)
+            due = self._kept.patience(wall_clock())
+            patience = patience if due is None else min(patience, due)
+            poller.modify(self._router.socket, 0 if self._kept.crowded else zmq.POLLIN)
             milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
             ready = dict(poller.poll(milliseconds))
             self._passed = time.monotonic()
@@ -154,16 +174,21 @@ class Broker:
             if self._router.socket in ready:
                 self._take_messages()
             for session in self._router.retry():
-                self._step(Gone(session))
+                self._happen(Gone(session))
             if self._kernel.has_work(self._router.full):
                 self._turn()
             if time.monotonic() >= next_tick:
-                self._step(Tick())
+                self._happen(Tick())
                 self._complaints.tell()
                 next_tick = time.monotonic() + TICK_SECONDS
+            self._kept.advance(wall_clock())
+            self._perform()
+        self._kept.finish(wall_clock())
+        self._perform()
         self._router.close(self._flush())
-        if self._failed is not None:
-            raise self._failed
+        if self._kept.failed is not None:
+            raise self._kept.failed
+        self._kept.close(wall_clock())
 
     # ---- what comes from outside of the socket ----
 
@@ -187,7 +212,7 @@ class Broker:
 
     def _drained(self) -> bool:
         until = self._drain_until
-        return until is not None and (time.monotonic() >= until or self._kernel.drained)
+        return until is not None and (time.monotonic() >= until or (self._kernel.drained and not self._kept.holding))
 
     def _change(self) -> None:
         if self._reload is None:
@@ -200,14 +225,15 @@ class Broker:
             return
         if self._router.authenticator is not None:
             self._router.authenticator.allowed = access.users
-        self._step(Change(limits, access))
+        self._happen(Change(limits, access))
         say(logging.INFO, "reloaded", keys=len(access.users))
 
     def _around(self) -> dict[str, dict[str, Any]]:
         denied = 0 if self._router.authenticator is None else self._router.authenticator.denied
         uptime = int(time.monotonic() - self._started)
         loop = {"uptime_seconds": uptime, "keys_denied": denied, **self._durations.statistics()}
-        return {"loop": loop, BUCKETS: self._durations.buckets()}
+        journal = {} if self._keeper is None else {"journal": self._keeper.statistics()}
+        return {"loop": loop, BUCKETS: self._durations.buckets(), **journal}
 
     # ---- messages ----
 
@@ -219,7 +245,7 @@ class Broker:
     def _take_messages(self) -> None:
         for _ in range(PASS_MESSAGES_MAX):
             received = self._router.receive()
-            if received is None or self._failed is not None:
+            if received is None or self._kept.failed is not None:
                 return
             session, identity, frames = received
             if not assigned(session):
@@ -240,15 +266,16 @@ class Broker:
         began = time.perf_counter_ns()
         message = received.message
         try:
-            self._step(received)
+            self._kept.request(received, wall_clock())
         except Exception as error:
             # A mistake of ours. Whoever asked is told; the others keep their broker unless events are concerned: a
             # batch that was taken in part would make every later answer doubtful.
             LOG.exception("a request failed, which is a mistake in the broker")
             reason = f"the broker failed at this request, which is a mistake in the broker: {type(error).__name__}"
-            self._perform([Send(received.session, Failure(message.correlation, "internal", reason))])
+            self._kept.send([Send(received.session, Failure(message.correlation, "internal", reason))], wall_clock())
             if isinstance(message, Publish):
-                self._failed = error
+                self._kept.fail(error)
+        self._perform()
         if isinstance(message, Publish):
             self._durations.add((time.perf_counter_ns() - began) // 1_000)
 
@@ -258,14 +285,19 @@ class Broker:
         except Exception as error:
             # A mistake of ours again, and results are lost that nobody would be told of.
             LOG.exception("results could not be made, which is a mistake in the broker")
-            self._failed = error
+            self._kept.fail(error)
 
     def _step(self, happening: Input) -> None:
-        self._perform(self._kernel.step(happening, wall_clock()))
+        self._kept.step(happening, wall_clock())
+        self._perform()
 
-    def _perform(self, effects: Iterable[Send]) -> None:
+    def _happen(self, happening: Input) -> None:
+        self._kept.happen(happening, wall_clock())
+        self._perform()
+
+    def _perform(self) -> None:
         gone: list[bytes] = []
-        for effect in effects:
+        for effect in self._kept.ready():
             session = effect.session
             self._note(session, effect.message)
             if session not in gone and not self._send(session, effect.message):
@@ -274,7 +306,7 @@ class Broker:
             if user := self._kernel.owner(session):
                 say(logging.INFO, "session lost", session=session.hex(), user=user)
             self._router.forget(session)
-            self._kernel.step(Gone(session), wall_clock())
+            self._kept.happen(Gone(session), wall_clock())
 
     def _note(self, session: bytes, message: Message) -> None:
         match message:
@@ -299,7 +331,8 @@ class Broker:
         """Tell everyone, and send what waits, for at most FLUSH_SECONDS_MAX; how long libzmq may go on, in ms."""
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
         at_once = self._drain_until == 0.0
-        self._step(Stop("the broker is stopping" if self._failed is None else "the broker failed and is stopping"))
+        failed = self._kept.failed is not None
+        self._step(Stop("the broker failed and is stopping" if failed else "the broker is stopping"))
         self._complaints.tell()
         while self._router.waiting and time.monotonic() < deadline:
             if at_once or Request.STOP in self._wake.take():

@@ -13,13 +13,15 @@ from types import FrameType
 
 from ..engine import Engine
 from ..events import DefinitionError
-from ..forecast.model_file import load_model
+from ..forecast.model_file import load_model, write_model
 from ..kernel import Access, Admission, Limits, flows, states
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
+from .keeping import Keeper
 from .logs import open_log, say
-from .loop import Broker
+from .loop import Broker, MakeKeeper, wall_clock
+from .opening import Journalling, opened
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -31,12 +33,15 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     """Run a broker until SIGTERM or SIGINT; `announce` gets lines for the operator, first `listening on ADDRESS`.
 
     `reread` gives the configuration anew on SIGHUP. Raises ForetellErrors for a configuration that cannot be served: a
-    port in use, a wrong subscription file. Outside of the main thread there are no signals, and it runs until the
-    process ends.
+    port in use, a wrong subscription file; StorageErrors for a journal that is damaged, or cannot be written any more.
+    Outside of the main thread there are no signals, and it runs until the process ends.
     """
     give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
-    engine = engine_of(configuration)
+    declared = engine_of(configuration)
+    engine, keeping, recovered = declared, None, ""
+    if configuration.journal is not None:
+        engine, keeping, recovered = _recovered(configuration, configuration.journal, declared)
     access = configuration.access()
     keys = None if configuration.keys is None else read_keys(configuration.keys)
     broker = Broker(
@@ -48,6 +53,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         access,
         configuration.drain / 1_000_000,
         None if reread is None else _reloading(configuration, reread),
+        keeping,
+        tuple(declared.subscriptions),
     )
     with broker, _told_by_signals(broker):
         gc.collect()
@@ -58,6 +65,8 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
             announce(f"listening on {broker.endpoint}")
             if numbers:
                 announce(f"numbers at {numbers}/metrics")
+            if recovered:
+                announce(recovered)
             broker.run()
     announce("stopped")
 
@@ -72,9 +81,9 @@ def check(configuration: ServerConfiguration) -> str:
         read_keys(configuration.keys)
     users = len({user.name for user in configuration.user_keys.values()})
     who = "everybody who reaches it" if configuration.keys is None else f"{users} users with keys"
-    return (
-        f"{configuration.address} for {who}, {len(engine.streams)} streams, {len(engine.subscriptions)} subscriptions"
-    )
+    kept = "" if configuration.journal is None else f", {_told(configuration.journal)}"
+    what = f"{len(engine.streams)} streams, {len(engine.subscriptions)} subscriptions"
+    return f"{configuration.address} for {who}, {what}{kept}"
 
 
 def engine_of(configuration: ServerConfiguration) -> Engine:
@@ -90,6 +99,26 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
         raise DefinitionError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise DefinitionError(f"{path}: expected UTF-8 text") from None
+
+
+def _recovered(
+    configuration: ServerConfiguration, journal: Journalling, declared: Engine
+) -> tuple[Engine, MakeKeeper, str]:
+    """The engine as it was, what makes its keeper, and a line on it. Raises StorageErrors, DefinitionError."""
+    model = None if configuration.model is None else write_model(load_model(configuration.model))
+    store, history, recovery = opened(journal, declared, model, wall_clock())
+    *remarks, told = recovery.lines()
+    for remark in remarks:
+        say(logging.WARNING, "recovery", remark=remark)
+
+    def keeping(wake: Callable[[], None]) -> Keeper:
+        return Keeper(store, history, journal.durability.told(), journal.checkpoint_bytes, wake)
+
+    return history.engine, keeping, f"{_told(journal)}: {told}"
+
+
+def _told(journal: Journalling) -> str:
+    return f"journal in {journal.path}, fsync {journal.durability.told()}"
 
 
 def admission_of(configuration: ServerConfiguration, engine: Engine, access: Access) -> Admission:

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Final, final
 
 _REPORT_BYTE: Final = 0x80
+_STORED_BYTE: Final = 0x81
 _BYTES_MAX: Final = 256
 
 
@@ -22,6 +23,8 @@ class Request(Enum):
     STOP = 0
     RELOAD = int(signal.SIGHUP)
     REPORT = _REPORT_BYTE
+    STORED = _STORED_BYTE
+    """Nothing but to look: the disk is done with something."""
 
 
 @final
@@ -46,7 +49,7 @@ class Wake:
             asked = self.reader.recv(_BYTES_MAX)
         except BlockingIOError:
             return []
-        known = {Request.RELOAD.value: Request.RELOAD, Request.REPORT.value: Request.REPORT}
+        known = {each.value: each for each in (Request.RELOAD, Request.REPORT, Request.STORED)}
         return [known.get(byte, Request.STOP) for byte in asked]
 
     def close(self) -> None:

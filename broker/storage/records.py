@@ -1,130 +1,49 @@
-"""Law: what the journal's records say: everything that can change a match, as values, and their bytes. No files.
+"""Law: the bytes of what the journal's records say; what they say is the kernel's. No files.
 
-A broker's state is a fold over these. So nothing in them refers to a clock, a file or a session, and nothing is left
-open: times and ids are those that the broker gave, not those that a client left out. A record's bytes are the msgpack
-array of its fields; its kind is told beside them, and a kind or field that is not known is refused.
+A record's bytes are the msgpack array of its fields; its kind is told beside them, and a kind or field that is not
+known is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import fields
 from operator import attrgetter
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final
 
 import msgpack
 
+from ..kernel.records import (
+    Batch,
+    ClockTick,
+    CursorMoved,
+    CursorOvertaken,
+    LimitsChanged,
+    ModelChanged,
+    Punctuated,
+    Record,
+    StreamDeclared,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+)
 from .errors import Damaged
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class StreamDeclared:
-    name: str
-    attributes: Mapping[str, str]
-    key: str | None
-    disorder: str
-    lateness: int | None
-    speculation: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SubscriptionAdded:
-    """As the engine was asked; `options` are the broker's own, such as who it belongs to."""
-
-    name: str
-    language: str
-    query: str
-    lineage: bool | None
-    report: str | None
-    forecast: Mapping[str, Any] | None
-    options: Mapping[str, Any]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SubscriptionRemoved:
-    name: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Events as they were taken: no late ones. `client` and `message` make a repetition of the request known."""
-
-    stream: str
-    times: Sequence[int]
-    rows: Sequence[Sequence[Any]]
-    ids: Sequence[int]
-    starts: Sequence[int] | None = None
-    client: str | None = None
-    message: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ClockTick:
-    """The broker's clock, where something waits for it."""
-
-    time: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Punctuated:
-    time: int
-    stream: str | None
-    where: str | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LimitsChanged:
-    limits: Mapping[str, int]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ModelChanged:
-    """A subscription forecasts with another model from here on: its version, and the digest of its bytes."""
-
-    subscription: str
-    version: str
-    digest: bytes
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CursorMoved:
-    """A durable cursor has done with everything up to this position; None: it is given up."""
-
-    cursor: str
-    position: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CursorOvertaken:
-    """Retention has removed records that a cursor had not done with: a gap to be told."""
-
-    cursor: str
-    first: int
-    last: int
-
-
-Record: TypeAlias = (
-    StreamDeclared
-    | SubscriptionAdded
-    | SubscriptionRemoved
-    | Batch
-    | ClockTick
-    | Punctuated
-    | LimitsChanged
-    | ModelChanged
-    | CursorMoved
-    | CursorOvertaken
-)
+__all__ = [
+    "KINDS",
+    "Batch",
+    "ClockTick",
+    "CursorMoved",
+    "CursorOvertaken",
+    "LimitsChanged",
+    "ModelChanged",
+    "Punctuated",
+    "Record",
+    "StreamDeclared",
+    "SubscriptionAdded",
+    "SubscriptionRemoved",
+    "decode",
+    "encode",
+]
 
 _TEXT: Final = (str,)
 _TEXT_OR_NONE: Final = (str, type(None))
@@ -140,11 +59,11 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
         (_TEXT, _TEXT, _TEXT, (bool, type(None)), _TEXT_OR_NONE, (dict, type(None)), _MAP),
     ),
     3: (SubscriptionRemoved, (_TEXT,)),
-    4: (Batch, (_TEXT, _COLUMN, (list,), _COLUMN, (list, type(None)), _TEXT_OR_NONE, _NUMBER_OR_NONE)),
+    4: (Batch, (_TEXT, _COLUMN, (list,), _COLUMN, (list, type(None)), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
     5: (ClockTick, (_NUMBER,)),
     6: (Punctuated, (_NUMBER, _TEXT_OR_NONE, _TEXT_OR_NONE)),
     7: (LimitsChanged, (_MAP,)),
-    8: (ModelChanged, (_TEXT, _TEXT, (bytes,))),
+    8: (ModelChanged, (_TEXT, _TEXT)),
     9: (CursorMoved, (_TEXT, _NUMBER_OR_NONE)),
     10: (CursorOvertaken, (_TEXT, _NUMBER, _NUMBER)),
 }
@@ -190,14 +109,16 @@ def _packed(batch: Batch) -> tuple[Any, ...]:
     else:
         ids = list(ids)
     times = times[0] if count and times.count(times[0]) == count else list(times)  # type: ignore[assignment]
-    return batch.stream, times, batch.rows, ids, batch.starts, batch.client, batch.message
+    return batch.stream, times, batch.rows, ids, batch.starts, batch.client, batch.message, batch.refused
 
 
 def _unpacked(values: list[Any]) -> Batch:
-    stream, times, rows, ids, starts, client, message = values
+    stream, times, rows, ids, starts, client, message, refused = values
     count = len(rows)
     times = [times] * count if type(times) is int else times
     ids = range(ids, ids + count) if type(ids) is int else ids
     if len(times) != count or len(ids) != count or (starts is not None and len(starts) != count):
         raise Damaged(f"expected columns of {count} values in a Batch, found others")
-    return Batch(stream, times, list(map(tuple, rows)), ids, starts, client, message)
+    if any(type(row) is not list for row in rows) or any(type(each) is not list or len(each) != 3 for each in refused):
+        raise Damaged("expected rows and refusals in a Batch, found something else")
+    return Batch(stream, times, list(map(tuple, rows)), ids, starts, client, message, list(map(tuple, refused)))

@@ -11,12 +11,12 @@ waits for the disk. Effects are held back until `safe` has reached the last reco
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
-from .errors import Damaged
+from .errors import Damaged, StorageFull
 from .files import Files
 from .journal import Journal, Sync
 from .records import CursorOvertaken, Record, encode
@@ -27,16 +27,49 @@ from .settings import Durability
 
 
 @final
+class Writing:
+    """A checkpoint to be written: `run` may be called in another thread, once; then Store.settle_checkpoint in its own.
+
+    Not before `journal.durable` has reached `position`: a checkpoint must not know what the journal may yet forget.
+    `full`: there was no room for it, and nothing has changed.
+    """
+
+    __slots__ = ("_digest", "_files", "_made", "ended", "error", "full", "position")
+
+    def __init__(self, files: Files, made: Checkpoint, digest: Callable[[bytes], bytes]) -> None:
+        self._files = files
+        self._made = made
+        self._digest = digest
+        self.position: Final = made.position
+        self.ended = False
+        self.error: OSError | None = None
+        self.full: StorageFull | None = None
+
+    def run(self) -> None:
+        made = self._made
+        try:
+            digest = self._digest(made.body)
+            checkpoints_of.write(self._files, Checkpoint(made.identity, made.position, made.time, digest, made.body))
+        except OSError as error:
+            self.error = error
+        except StorageFull as error:
+            self.full = error
+        self.ended = True
+
+
+@final
 class Store:
     """Opens and locks the folder. Raises StorageErrors."""
 
-    __slots__ = ("_checkpoints", "_files", "_recovered", "_settings", "journal")
+    __slots__ = ("_checkpoints", "_files", "_recovered", "_settings", "journal", "unsaved_bytes")
 
     def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
         """`identity`: 16 bytes that no other journal has, used if there is no journal here yet."""
         self._files: Final = files
         self._settings: Final = settings
         self._recovered = False
+        self.unsaved_bytes = 0
+        """About what has been appended since the newest checkpoint: what the next start has to replay."""
         files.lock()
         try:
             there = checkpoints(files)
@@ -62,6 +95,7 @@ class Store:
             else:
                 self._checkpoints.append(position)
         self._recovered = True
+        self.unsaved_bytes = self.journal.statistics()["bytes"] if recovery.replayed else 0
         return recovery
 
     def reserve(self) -> None:
@@ -71,7 +105,9 @@ class Store:
     def append(self, record: Record, now: int) -> int:
         """The record's position."""
         assert self._recovered
-        return self.journal.append(*encode(record), now)
+        kind, payload = encode(record)
+        self.unsaved_bytes += len(payload)
+        return self.journal.append(kind, payload, now)
 
     def commit(self, now: int) -> int:
         """After a group of inputs: `safe`. Waits for the disk where the mode asks for it."""
@@ -80,6 +116,10 @@ class Store:
     def begin(self) -> Sync | None:
         """The same in two parts, for waiting in another thread: run what this returns, then `settle` it."""
         return self.journal.begin()
+
+    def begin_due(self, now: int) -> Sync | None:
+        """As `begin`, where the mode asks for a sync by now; else everything is written only."""
+        return self.journal.begin_due(now)
 
     def settle(self, sync: Sync) -> None:
         self.journal.settle(sync)
@@ -100,6 +140,26 @@ class Store:
             self.journal.fail("writing a checkpoint", error)
         self._checkpoints = [position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
         return made
+
+    def begin_checkpoint(self, body: bytes, digest: Callable[[bytes], bytes], now: int) -> Writing | None:
+        """The same in two parts: what is to be run when `journal.durable` is as far as the journal is now.
+
+        `body`: what the state has said of itself just now; `digest` makes its digest of that. None if there is one at
+        this position already.
+        """
+        position = self.journal.position
+        self.unsaved_bytes = 0
+        if self._checkpoints[:1] == [position]:
+            return None
+        return Writing(self._files, Checkpoint(self.journal.identity, position, now, b"", body), digest)
+
+    def settle_checkpoint(self, writing: Writing) -> None:
+        """Take note of the end of what `begin_checkpoint` has handed out. Raises StorageFailed where it failed."""
+        assert writing.ended
+        if writing.error is not None:
+            self.journal.fail("writing a checkpoint", writing.error)
+        if writing.full is None:
+            self._checkpoints = [writing.position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
 
     def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:
         """Remove what the retention does not keep, and say which cursors have lost something, with their positions.
@@ -131,6 +191,10 @@ class Store:
         self.journal.check_invariants()
         assert self._checkpoints == sorted(self._checkpoints, reverse=True)
         assert all(position <= self.journal.durable for position in self._checkpoints)
+
+    def abandon(self) -> None:
+        """Let others in, and write nothing more: what was not committed is gone."""
+        self._files.close()
 
     def close(self) -> None:
         """Make everything durable as far as possible, and let others in."""

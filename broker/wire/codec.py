@@ -39,7 +39,18 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     2: (m.Goodbye, ()),
     3: (m.Ping, ()),
     4: (m.AddStream, _STREAM),
-    5: (m.Publish, (s.NAME, s.optional(s.ARRAY), s.ARRAY, s.optional(s.INTEGERS), s.optional(s.INTEGERS))),
+    5: (
+        m.Publish,
+        (
+            s.NAME,
+            s.optional(s.ARRAY),
+            s.ARRAY,
+            s.optional(s.INTEGERS),
+            s.optional(s.INTEGERS),
+            _NAMED,
+            s.optional(s.COUNT),
+        ),
+    ),
     6: (
         m.Subscribe,
         (
@@ -65,7 +76,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     34: (m.Pong, ()),
     35: (
         m.Published,
-        (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT)),
+        (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
     ),
     36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG)),
     37: (m.Streams, (s.records(*_STREAM), s.FLAG)),

@@ -64,6 +64,9 @@ class Publish:
 
     Decoded, `times` and `rows` may hold anything: whoever takes the events judges them. `times` None: the broker's
     clock. `ids` None: the broker numbers. `starts` None: as `times`. Answered by Published.
+
+    `publisher` and `number` make a repetition known: the same number of the same publisher is taken once, and answered
+    as the first time. A publisher's numbers grow. Without both, every message is another one.
     """
 
     correlation: int
@@ -72,6 +75,8 @@ class Publish:
     rows: tuple[tuple[Any, ...], ...]
     ids: tuple[int, ...] | None
     starts: tuple[int, ...] | None
+    publisher: str | None = None
+    number: int | None = None
 
 
 @final
@@ -198,6 +203,8 @@ class Published:
     """The engine has taken `count` events of the batch, numbered from `first_id` on unless ids were given.
 
     `newest` is the newest time that it has processed, of any stream. Both are None where nothing was taken yet.
+    `durability`: what this promises. `memory`: the broker has it; `os`: it is written, and survives the broker's end;
+    `interval 50000us`: and is synced to the disk that often; `always`: it is synced already.
     """
 
     correlation: int
@@ -205,6 +212,7 @@ class Published:
     newest: int | None
     first_id: int | None
     refused: tuple[Refusal, ...]
+    durability: str = "memory"
 
 
 @final

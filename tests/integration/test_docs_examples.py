@@ -32,12 +32,12 @@ from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
-from broker.kernel import Limits
+from broker.kernel import Limits, taken
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
-from broker.server import router
+from broker.server import keeping, router
 from broker.wire import limits as wire_limits
 
 PAGES: Final = sorted(
@@ -104,6 +104,8 @@ LIMIT_MODULES: Final = (
     lines,
     wire_limits,
     router,
+    taken,
+    keeping,
 )
 LIMIT_NAME: Final = re.compile(
     r"[A-Z_]+_(MAX|TARGET)|STATES_MAX_PATHS|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from broker.wire import (
@@ -58,7 +60,9 @@ def batches(draw: st.DrawFn) -> Publish:
     times = column() | st.lists(values, min_size=size, max_size=size).map(tuple)
     row = st.lists(values, max_size=3).map(tuple) | values
     rows = st.lists(row, min_size=size, max_size=size).map(tuple)
-    return Publish(draw(counts), draw(texts), draw(times), draw(rows), draw(column()), draw(column()))  # type: ignore[arg-type]
+    message = (draw(_optional_text), draw(_optional_count))
+    columns: Any = (draw(times), draw(rows), draw(column()), draw(column()), *message)
+    return Publish(draw(counts), draw(texts), *columns)
 
 
 def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
@@ -91,7 +95,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Welcome, counts, counts, texts, counts, _token),
     st.builds(Done, counts),
     st.builds(Pong, counts),
-    st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals),
+    st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
     st.builds(Subscribed, counts, texts, st.booleans(), st.booleans()),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),

@@ -52,7 +52,12 @@ class Way:
             self.send(frame)
             self.answer(number)
 
-    def send(self, frame: bytes) -> None:
+    repeats = False
+
+    def connected(self) -> int:
+        return self.session.begun
+
+    def send(self, frame: bytes, correlation: int = 0, begun: int | None = None) -> None:
         if self.session.lost is not None:
             raise self.session.lost
         self.under_way.append(frame)

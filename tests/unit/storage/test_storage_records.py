@@ -48,6 +48,7 @@ def batches(draw: st.DrawFn) -> Batch:
         draw(st.none() | column),
         draw(TEXT_OR_NONE),
         draw(st.none() | INTEGERS),
+        draw(st.lists(st.tuples(INTEGERS, TEXT, TEXT), max_size=3)),
     )
 
 
@@ -76,7 +77,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(ClockTick, INTEGERS),
     st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE),
     st.builds(LimitsChanged, st.dictionaries(TEXT, INTEGERS, max_size=3)),
-    st.builds(ModelChanged, TEXT, TEXT, st.binary(max_size=40)),
+    st.builds(ModelChanged, TEXT, TEXT),
     st.builds(CursorMoved, TEXT, st.none() | INTEGERS),
     st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
 )
@@ -88,7 +89,7 @@ def plain(record: Record) -> Record | tuple[Any, ...]:
         return record
     starts = None if record.starts is None else list(record.starts)
     columns = (list(record.times), [tuple(row) for row in record.rows], list(record.ids), starts)
-    return (record.stream, *columns, record.client, record.message)
+    return (record.stream, *columns, record.client, record.message, record.refused)
 
 
 @given(RECORDS)
@@ -127,6 +128,6 @@ def test_columns_that_count_or_stay_cost_one_number() -> None:
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
-    payload = msgpack.packb(("S", [1, 2], [[1]], 1, None, None, None))
+    payload = msgpack.packb(("S", [1, 2], [[1]], 1, None, None, None, []))
     with pytest.raises(Damaged, match="expected columns of 1 values in a Batch"):
         decode(4, payload)

@@ -1,0 +1,28 @@
+"""Law: how a client's stream comes into the engine; what a stream may be is broker.events'."""
+
+from __future__ import annotations
+
+from ..events import LimitExceeded
+from ..wire import AddStream
+from .limits import Limits
+from .listing import contradiction, stream_definition
+from .matcher import Matcher
+from .permissions import User
+from .records import StreamDeclared
+
+
+def declare(matcher: Matcher, limits: Limits, user: User, request: AddStream) -> StreamDeclared | None:
+    """Declare a stream; None where an equal one is there. Raises ForetellErrors, having changed nothing."""
+    wanted = stream_definition(request)
+    existing = matcher.streams.get(wanted.name)
+    if existing is None or not user.knows(wanted.name):
+        user.check("declare", wanted.name)
+    if existing is not None:
+        if existing != wanted:
+            raise contradiction(existing, wanted)
+        return None
+    if len(matcher.streams) >= limits.streams:
+        raise LimitExceeded(f"streams: this broker takes {limits.streams:,} streams")
+    attributes = wanted.schema.declared()
+    matcher.add_stream(wanted.name, attributes, key=wanted.key, disorder=wanted.disorder)
+    return StreamDeclared(wanted.name, attributes, wanted.key, wanted.disorder, wanted.lateness, wanted.speculation)

@@ -1,0 +1,174 @@
+"""Law: between kernel and journal: records are appended, and what is sent waits until it is as safe as it says.
+
+What the kernel sends after a record is held, in order, until that record is safe in the mode that was chosen. Syncs and
+checkpoints are waited for in threads of their own, so that the loop goes on; while one sync is under way, what comes is
+gathered for the next (group commit). The bytes of a checkpoint are made by the loop: that takes a time which grows with
+the state, and so the next one comes after REST times as long at the earliest.
+
+Whatever goes wrong with the disk but that it is full ends the broker: nothing is sent any more that is not safe.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Final, final
+
+from ..kernel import Record, Send
+from ..storage import StorageFull, Store, Sync
+from ..storage.store import Writing
+from ..wire import Busy
+from .history import History, digest_of
+from .logs import say
+from .worker import Worker
+
+HELD_MAX: Final = 16_384
+"""Held messages from which on nothing is read from the socket: a disk that is slow slows publishers down."""
+
+FULL_RETRY_MICROSECONDS: Final = 1_000_000
+"""When to try again what a full disk has refused."""
+
+REST: Final = 20
+"""Making checkpoints takes at most one part in so many of the loop's time."""
+
+
+@final
+class Keeper:
+    """What the loop asks of durability; not thread-safe. `told` is called from other threads: call `advance` then.
+
+    The history's engine and receipts are those of the kernel. Methods raise StorageFailed, after which nothing is to be
+    sent. `checkpoint_bytes`: of records, from which on there is a new checkpoint.
+    """
+
+    def __init__(
+        self, store: Store, history: History, durability: str, checkpoint_bytes: int, told: Callable[[], None]
+    ) -> None:
+        self.history: Final = history
+        self.durability: Final = durability
+        self._store: Final = store
+        self._checkpoint_bytes: Final = checkpoint_bytes
+        self._held: deque[tuple[int, Send]] = deque()
+        self._sync: Sync | None = None
+        self._writing: Writing | None = None
+        self._given = False
+        self._rest_until = 0.0
+        self._full = 0
+        self._syncing: Final = Worker("foretell sync", told)
+        self._saving: Final = Worker("foretell checkpoint", told)
+
+    # ---- what the kernel has done ----
+
+    def check_room(self) -> None:
+        """Before an input that may be recorded. Raises Busy where the disk is full, and StorageFailed."""
+        try:
+            self._store.reserve()
+        except StorageFull as error:
+            self._full += 1
+            raise Busy(f"{error}: nothing is taken until there is room", FULL_RETRY_MICROSECONDS) from None
+
+    def keep(self, records: Iterable[Record], sends: Iterable[Send], now: int) -> None:
+        """Append the records; hold the messages until they are safe."""
+        for record in records:
+            self._store.append(record, now)
+        position = self._store.journal.position
+        self._held.extend([(position, send) for send in sends])
+
+    def released(self) -> list[Send]:
+        """What is safe by now."""
+        held, safe = self._held, self._store.safe
+        sends: list[Send] = []
+        while held and held[0][0] <= safe:
+            sends.append(held.popleft()[1])
+        return sends
+
+    def advance(self, now: int) -> None:
+        """After some inputs: go on with what the disk has done, and begin what it is to do."""
+        store = self._store
+        if self._sync is not None and self._sync.ended:
+            sync, self._sync = self._sync, None
+            store.settle(sync)
+        self._save(now)
+        if self._sync is None:
+            waited_for = self._writing is not None and not self._given
+            self._sync = store.begin() if waited_for else store.begin_due(now)
+            if self._sync is not None:
+                self._syncing.give(self._sync)
+
+    @property
+    def holding(self) -> bool:
+        """Whether something waits to be safe."""
+        return bool(self._held)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits that nothing more should be taken."""
+        return len(self._held) >= HELD_MAX
+
+    def patience(self, now: int) -> float | None:
+        """Seconds until there is something to do by itself; None if there is nothing."""
+        due = None if self._sync is not None else self._store.journal.due(now)
+        return None if due is None else due / 1_000_000
+
+    # ---- checkpoints ----
+
+    def _save(self, now: int) -> None:
+        store, writing = self._store, self._writing
+        if writing is None:
+            if store.unsaved_bytes >= self._checkpoint_bytes and time.monotonic() >= self._rest_until:
+                began = time.monotonic()
+                self._writing = store.begin_checkpoint(self.history.save(), digest_of, now)
+                took = time.monotonic() - began
+                self._rest_until = began + REST * took
+                self._given = False
+            return
+        if writing.ended:
+            self._writing = None
+            store.settle_checkpoint(writing)
+            if writing.full is not None:
+                say(logging.WARNING, "no checkpoint", reason=str(writing.full))
+            elif self._sync is None:
+                store.retain({}, now)
+        elif not self._given and store.journal.durable >= writing.position:
+            self._given = True
+            self._saving.give(writing)
+
+    # ---- the end ----
+
+    def finish(self) -> list[Send]:
+        """In good order: everything is made durable, whatever the mode; what may be sent then: all that is held."""
+        self.release_threads()
+        if self._sync is not None:
+            sync, self._sync = self._sync, None
+            self._store.settle(sync)
+        if self._writing is not None and self._writing.ended:
+            self._store.settle_checkpoint(self._writing)
+        self._writing = None
+        self._store.journal.sync()
+        sends = [send for _, send in self._held]
+        self._held.clear()
+        return sends
+
+    def close(self, now: int) -> None:
+        """After `finish`: save the state, so that the next start has nothing to replay. Raises StorageErrors."""
+        try:
+            self._store.checkpoint(self.history, now)
+        except StorageFull as error:
+            say(logging.WARNING, "no checkpoint", reason=str(error))
+        self._store.close()
+
+    def abandon(self) -> None:
+        """Not in good order: nothing is written any more, others are let in."""
+        self.release_threads()
+        self._held.clear()
+        self._store.abandon()
+
+    def release_threads(self) -> None:
+        """Wait for what the disk is doing."""
+        self._syncing.close()
+        self._saving.close()
+
+    def statistics(self) -> dict[str, Any]:
+        """Of the journal, and of what waits for it."""
+        return {**self._store.statistics(), "held": len(self._held), "refused_full": self._full}

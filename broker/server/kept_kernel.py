@@ -1,0 +1,155 @@
+"""Law: a kernel whose effects are performed when they are as safe as they say: at once in memory, else by a keeper.
+
+An input that may be recorded is taken when there is room for its record. Without, requests are refused as busy, and
+what has happened anyway (a client has gone, somebody unsubscribes) waits until there is room.
+
+Once nothing can be kept any more, `failed` says why; then nothing is sent that has not been safe before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, final
+
+from ..events import ForetellError
+from ..kernel import Input, Kernel, Received, Send, Tick
+from ..kernel.listing import failure
+from ..storage import StorageError
+from ..wire import AddStream, Busy, Goodbye, Publish, Subscribe, Unsubscribe
+from .keeping import Keeper
+from .logs import LOG
+
+_REFUSED_WHEN_FULL: Final = (Publish, Subscribe, AddStream)
+_WAITING_FOR_ROOM: Final = (Unsubscribe, Goodbye)
+
+
+@final
+class KeptKernel:
+    """Inputs in with `request`, `happen` and `step`; what may be sent comes out of `ready`."""
+
+    def __init__(self, kernel: Kernel, keeper: Keeper | None) -> None:
+        self._kernel: Final = kernel
+        self._keeper = keeper
+        self._ended: Keeper | None = None  # in good order, but for closing
+        self._postponed: deque[Input] = deque()
+        self._sends: list[Send] = []
+        self.failed: Exception | None = None
+
+    # ---- inputs ----
+
+    def request(self, received: Received, now: int) -> None:
+        """A message of a client. Raises nothing for what a client does; an exception is a mistake of the kernel."""
+        message = received.message
+        if self._keeper is None or not isinstance(message, (*_REFUSED_WHEN_FULL, *_WAITING_FOR_ROOM)):
+            self.step(received, now)
+        elif isinstance(message, _WAITING_FOR_ROOM):
+            self.happen(received, now)
+        else:
+            try:
+                self._keeper.check_room()
+            except Busy as error:
+                self.send([Send(received.session, failure(message.correlation, error))], now)
+            except StorageError as error:
+                self.fail(error)
+            else:
+                self.step(received, now)
+
+    def happen(self, happening: Input, now: int) -> None:
+        """What cannot be refused, and may be recorded."""
+        if self._keeper is None:
+            self.step(happening, now)
+            return
+        if not (self._postponed and isinstance(happening, Tick)):
+            self._postponed.append(happening)
+        while self._postponed and self.failed is None:
+            try:
+                self._keeper.check_room()
+            except Busy:
+                return
+            except StorageError as error:
+                self.fail(error)
+                return
+            self.step(self._postponed.popleft(), now)
+
+    def step(self, happening: Input, now: int) -> None:
+        """Any other."""
+        self.send(self._kernel.step(happening, now), now)
+
+    def send(self, sends: list[Send], now: int) -> None:
+        """These after all that came before, and after what has been recorded."""
+        if self._keeper is None:
+            self._sends += sends
+            return
+        try:
+            self._keeper.keep(self._kernel.records(), sends, now)
+        except ForetellError as error:
+            self.fail(error)  # the kernel is ahead of the journal
+
+    # ---- effects ----
+
+    def ready(self) -> list[Send]:
+        """What may be sent now, in order."""
+        if self._keeper is not None and self.failed is None:
+            self._sends += self._keeper.released()
+        sends, self._sends = self._sends, []
+        return sends
+
+    def advance(self, now: int) -> None:
+        """Go on with what the disk has done, and begin what it is to do."""
+        if self._keeper is not None and self.failed is None:
+            try:
+                self._keeper.advance(now)
+            except StorageError as error:
+                self.fail(error)
+
+    @property
+    def holding(self) -> bool:
+        """Whether something waits to be safe."""
+        return self._keeper is not None and self._keeper.holding
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits that nothing more should be taken."""
+        return self._keeper is not None and self._keeper.crowded
+
+    def patience(self, now: int) -> float | None:
+        """Seconds until `advance` has something to do by itself; None if there is nothing."""
+        return None if self._keeper is None else self._keeper.patience(now)
+
+    # ---- the end ----
+
+    def fail(self, error: Exception) -> None:
+        """Nothing can be kept any more, because of this."""
+        if self.failed is None:
+            if isinstance(error, StorageError):
+                LOG.error("the broker ends: %s", error)
+            self.failed = error
+
+    def finish(self, now: int) -> None:
+        """No more records come. Everything is made safe; or, where that cannot be, it is given up and never sent."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is None:
+            return
+        if self.failed is None:
+            try:
+                self._sends += keeper.finish()
+                self._ended = keeper
+                return
+            except StorageError as error:
+                self.fail(error)
+        self._sends.clear()
+        keeper.abandon()
+
+    def close(self, now: int) -> None:
+        """After `finish`: keep the state, so that the next start has nothing to replay. Raises StorageErrors."""
+        ended, self._ended = self._ended, None
+        if ended is not None:
+            ended.close(now)
+
+    def abandon(self) -> None:
+        """Not in good order; does nothing after `finish` and `close`."""
+        if self._keeper is not None:
+            self._keeper.abandon()
+        if self._ended is not None:
+            self._ended.abandon()
+        self._keeper = self._ended = None

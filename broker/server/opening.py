@@ -1,0 +1,87 @@
+"""Law: how a broker's journal is opened, and its state brought back and made to agree with the configuration.
+
+What the configuration declares is applied as records, like everything else that changes a match: what is there already
+is left as it is, with all that it has begun; a subscription with another text is exchanged; one that is not in the
+configuration any more waits for clients like those that clients have brought.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, final
+
+from ..engine import Engine
+from ..events import DefinitionError
+from ..kernel import Record
+from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+from ..storage import Durability, Folder, Recovery, StorageError, Store
+from .history import History
+
+CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
+_IDENTITY_BYTES: Final = 16
+_DIGEST_BYTES: Final = 16
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Journalling:
+    """Where and how a broker keeps its journal. `checkpoint_bytes`: of records, between checkpoints."""
+
+    path: Path
+    durability: Durability = field(default_factory=Durability)
+    checkpoint_bytes: int = CHECKPOINT_BYTES
+
+
+def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) -> tuple[Store, History, Recovery]:
+    """The folder, locked; the state, as it was and as it is configured. Raises StorageErrors, DefinitionError.
+
+    `wanted`: an engine with what the configuration declares; `model`: the text of its model file.
+    """
+    try:
+        files = Folder.made(journal.path)
+        store = Store(files, os.urandom(_IDENTITY_BYTES), journal.durability, now)
+    except OSError as error:
+        raise StorageError(f"{journal.path}: {error.strerror or error}") from None
+    history = History()
+    try:
+        try:
+            recovery = store.recover(history)
+        except StorageError as error:
+            raise type(error)(f"{journal.path}: {error}") from None
+        for record in _missing(history, wanted, model):
+            store.reserve()
+            history.replay(store.journal.position + 1, now, record)
+            store.append(record, now)
+        store.journal.sync()
+    except BaseException:
+        store.abandon()
+        raise
+    return store, history, recovery
+
+
+def _missing(history: History, wanted: Engine, model: str | None) -> Iterator[Record]:
+    """What the state lacks of the configuration. Each is to be applied before the next is asked for."""
+    engine = history.engine
+    for stream in wanted.streams.values():
+        existing = engine.streams.get(stream.name)
+        if existing is None:
+            yield StreamDeclared(
+                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
+            )
+        elif existing != stream:
+            raise DefinitionError(f"stream {stream.name!r} is another one in the journal, and a stream cannot change")
+    for one in wanted.subscriptions.values():
+        known = engine.subscriptions.get(one.name)
+        if known == one:
+            continue
+        if known is not None:
+            yield SubscriptionRemoved(one.name)
+        yield SubscriptionAdded(one.name, one.language, one.query, one.lineage, one.report, one.forecast, {})
+    if model is not None:
+        digest = blake2b(model.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+        if digest != history.model:
+            yield ModelChanged(digest, model)

@@ -1,0 +1,224 @@
+"""A broker on its journal: what it says, what it takes again after an end, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
+
+from broker.engine import Engine
+from broker.events import DefinitionError
+from broker.forecast.model_file import write_model
+from broker.kernel.records import ClockTick
+from broker.server import Broker, ServerConfiguration, check, read_configuration
+from broker.server.history import History
+from broker.server.keeping import Keeper
+from broker.server.opening import Journalling, opened
+from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
+from broker.wire import Busy
+from client import Client
+
+PATIENCE = 60
+PAIRS = "SELECT * FROM S NEXT{$1.k = $2.k} S"
+
+
+def configuration(folder: Path, more: str = "", top: str = "") -> str:
+    return f'address = "tcp://127.0.0.1:0"\n{top}\n[journal]\npath = "{folder}"\n{more}\n'
+
+
+def end(broker: BrokerProcess, number: signal.Signals) -> str:
+    broker.process.send_signal(number)
+    said, complaints = broker.process.communicate(timeout=PATIENCE)
+    assert complaints == ""
+    return said
+
+
+def journalling(folder: Path) -> Journalling:
+    return Journalling(folder, Durability(growth_bytes=4_096, record_bytes=4_096))
+
+
+def wanted(*queries: str) -> Engine:
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "x": "int"})
+    for number, query in enumerate(queries):
+        engine.subscribe(f"q{number}", query=query)
+    return engine
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_after_an_end_a_match_goes_on_with_what_had_begun(tmp_path: Path, number: signal.Signals) -> None:
+    text = configuration(tmp_path / "data")
+    with broker_process(text) as broker, Client(broker.address, PATIENCE) as client:
+        client.add_stream("S", {"k": "string", "x": "int"})
+        client.subscribe("pairs", query=PAIRS)
+        assert client.publish("S", {"k": "a", "x": 1}, time=1).durability == "always"
+        end(broker, number)
+    engine = wanted()
+    engine.subscribe("pairs", query=PAIRS)
+    engine.publish("S", [1], [("a", 1)])
+    (expected,) = engine.publish("S", [2], [("a", 2)])
+    with broker_process(text) as broker, Client(broker.address, PATIENCE) as client:
+        subscription = client.subscribe("pairs", query=PAIRS)
+        assert subscription.attached
+        assert client.publish("S", {"k": "a", "x": 2}, time=2).first_id == 2
+        found = subscription.next(PATIENCE)
+        assert found is not None
+        assert found.id == expected.line()["id"]
+        assert broker.process.stdout is not None
+        assert "recovered to position 3" in broker.process.stdout.readline()
+
+
+@pytest.mark.parametrize(("mode", "told"), [("always", "always"), ("interval", "interval 20000us"), ("os", "os")])
+def test_every_receipt_says_what_it_promises(tmp_path: Path, mode: str, told: str) -> None:
+    text = configuration(tmp_path / "data", f'fsync = "{mode}"\ninterval = "20 ms"')
+    with broker_process(text) as broker, Client(broker.address, PATIENCE) as client:
+        client.add_stream("S", {"x": "int"})
+        receipts = [client.publish("S", {"x": n}, time=n) for n in range(5)]
+        assert {receipt.durability for receipt in receipts} == {told}
+        assert client.statistics()["journal"]["fsync"] == told
+
+
+def test_without_a_journal_a_receipt_promises_memory() -> None:
+    with broker_process() as broker, Client(broker.address, PATIENCE) as client:
+        client.add_stream("S", {"x": "int"})
+        assert client.publish("S", {"x": 1}).durability == "memory"
+
+
+def test_a_damaged_journal_is_refused_in_one_line(tmp_path: Path) -> None:
+    text = configuration(tmp_path / "data")
+    with broker_process(text) as broker, Client(broker.address, PATIENCE) as client:
+        for name in ("Stock", "Trade", "Quote"):
+            client.add_stream(name, {"x": "int"})
+        end(broker, signal.SIGKILL)  # in good order there would be a checkpoint, and nothing to read before it
+    segment = min((tmp_path / "data").glob("*.journal"))
+    content = bytearray(segment.read_bytes())
+    content[content.index(b"Stock")] ^= 1
+    segment.write_bytes(content)
+    process = spawn_broker(text)
+    said, complaint = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, said) == (2, "")
+    assert complaint.count("\n") == 1
+    assert f"{segment.name}: offset " in complaint
+
+
+def test_a_second_broker_on_the_folder_is_refused(tmp_path: Path) -> None:
+    text = configuration(tmp_path / "data")
+    with broker_process(text):
+        process = spawn_broker(text)
+        _, complaint = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert "works on this folder" in complaint
+
+
+# ---- the configuration ----
+
+
+def test_what_the_configuration_declares_is_brought_into_the_state(tmp_path: Path) -> None:
+    every, other = "SELECT * FROM S", "SELECT x FROM S"
+    store, history, _ = opened(journalling(tmp_path / "data"), wanted(every, PAIRS), None, 0)
+    assert store.journal.durable == 3
+    history.engine.publish("S", [1], [("a", 1)])
+    store.close()
+    store, history, recovery = opened(journalling(tmp_path / "data"), wanted(every, PAIRS), None, 0)
+    assert (recovery.replayed, store.journal.position) == (3, 3), "nothing has changed"
+    store.close()
+    store, history, _ = opened(journalling(tmp_path / "data"), wanted(other), None, 0)
+    assert [each.query for each in history.engine.subscriptions.values()] == [PAIRS, other]
+    store.close()
+    changed = Engine()
+    changed.add_stream("S", {"k": "int"})
+    with pytest.raises(DefinitionError, match="stream 'S' is another one in the journal"):
+        opened(journalling(tmp_path / "data"), changed, None, 0)
+    opened(journalling(tmp_path / "data"), wanted(), None, 0)[0].close()
+
+
+def test_a_model_is_part_of_the_state_and_taken_once(tmp_path: Path) -> None:
+    model = write_model(Engine().model())
+    for replayed in (0, 2, 2):
+        store, history, recovery = opened(journalling(tmp_path / "data"), wanted(), model, 0)
+        assert recovery.replayed == replayed
+        assert history.model
+        store.close()
+
+
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    store, _, _ = opened(journalling(tmp_path / "data"), wanted(), None, 0)
+    with pytest.raises(Occupied, match=f"process {os.getpid()} works on this folder"):
+        opened(journalling(tmp_path / "data"), wanted(), None, 0)
+    store.close()
+    state = History()
+    with pytest.raises(DefinitionError, match="expected a broker's state"):
+        state.restore(b"\xc0")
+    with pytest.raises(Damaged, match="format 9"):
+        state.restore(b"\x94\x09\xc4\x00\x90\xa0")
+
+
+def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
+    text = configuration(Path("data"), 'fsync = "interval"\ninterval = "5 ms"\nretain_age = "2 hour"\nretain_bytes = 9')
+    found = read_configuration(text, str(tmp_path / "f.toml"))
+    assert found.journal is not None
+    assert found.journal.path == tmp_path / "data"
+    assert found.journal.durability.told() == "interval 5000us"
+    assert (found.journal.durability.retention.age, found.journal.durability.retention.size) == (7_200_000_000, 9)
+    assert check(found).endswith(f", journal in {tmp_path / 'data'}, fsync interval 5000us")
+    assert check(ServerConfiguration()).endswith("0 subscriptions")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[journal]\n", "f.toml: journal.path: expected the path of a folder, found none"),
+        ('[journal]\npath = "d"\nfsync = "alway"', "f.toml: journal.fsync: expected one of always, interval, os"),
+        ('[journal]\npath = "d"\nfsnc = 1', "f.toml: unknown key 'journal.fsnc'; did you mean 'fsync'?"),
+        ('[journal]\npath = "d"\nsegment_bytes = 0', "f.toml: journal.segment_bytes: expected a whole number from 1 on"),
+        ('[journal]\npath = "d"\nretain_age = "9 y"', "f.toml: journal.retain_age: "),
+    ],
+)
+def test_a_wrong_one_is_one_line(text: str, reason: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        read_configuration(text, "f.toml")
+    assert str(caught.value).startswith(reason)
+
+
+# ---- the keeper, on a disk that misbehaves ----
+
+
+def keeper(folder: Path, **more: Any) -> tuple[Store, History, Keeper]:
+    store = Store(Folder.made(folder), bytes(16), Durability(growth_bytes=4_096, record_bytes=4_096), 0)
+    history = History()
+    store.recover(history)
+    return store, history, Keeper(store, history, "always", 1, lambda: None)
+
+
+def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, _, kept = keeper(tmp_path / "data")
+    real = files._OpenFile.allocate
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files._OpenFile, "allocate", full)
+    while True:
+        try:
+            kept.check_room()
+        except Busy as error:
+            assert "the disk is full" in str(error)
+            assert error.retry > 0
+            break
+        kept.keep([ClockTick(1)] * 9, [], 0)
+    assert kept.statistics()["refused_full"] == 1
+    monkeypatch.setattr(files._OpenFile, "allocate", real)
+    kept.check_room()
+    kept.finish()
+    store.abandon()
+
+
+def test_the_broker_has_no_keeper_without_a_journal() -> None:
+    with Broker(Engine(), "tcp://127.0.0.1:0") as broker:
+        assert "journal" not in broker._around()
