@@ -74,6 +74,7 @@ HOT: Final = (
     "broker/engine/kleene/tables.py",
     "broker/engine/kleene/telling.py",
     "broker/engine/kleene/track.py",
+    "broker/engine/match.py",
     "broker/engine/ordered.py",
     "broker/engine/program.py",
     "broker/engine/recipes.py",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 from broker.engine import Engine
-from broker.engine.results import Match
+from broker.engine.match import Match
 from broker.forecast.counts import Counts
 from broker.forecast.isotonic import Correction
 

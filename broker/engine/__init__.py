@@ -7,7 +7,8 @@ Importing this package loads neither zmq nor asyncio nor Spark (a test says so).
 from __future__ import annotations
 
 from .engine import Engine
+from .match import Match
 from .options import Options
-from .results import Match, Results
+from .results import Results
 
 __all__ = ["Engine", "Match", "Options", "Results"]

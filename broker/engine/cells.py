@@ -177,3 +177,18 @@ def check_cells(
                 assert run.t0 <= run.t1 <= (now if now is not None else run.t1)
                 assert run.limit == FOREVER or cell.due, "no sweep is scheduled"
     assert scheduled <= expiry.scheduled()
+
+
+def flattened(lineage: Lineage) -> list[int]:
+    """The ids of the primitive events in pattern order. Linear; does not recurse."""
+    found: list[int] = []
+    stack: list[Any] = [lineage]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            found.append(item)
+        elif item is not None:
+            stack.append(item[0])
+            stack.append(item[1])
+    found.reverse()
+    return found

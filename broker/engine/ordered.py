@@ -21,7 +21,7 @@ from mypy_extensions import i64
 from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, live_runs, sweep, sweep_delay
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, flattened, live_runs, sweep, sweep_delay
 from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
@@ -29,7 +29,7 @@ from .index.spaces import Key, Space, waiting_key
 from .kleene.route import Entry
 from .kleene.telling import tell
 from .program import Program
-from .results import Derived, Results, flattened
+from .results import Derived, Results
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
 from .transition import Place, Transition, Update

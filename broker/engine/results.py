@@ -9,16 +9,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, final, overload
+from typing import Any, Final, final, overload
 
-from ..events.schema import Row, Value
-from .cells import Lineage, Run
+from ..events.schema import Row
+from .cells import Lineage, Run, flattened
 from .composites.composed import Composed, ids, start_of, trace_of
 from .kleene.completions import Completions
 from .kleene.expansion import Expansion
 from .kleene.found import Found, Item, Matched
 from .kleene.gathered import trace_of as trace_of_match
-from .notices import Forecast, Notice
+from .match import Match
+from .notices import Notice
 from .subscriber import Subscriber, digest
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
@@ -42,76 +43,6 @@ class Derived:
         self.time = time
         self.trace = trace
         self.lineage = lineage
-
-
-class Match(NamedTuple):
-    """One result (design 2.3). `lineage` is None where the subscription does not want it; so are `bindings`, ids by
-    operand, which not every language has. `tuples`: how many a witness stands for, of any size. `incomplete`: a limit
-    was hit, and tuples may be missing. `notice`: it is no match, but a forecast or what became of one. `expansion`: of
-    a compressed match, all that it stands for."""
-
-    subscription: str
-    id: str
-    start: int
-    end: int
-    lineage: list[int] | None
-    data: dict[str, Value]
-    bindings: dict[str, list[int]] | None = None
-    tuples: int | None = None
-    incomplete: bool = False
-    limit: str | None = None
-    notice: Notice | None = None
-    expansion: Expansion | None = None
-
-    @property
-    def kind(self) -> str:
-        """`incomplete`: no match, but word of a limit that was hit at `end`. `forecast`, `resolution`: see `notice`."""
-        if self.notice is not None:
-            return "forecast" if isinstance(self.notice, Forecast) else "resolution"
-        return "match" if self.limit is None else "incomplete"
-
-    def line(self) -> dict[str, Any]:
-        """The result as one JSON object; what does not apply is absent."""
-        if self.notice is not None:
-            return self.notice.line(self.subscription)
-        if self.limit is not None:
-            said = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
-            return said | {"limit": self.limit, "since": self.end}
-        found: dict[str, Any] = {
-            "kind": "match",
-            "subscription": self.subscription,
-            "id": self.id,
-            "start": self.start,
-            "end": self.end,
-        }
-        if self.lineage is not None:
-            found["lineage"] = self.lineage
-        if self.bindings is not None:
-            found["bindings"] = self.bindings
-        found["data"] = self.data
-        if self.tuples is not None:
-            found["tuples"] = self.tuples
-        if self.incomplete:
-            found["incomplete"] = True
-        matches = None if self.expansion is None else self.expansion.line()
-        if matches is not None:
-            found["matches"] = matches
-        return found
-
-
-def flattened(lineage: Lineage) -> list[int]:
-    """The ids of the primitive events in pattern order. Linear; does not recurse."""
-    found: list[int] = []
-    stack: list[Any] = [lineage]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, int):
-            found.append(item)
-        elif item is not None:
-            stack.append(item[0])
-            stack.append(item[1])
-    found.reverse()
-    return found
 
 
 @final

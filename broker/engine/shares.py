@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from .composites.composed import Composed
-from .results import Match, Results
+from .match import Match
+from .results import Results
 from .subscriber import Subscriber
 from .target import Outcome, Target
 

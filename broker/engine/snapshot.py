@@ -17,7 +17,7 @@ from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 from .catalog import Catalog, PublishedStream
-from .cells import UNTOUCHED, Lineage, Run
+from .cells import UNTOUCHED, Lineage, Run, flattened
 from .composites import snapshot as composite_snapshot
 from .explanation import path
 from .forecasts import snapshot as forecast_snapshot
@@ -26,7 +26,7 @@ from .index.spaces import waiting_key
 from .kleene import snapshot as kleene_snapshot
 from .ordered import OrderedRuntime
 from .program import Program
-from .results import Results, flattened
+from .results import Results
 from .transition import Place
 
 FORMAT: Final = 3

@@ -24,6 +24,7 @@ from ...forecast.notifying import Forecast as Told
 from ...forecast.notifying import Resolution as Resolved
 from ...forecast.notifying import Watch
 from ...forecast.pending import Pending, Queue
+from ..cells import flattened
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
 from ..target import ALWAYS_SINCE, Outcome, Target
@@ -395,6 +396,4 @@ class Outlook(Observer):
 
 def lineage_of(run: Any) -> list[int]:
     """The ids of the events that a run has bound."""
-    from ..results import flattened  # results know notices, not who makes them
-
     return flattened(run.lineage)
