@@ -13,6 +13,7 @@ from . import (
     forecast_stocks,
     forecast_synthetic,
     forecast_temperatures,
+    latency,
     rivals,
     scaling,
     subscriptions,
@@ -31,6 +32,7 @@ MODULES = (
     forecast_flights,
     forecast_stocks,
     forecast_costs,
+    latency,
     rivals,
 )
 QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}
