@@ -46,6 +46,7 @@ search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were
 torture: $(VENV)/.dev  ## power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
 	@cd tests && $(TORTURE) simulation.storage_torture 62000 100000
 	@cd tests && $(TORTURE) torture.frames 10000000
+	@cd tests && $(TORTURE) torture.requests 1000000
 	@cd tests && $(TORTURE) torture.connections 100000
 	@cd tests && $(TORTURE) torture.stalls 600
 	@cd tests && $(TORTURE) torture.churn 1000000

@@ -32,9 +32,9 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
     """The publisher's part, and the others' beginnings and ends."""
     batches = [columns(batch) for batch in load(job["ticks"])]
     messages = joined(batches[job["warm"] :], job["batches"])
-    with _broker() as address, Client(address) as client:
+    with served() as address, Client(address) as client:
         client.add_stream(STREAM, ATTRIBUTES, key="name")
-        with _child("benchmarks.broker_trial", "subscriber") as subscriber:
+        with child("benchmarks.broker_trial", "subscriber") as subscriber:
             assert subscriber.stdin is not None
             assert subscriber.stdout is not None
             order = {"address": address, "query": job["query"], "matches": job["matches"]}
@@ -75,15 +75,16 @@ def subscribe(order: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _broker() -> Iterator[str]:
+def served() -> Iterator[str]:
     """The address of a broker that listens on a port of the system's choice."""
-    with _child("broker.command", "serve", "--address", "tcp://127.0.0.1:0") as broker:
+    with child("broker.command", "serve", "--address", "tcp://127.0.0.1:0") as broker:
         assert broker.stdout is not None
         yield broker.stdout.readline().split()[-1]
 
 
 @contextmanager
-def _child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A Python module as a process, which is ended with the block."""
     command = [sys.executable, "-m", *arguments]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:

@@ -15,6 +15,7 @@ from . import (
     forecast_temperatures,
     kleene,
     kleene_temperatures,
+    latency,
     rivals,
     scaling,
     subscriptions,
@@ -35,6 +36,7 @@ MODULES = (
     forecast_flights,
     forecast_stocks,
     forecast_costs,
+    latency,
     rivals,
 )
 QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}

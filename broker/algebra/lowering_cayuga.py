@@ -12,6 +12,7 @@ from ..events.nearest import suggestion
 from ..events.schema import Schema
 from ..language import cayuga_syntax as cel
 from ..language import syntax
+from .expansion import check_expansion
 from .naming import generated
 from .operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union
 from .resolution import BinaryScope, UnaryScope, condition, converted, refuse, resolve
@@ -24,9 +25,11 @@ def lower(query: cel.Query, text: str, schema_of: Catalog, known: Callable[[], l
     """The algebra of a parsed query.
 
     `schema_of` gives the schema of a stream or None; `known` the names for a suggestion. Raises QueryError with the
-    place of an unknown stream or attribute or of a type that does not fit.
+    place of an unknown stream or attribute or of a type that does not fit, LimitExceeded for terms that grow too large.
     """
-    return Query(_Lowering(text, schema_of, known).expression(query.source), query.publish)
+    expression = _Lowering(text, schema_of, known).expression(query.source)
+    check_expansion(expression)
+    return Query(expression, query.publish)
 
 
 class _Lowering:

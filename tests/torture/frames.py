@@ -63,7 +63,7 @@ SAID: Final[tuple[Message, ...]] = (
     Goodbye(2),
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
-    Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", None, 2**40), ("c", -0.0, -1)), (7, 8, 9), None),
+    Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None),
     Subscribe(6, "a", "cayuga", _QUERY, True, None, {"within": "60 s", "threshold": 0.5, "context": ("key",)}, 1_000),
     Unsubscribe(7, "a"),
     Credit(0, "a", 500),

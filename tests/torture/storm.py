@@ -64,7 +64,7 @@ async def _clients(address: str, first: int, count: int) -> None:
 
     opened = await asyncio.gather(*map(open_, range(first, first + count)))
     print("subscribed", flush=True)
-    await restored.wait()
+    await asyncio.wait_for(restored.wait(), PATIENCE)
     print("back", flush=True)
     told = await asyncio.gather(*(read(subscription) for _, subscription in opened))
     more = [await subscription.poll() for _, subscription in opened]

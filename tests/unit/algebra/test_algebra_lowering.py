@@ -6,7 +6,7 @@ import pytest
 
 from broker.algebra.lowering_cayuga import lower
 from broker.algebra.operators import Query, sources
-from broker.events.errors import QueryError
+from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema
 from broker.language import cayuga
 
@@ -82,3 +82,21 @@ def test_types_of_outputs() -> None:
 
 def test_sources_are_listed_once_left_to_right() -> None:
     assert sources(lowered("U NEXT{} T NEXT{} (T NEXT{} S)").expression) == ["U", "T", "S"]
+
+
+def test_what_select_computes_does_not_multiply_without_bound() -> None:
+    def nested(times: int, item: str = "volume + volume AS volume") -> str:
+        return f"SELECT {item} FROM ({nested(times - 1, item)})" if times else "S"
+
+    assert lowered(nested(10)).schema.names == ("volume",)
+    assert lowered(nested(60, "volume + 1 AS volume")).schema.names == ("volume",)
+    wide = ", ".join(f"volume + volume AS c{number}" for number in range(99))
+    for text in (
+        nested(12),
+        f"FILTER{{volume > 0 OR volume + volume + volume + volume > 1}} ({nested(10)})",
+        f"SELECT {wide} FROM ({nested(9)})",
+        f"S NEXT{{$1.volume + $2.volume + $2.volume + $2.volume > 0}} ({nested(10)})",
+        f"({nested(10)}) FOLD{{, , $.volume + $2.volume + $2.volume + $2.volume AS volume}} ({nested(10)})",
+    ):
+        with pytest.raises(LimitExceeded, match="once what SELECT computes is put in"):
+            lowered(text)

@@ -1,0 +1,85 @@
+"""Law: the question how long it takes from publishing to the notification, at half of what the broker can do.
+
+Not here: one trial (broker_latency).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Final
+
+from rich.table import Table
+
+from ..builds import UNCOMPILED, Build, builds
+from ..measuring import FULL, ROOT, Effort, Say, Spread, taken_in_turn, trial
+from ..report import spread
+from ..targets import Target
+from .question import Question
+
+MODULE: Final = "benchmarks.broker_latency"
+LOAD: Final = 0.5
+BATCHES: Final = (1, 100)
+P50, P99 = Target(1.0, 0.5, "ms"), Target(5.0, 2.0, "ms")
+
+
+def job(batch: int, effort: Effort) -> dict[str, Any]:
+    """A tenth of the effort's events, one by one; all of them in batches."""
+    messages = max(100, effort.events // (10 if batch == 1 else batch))
+    return {"batch": batch, "messages": messages, "warm": messages // 10, "load": LOAD}
+
+
+def ask(effort: Effort, say: Say) -> dict[str, Any]:
+    """Measure both batches, compiled where there is a compiler; uncompiled only, of few, to see that it runs."""
+    if effort.subscriptions < FULL.subscriptions:
+        return _asked(effort, say, [Build(UNCOMPILED, str(ROOT))])
+    with builds(say) as forms:
+        return _asked(effort, say, forms)
+
+
+def _asked(effort: Effort, say: Say, forms: list[Build]) -> dict[str, Any]:
+    trials = {
+        f"{batch} in a message, {build.name}": partial(trial, MODULE, job(batch, effort), folder=build.folder)
+        for build in forms
+        for batch in BATCHES
+    }
+    found = taken_in_turn(trials, effort.repetitions, say)
+    cases = []
+    for name, repetitions in found.items():
+        case: dict[str, Any] = {"name": name}
+        for figure in ("capacity", "p50", "p99", "longest"):
+            case[figure] = asdict(Spread.of(each[figure] for each in repetitions))
+        case["reached"] = [target.reached(Spread(**case[of])) for of, target in (("p50", P50), ("p99", P99))]
+        cases.append(case)
+    return {
+        "compiled": forms[-1].compiled,
+        "workload": "one stream, one subscription, which each message satisfies once",
+        "cases": cases,
+    }
+
+
+def table(answer: dict[str, Any]) -> Table:
+    shown = Table(caption_justify="left")
+    shown.add_column("events")
+    for heading in ("capacity, events/s", "p50 ms", "p99 ms", "longest ms", "reached"):
+        shown.add_column(heading, justify="right")
+    for case in answer["cases"]:
+        figures = [
+            spread(Spread(**case[of]), 0 if of == "capacity" else 2) for of in ("capacity", "p50", "p99", "longest")
+        ]
+        shown.add_row(case["name"], *figures, ", ".join(case["reached"]))
+    return shown
+
+
+QUESTION: Final = Question(
+    name="latency",
+    text="How long from publishing to the notification, over loopback, at half of the broker's capacity?",
+    bias=(
+        "Three processes on this machine: with fewer than four processors they also wait for each other.",
+        "The capacity is measured by the same publisher in the same run: a slow publisher makes a light load.",
+        "A wait is counted from the moment at which a message was due, not from when it could be sent.",
+        "Without a journal; with fsync before each answer, the disk's time is added.",
+    ),
+    ask=ask,
+    table=table,
+)
