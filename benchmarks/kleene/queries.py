@@ -17,6 +17,8 @@ from ..workloads import w5_rare
 
 VOLUME: Final = 1_000
 FACTOR: Final = 80  # percent
+WIDE: Final = (5.0, 80.0)
+RARE: Final = (0.2, 2.0)  # a thousand of these have a few times the matches of Query 3
 LETTER: Final = "K"
 A, B, OTHER = 1, 2, 3  # kinds of letters, told by their volume
 WEIGHTS: Final = (70, 10, 20)
@@ -32,14 +34,15 @@ def query_3(within: int, measure: str = "avg", percent: str = str(FACTOR), outpu
     )
 
 
-def variants(count: int, within: int) -> dict[str, str]:
-    """Query 3 that many times, each with a percentage of its own between 5 and 80."""
-    return {f"q{number}": query_3(within, percent=f"{percent:.4f}") for number, percent in enumerate(percents(count))}
+def variants(several: Sequence[float], within: int) -> dict[str, str]:
+    """Query 3 with each of these percentages."""
+    return {f"q{number}": query_3(within, percent=f"{percent:.4f}") for number, percent in enumerate(several)}
 
 
-def percents(count: int) -> list[float]:
+def percents(count: int, bounds: tuple[float, float]) -> list[float]:
+    """Uniform between the bounds, ascending."""
     draw = random.Random("variants of Query 3")
-    return sorted(round(draw.uniform(5.0, 80.0), 4) for _ in range(count))
+    return sorted(round(draw.uniform(*bounds), 4) for _ in range(count))
 
 
 def letters(within: int, output: str = " OUTPUT compressed") -> str:
