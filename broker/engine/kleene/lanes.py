@@ -37,6 +37,7 @@ class Matcher:
         self.family = machine.family
         self.mask: i64 = 0
         self.taken = False
+        self.busy = False
         self._audience: Audience | None = None
         self.alarm: i64 = FOREVER
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
@@ -130,6 +131,7 @@ class Lane:
         self.clock = clock
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
+        self.busy: dict[Matcher, None] = {}  # those whose machines may keep something
         self.position: i64 = 0
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
@@ -179,10 +181,22 @@ class Lane:
         found.serve(matcher.audience())
         machine.take(mask, row, time, self.position, place, item, found)
         matcher.taken = True
+        if not matcher.busy:
+            self.rouse(matcher)
         if machine.lost > 0:
             matcher.complain(found)
         if machine.pending.next < matcher.alarm:
             self.clock.set(matcher)
+
+    def rouse(self, matcher: Matcher) -> None:
+        """Look after a machine from now on."""
+        matcher.busy = True
+        self.busy[matcher] = None
+
+    def forget(self, matcher: Matcher) -> None:
+        """And no longer."""
+        matcher.busy = False
+        self.busy.pop(matcher, None)
 
     def upkeep(self, time: i64) -> None:
         """After each event."""
@@ -192,12 +206,13 @@ class Lane:
 
     def _sweep(self, time: i64) -> None:
         """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many
-        events."""
-        kept: i64 = len(self.matchers)
-        for matcher in self.matchers:
-            matcher.machine.settle(time, self.position)
+        events; machines that keep nothing are not looked at."""
+        kept: i64 = len(self.busy)
+        for matcher in list(self.busy):
+            if matcher.machine.empty(time, self.position):
+                self.forget(matcher)
             kept += len(matcher.machine.cells)
         if len(self.places) > 2 * kept + SWEEP_MIN:
-            alive = {key for matcher in self.matchers for key in matcher.machine.partitions()}
+            alive = {key for matcher in self.busy for key in matcher.machine.partitions()}
             self.places = {key: place for key, place in self.places.items() if key in alive}
         self._until_sweep = SWEEP_MIN + 2 * kept

@@ -167,6 +167,7 @@ class Kleenes:
     def _dismiss(self, assembly: KleeneAssembly, seat: KleeneSeat) -> None:
         lane, matcher = seat.lane, seat.matcher
         self._routes.clear()
+        lane.forget(matcher)
         for readers in lane.readers:
             for number in list(readers):
                 if number in seat.symbols:
@@ -252,6 +253,8 @@ class Kleenes:
             for matcher in lane.matchers:
                 assert matcher.mask == 0
                 assert all(target.first is not None for target in matcher.targets())
+                assert matcher.busy == (matcher in lane.busy)
+                assert matcher.busy or not (matcher.machine.cells or any(matcher.machine.shadows))
                 assert matcher.alarm <= matcher.machine.pending.next or not matcher.taken
                 matcher.machine.check_invariants()
 

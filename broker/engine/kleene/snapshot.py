@@ -51,5 +51,8 @@ def restore(data: Sequence[Any], kleenes: Kleenes) -> None:
         matcher.taken, matcher.lost, matcher.told = taken, lost, told
         matcher.machine.load(content)
         kleenes.clock.set(matcher)
+    for lane in kleenes.all_lanes():
+        for matcher in lane.matchers:
+            lane.rouse(matcher)
     kleenes.seating = None
     kleenes.seated = {}
