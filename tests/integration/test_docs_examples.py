@@ -38,6 +38,8 @@ from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import router
 from broker.wire import limits as wire_limits
+from spark_bridge import execution, shuffling
+from spark_bridge.history import mapping, tables
 
 PAGES: Final = sorted(
     [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -102,6 +104,10 @@ LIMIT_MODULES: Final = (
     lines,
     wire_limits,
     router,
+    mapping,
+    tables,
+    shuffling,
+    execution,
 )
 LIMIT_NAME: Final = re.compile(
     r"[A-Z_]+_(MAX|TARGET)|STATES_MAX_PATHS|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
