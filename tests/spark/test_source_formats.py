@@ -12,6 +12,7 @@ import pytest
 from doubles.broker_process import broker_process
 
 from broker.command.archive import archive, open_journal
+from broker.command.shell import perform
 from broker.events import DefinitionError, ForetellError, Schema, StreamDefinition
 from broker.storage import Durability, Folder, Store
 from broker.storage.records import Batch, Punctuated, StreamDeclared
@@ -52,12 +53,14 @@ class Nothing:
 def journal(tmp_path: Path) -> Path:
     """Of a broker that has taken 2,000 ticks in many segments, and a declaration among them."""
     folder = tmp_path / "journal"
-    store = Store(Folder.made(folder), bytes(range(16)), Durability(segment_bytes=4096, growth_bytes=4096, record_bytes=4096), 0)
+    small = Durability(segment_bytes=4096, growth_bytes=4096, record_bytes=4096)
+    store = Store(Folder.made(folder), bytes(range(16)), small, 0)
     store.recover(Nothing())
     _, times, rows, _, _ = ticks(2_000)
     store.append(StreamDeclared("Stock", {"name": "string", "price": "float"}, "name", "arrival", None, None), 0)
     for begin in range(0, 2_000, 50):
         part = slice(begin, begin + 50)
+        store.reserve()
         store.append(Batch("Stock", times[part], rows[part], range(begin + 1, begin + 51), None, "c", begin), begin)
         if begin == 1_000:
             store.append(StreamDeclared("News", {"text": "string?"}, None, "arrival", None, None), begin)
@@ -131,6 +134,15 @@ def test_archives_are_whole_or_not_there(journal: Path, tmp_path: Path) -> None:
             journal, tmp_path / "out", "parquet", subscriptions)  # fmt: skip
     assert not list(tmp_path.glob("*.partial"))
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_command_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder, words in (("empty", "expected a journal, found none"), ("nowhere", "No such file or directory")):
+        assert perform(["archive", str(tmp_path / folder), "--out", str(tmp_path / "out")]) == 2
+        told = capsys.readouterr().err
+        assert told == f"foretell: {tmp_path / folder}: {words}\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_spool_gives_again_what_was_not_done_with(tmp_path: Path) -> None:
