@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from runpy import run_path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -255,25 +256,22 @@ def test_a_stream_follows_a_subscription(spark: SparkSession, tmp_path: Path) ->
     assert got == list(range(299))
 
 
-def test_a_batch_of_a_stream_is_published_to_a_broker(spark: SparkSession, tmp_path: Path) -> None:
-    """What docs/spark.md shows: foreachBatch, and ids that make a repeated batch harmless."""
+def test_the_example_publishes_what_comes_into_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+    example = run_path(str(Path(__file__).parents[2] / "examples" / "spark_stream.py"))
     source = tmp_path / "in"
-    source.mkdir()
-    spark.range(40).selectExpr("id as time", "'IBM' as name", "cast(id as double) as price").write.mode(
-        "append"
-    ).parquet(str(source))
+    prices = spark.range(40).selectExpr("id as time", "'IBM' as name", "cast(id as double) as price")
+    prices.repartition(2).write.parquet(str(source))
     with broker_process() as broker, Client(broker.address) as client:
         client.add_stream("Stock", STREAMS["Stock"].schema.declared())
-        address = broker.address
-        with client.subscribe("up", query=QUERY) as subscription:
-
-            def publish(batch: DataFrame, number: int) -> None:
-                events = batch.orderBy("time").collect()
-                with Client(address) as own:
-                    own.publish_batch("Stock", [e.time for e in events], [(e.name, e.price) for e in events])
-
-            events = spark.readStream.schema("time long, name string, price double").parquet(str(source))
+        with client.subscribe("rising", query=example["QUERY"]) as subscription:
+            publish = example["publisher"](broker.address)
+            events = spark.readStream.schema(example["PRICES"]).parquet(str(source))
             query = events.writeStream.foreachBatch(publish).trigger(availableNow=True)
             assert query.option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination(DEADLINE_SECONDS)
             found = [subscription.next(DEADLINE_SECONDS) for _ in range(39)]
+            publish(spark.read.parquet(str(source)), 0)  # again, as after a failure: all but the last time is late
+            client.publish("Stock", {"name": "IBM", "price": 100.0}, time=40)
+            after = subscription.next(DEADLINE_SECONDS)
     assert [match.start for match in found if match is not None] == list(range(39))
+    assert after is not None
+    assert (after.start, after.end) == (39, 40)
