@@ -151,13 +151,14 @@ def test_a_spool_gives_again_what_was_not_done_with(tmp_path: Path) -> None:
     assert [spool.add(["a", "b"]), spool.add([]), spool.add(["c"]), spool.add(["d", "e"])] == [2, 2, 3, 5]
     with pytest.raises(DefinitionError, match="expected a spool of one query, found another query at it"):
         Spool(str(tmp_path))
+    assert spool.begun == 0
     assert spool.between(1, 4) == ["b", "c", "d"]
     assert spool.between(5, 5) == []
     spool.forget(3)
     spool.close()
     (tmp_path / "lines-x.new").write_text("cut off")
     again = Spool(str(tmp_path))
-    assert again.last == 5
+    assert (again.begun, again.last) == (3, 5)
     assert again.between(3, 5) == ["d", "e"]
     with pytest.raises(DefinitionError, match="expected the notifications 2 to 5, which Spark has not done"):
         again.between(1, 5)
@@ -219,6 +220,7 @@ def test_a_reader_takes_in_all_that_the_broker_has(tmp_path: Path) -> None:
         _, times, rows, _, _ = ticks(2_000)
         client.publish_batch("Stock", times, rows)
         assert reader.latestOffset({"notifications": 0}) == {"notifications": 700}
+        assert reader.initialOffset() == {"notifications": 0}  # as Spark asks once more
         assert reader.latestOffset({"notifications": 700}) == {"notifications": 1_400}
         reader.prepareForTriggerAvailableNow()
         client.publish_batch("Stock", [2_000, 2_001], [("IBM", 1e6), ("IBM", 2e6)])
