@@ -26,6 +26,7 @@ from spark_bridge import Columns, Files, Subscriptions, histograms, measured, mo
 THRESHOLDS = [step / 50 for step in range(50)]
 HORIZONS = list(range(1, 21))
 SHOWN = (1, 3, 5, 10, 20)
+FORECASTS_MIN = 30  # in a bin that is drawn
 SUBSCRIPTIONS = """
 [streams.Departures]
 attributes = { tail = "string", carrier = "string", origin = "string", delay = "int" }
@@ -53,7 +54,8 @@ def session() -> SparkSession:
     """On this machine, unless somebody has started one."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("backtest grid").config("spark.sql.session.timeZone", "UTC")
-    return builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
+    return builder.getOrCreate()
 
 
 # %% Precision against recall: a curve for each horizon, a point for each threshold
@@ -63,11 +65,11 @@ def draw_precision(measures: DataFrame, file: Path) -> None:
     for horizon in SHOWN:
         own = [row for row in rows if row["horizon"] == horizon and row["precision"] is not None]
         recall, precision = [row["recall"] for row in own], [row["precision"] for row in own]
-        (line,) = axes.plot(recall, precision, marker=".", label=f"{horizon} departures")
+        (line,) = axes.plot(recall, precision, marker=".", label=f"{horizon}")
         axes.axhline(own[0]["base_rate"], color=line.get_color(), linewidth=0.7, linestyle=":")
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
     axes.set_title("Late for the third time in a row: told in time, and rightly?")
-    axes.legend(title="within (dotted: base rate)")
+    axes.legend(title="departures ahead\n(dotted: base rate)")
     figure.savefig(file, bbox_inches="tight")
 
 
@@ -77,11 +79,11 @@ def draw_reliability(bins: DataFrame, file: Path) -> None:
     figure, (axes, numbers) = pyplot.subplots(2, 1, figsize=(6, 7), height_ratios=(3, 1), sharex=True)
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7)
     for horizon in SHOWN:
-        own = [row for row in rows if row["horizon"] == horizon]
-        axes.plot([row["said"] for row in own], [row["came"] for row in own], marker=".", label=f"{horizon} departures")
+        own = [row for row in rows if row["horizon"] == horizon and row["predictions"] >= FORECASTS_MIN]
+        axes.plot([row["said"] for row in own], [row["came"] for row in own], marker=".", label=f"{horizon}")
         numbers.plot([row["said"] for row in own], [row["predictions"] for row in own], marker=".")
     axes.set(ylabel="share that came true", xlim=(0, 1), ylim=(0, 1), title="Reliability")
-    axes.legend(title="within")
+    axes.legend(title="departures ahead")
     numbers.set(xlabel="probability that was foretold", ylabel="forecasts", yscale="log")
     figure.savefig(file, bbox_inches="tight")
 

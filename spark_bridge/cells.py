@@ -7,6 +7,7 @@ backtest, evaluation).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import le
 from typing import Any, Final, Protocol, final
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from broker.events import DefinitionError, LimitExceeded
 from broker.forecast.model_file import Model, read_model
 
 from .history.form import Run
-from .plan.cell import Cell, Point
+from .plan.cell import Cell
 from .subscriptions import Subscriptions
 
 ORDER: Final = "expected events in the order (time, id)"
@@ -62,7 +63,7 @@ class Work:
         cell, last = self.cell, None
         for stream, times, rows, ids, starts in self._runs:
             points = list(zip(times, ids))
-            if (last is not None and points[0] <= last) or any(map(_falls, points, points[1:])):
+            if (last is not None and points[0] <= last) or any(map(le, points[1:], points)):
                 raise DefinitionError(f"{ORDER}, each once, found {points[0]} in stream {stream!r} out of it")
             last = points[-1]
             if cell.sliced and last >= cell.until:
@@ -97,10 +98,6 @@ class Work:
                 match = match._replace(lineage=None, bindings=None)
             found.append(match)
         return found
-
-
-def _falls(one: Point, other: Point) -> bool:
-    return other <= one
 
 
 def run_cell(

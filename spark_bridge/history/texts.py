@@ -312,7 +312,8 @@ def _one(
         check_start(start, time, columns.start)
     if columns.id is not None:
         text = fields[places[columns.id]].strip()
-        identity = id_of(int(text) if text.removeprefix("-").isdecimal() and len(text) < _DIGITS_MAX else text, columns.id)
+        whole = text.isascii() and text.removeprefix("-").isdecimal() and len(text) < _DIGITS_MAX
+        identity = id_of(int(text) if whole else text, columns.id)
     present = [a for a in columns.stream.schema.attributes if columns.of(a) in places]
     row = row_from_text(columns.stream, {a.name: fields[places[columns.of(a)]] for a in present})
     return time, row, identity, start

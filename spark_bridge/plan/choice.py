@@ -83,12 +83,12 @@ def plan_for(
             raise DefinitionError(f"plan: expected 1 or more {what}, found {number}")
     wanted = _wanted(subscriptions, purpose)
     streams = subscriptions.streams
-    keys = _keys(wanted, streams, purpose)
+    keys, reasons = _keyed_by(wanted, streams, purpose)
     shard_count = shards if shards is not None else parallelism
     if scheme is None:
-        parts = _chosen(wanted, streams, keys, purpose, shuffled, shard_count)
+        parts = _chosen(wanted, keys, reasons, purpose, shuffled, shard_count)
     else:
-        parts = [_asked(scheme, wanted, streams, keys, purpose, shard_count)] if wanted else []
+        parts = [_asked(scheme, wanted, keys, reasons, purpose, shard_count)] if wanted else []
     return Plan(purpose, tuple(parts), buckets or parallelism, slices or 2 * parallelism)
 
 
@@ -135,15 +135,25 @@ def _connected(properties: list[Properties], subscriptions: Subscriptions) -> li
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def _keys(wanted: list[Members], streams: Mapping[str, StreamDefinition], purpose: Purpose) -> list[KeyOf]:
-    """What the streams may be divided by, best first: their declared keys, then attributes of one name."""
-    found: list[KeyOf] = [{name: stream.key for name, stream in streams.items() if stream.key is not None}]
-    names = dict.fromkeys(attribute for stream in streams.values() for attribute in stream.schema.names)
-    for name in names:
-        found.append({s: name for s, stream in streams.items() if stream.schema.position(name) >= 0})
-    counted = [sum(m.against_key(keys, streams, purpose) is None for m in wanted) for keys in found]
-    order = sorted(range(len(found)), key=lambda number: (-counted[number], number))
-    return [found[number] for number in order]
+def _keyed_by(
+    wanted: list[Members], streams: Mapping[str, StreamDefinition], purpose: Purpose
+) -> tuple[KeyOf, list[str | None]]:
+    """What the streams are best divided by, and why each of the sets cannot be; None where it can.
+
+    Their declared keys if these do for all; else what does for most, of these and of attributes of one name.
+    """
+    candidates: list[KeyOf] = [{name: stream.key for name, stream in streams.items() if stream.key is not None}]
+    for name in dict.fromkeys(attribute for stream in streams.values() for attribute in stream.schema.names):
+        candidates.append({s: name for s, stream in streams.items() if stream.schema.position(name) >= 0})
+    best: KeyOf = {}
+    reasons: list[str | None] = []
+    for keys in candidates:
+        found = [members.against_key(keys, streams, purpose) for members in wanted]
+        if not best or found.count(None) > reasons.count(None):
+            best, reasons = keys, found
+        if found.count(None) == len(wanted):
+            break
+    return best, reasons
 
 
 # --- choosing -------------------------------------------------------------------------------------------------------
@@ -151,8 +161,8 @@ def _keys(wanted: list[Members], streams: Mapping[str, StreamDefinition], purpos
 
 def _chosen(
     wanted: list[Members],
-    streams: Mapping[str, StreamDefinition],
-    keys: list[KeyOf],
+    keys: KeyOf,
+    reasons: list[str | None],
     purpose: Purpose,
     shuffled: bool,
     shards: int,
@@ -160,8 +170,9 @@ def _chosen(
     by_key: list[Members] = []
     by_time: list[Members] = []
     rest: list[Members] = []
-    for members in wanted:
-        divisible = members.against_key(keys[0], streams, purpose) is None
+    why: list[str] = []
+    for members, against in zip(wanted, reasons):
+        divisible = against is None
         cut = members.against_slices(purpose) is None
         if divisible and (shuffled or not cut):
             by_key.append(members)
@@ -169,45 +180,43 @@ def _chosen(
             by_time.append(members)
         else:
             rest.append(members)
+            why = why or list(dict.fromkeys(reason for reason in (members.against_slices(purpose), against) if reason))
     parts: list[Part] = []
     if by_key:
-        parts.append(_keyed(by_key, keys[0], streams, purpose, "every join keeps a match to one key"))
+        parts.append(_keyed(by_key, keys, purpose, "every join keeps a match to one key"))
     if by_time:
         many = sum(members.weight for members in by_time) >= LOADED_MIN and shuffled is False
         parts.append(_cut(by_time, shards if many else 1, "a window bounds every match"))
     if rest:
-        reason = _why_whole(rest[0], keys[0], streams, purpose)
-        parts.append(Part(SHARDS, _shards(rest, shards), reason=f"{rest[0].names[0]}: {reason}"))
+        parts.append(Part(SHARDS, _shards(rest, shards), reason=f"{rest[0].names[0]}: {'; '.join(why)}"))
     return parts
 
 
 def _asked(
     scheme: str,
     wanted: list[Members],
-    streams: Mapping[str, StreamDefinition],
-    keys: list[KeyOf],
+    keys: KeyOf,
+    reasons: list[str | None],
     purpose: Purpose,
     shards: int,
 ) -> Part:
-    for members in wanted:
+    for members, against in zip(wanted, reasons):
         reason = None
         if scheme == KEY:
-            reason = members.against_key(keys[0], streams, purpose)
+            reason = against
         elif scheme != SHARDS:
             reason = members.against_slices(purpose)
         if reason is not None:
             instead = "" if scheme == SHARDS else f"; {SHARDS} is exact for all"
             raise DefinitionError(f"plan: {scheme}: subscription {members.names[0]!r}: {reason}{instead}")
     if scheme == KEY:
-        return _keyed(wanted, keys[0], streams, purpose, "as asked for")
+        return _keyed(wanted, keys, purpose, "as asked for")
     if scheme == SHARDS:
         return Part(SHARDS, _shards(wanted, shards), reason="as asked for")
     return _cut(wanted, shards if scheme == SLICES_AND_SHARDS else 1, "as asked for")
 
 
-def _keyed(
-    wanted: list[Members], keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose, reason: str
-) -> Part:
+def _keyed(wanted: list[Members], keys: KeyOf, purpose: Purpose, reason: str) -> Part:
     names = tuple(name for members in wanted for name in members.names)
     read = sorted({stream for members in wanted for member in members.members for stream in member.reads})
     cut = all(members.against_slices(purpose) is None for members in wanted)
@@ -233,11 +242,6 @@ def _shards(wanted: list[Members], shards: int) -> tuple[tuple[str, ...], ...]:
 
 
 # --- saying so ------------------------------------------------------------------------------------------------------
-
-
-def _why_whole(members: Members, keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose) -> str:
-    by_time, by_key = members.against_slices(purpose), members.against_key(keys, streams, purpose)
-    return by_time if by_time == by_key else f"{by_time}; {by_key}"  # type: ignore[return-value]  # both are refused
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -68,7 +68,8 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, int]:
         self._subscribed()  # from here on nothing is missed
-        return {"notifications": self._opened().last}
+        # Spark asks this also after it was told of the first rows, and again when its first batch has failed.
+        return {"notifications": self._opened().begun}
 
     def latestOffset(self, start: dict[str, int] | None = None, limit: object = None) -> dict[str, int]:
         """How far there is something. Before Spark 4.2 nobody says where it starts, and all there is must be told."""

@@ -51,6 +51,11 @@ class Spool:
                 self._first[file] = int(named.group(1))
                 self.last = max(self.last, self._first[file] - 1 + len(_lines(file)))
 
+    @property
+    def begun(self) -> int:
+        """The number before the oldest line that is kept."""
+        return min(self._first.values()) - 1 if self._first else self.last
+
     def begin_after(self, number: int) -> None:
         """Numbers lines from behind this one on, where an earlier query has had that many. Raises DefinitionError."""
         self.last = max(self.last, number)

@@ -39,6 +39,8 @@ from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import keeping, router
 from broker.wire import limits as wire_limits
+from spark_bridge import execution, shuffling
+from spark_bridge.history import mapping, tables
 
 PAGES: Final = sorted(
     [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -107,6 +109,10 @@ LIMIT_MODULES: Final = (
     router,
     taken,
     keeping,
+    mapping,
+    tables,
+    shuffling,
+    execution,
 )
 LIMIT_NAME: Final = re.compile(
     r"[A-Z_]+_(MAX|TARGET)|STATES_MAX_PATHS|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"

@@ -89,6 +89,7 @@ def executor() -> int:
 
 
 def main(master: str, folder: Path) -> None:
+    from broker.forecast.model_file import write_model
     from spark_bridge.backtesting import Backtest, backtest
     from spark_bridge.execution import run_cells
     from spark_bridge.history.prepared import History
@@ -101,10 +102,7 @@ def main(master: str, folder: Path) -> None:
     history = History.open(folder / "history")
     told: dict[str, Any] = {}
     told["prepared"] = sorted(row.line for row in backtest(spark, history, subscriptions).collect())
-    told["brought"] = sorted(row.line for row in backtest(spark, history.events(spark), subscriptions).collect())
-    from broker.forecast.model_file import write_model
-
-    told["model"] = write_model(model_of(train(spark, history, subscriptions)))
+    told["model"] = write_model(model_of(train(spark, history.events(spark), subscriptions)))
     if master.startswith("local-cluster"):
         dying = run_cells(spark, history, subscriptions, "shards", killing(Backtest(), folder, whole=True))
         told["after"] = sorted(row.line for row in dying.collect())

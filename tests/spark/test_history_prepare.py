@@ -94,13 +94,14 @@ def test_a_damaged_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_dataframes_and_files_become_one_history(spark: SparkSession, tmp_path: Path) -> None:
     at = "timestamp_micros(cast(10 - id as bigint)) as at"
-    table = spark.range(4).selectExpr(at, "cast(id as int) as no", "concat('n', id) as text", "map(id, id) as other")
-    source = [Table(table, Columns(NEWS, time="at", id="no")), files(tmp_path)]
+    number, text = "cast(100 + id as int) as no", "concat('n', id) as text"
+    table = spark.range(4).selectExpr(at, number, text, "map(1, id) as more")
+    source: list[Files | Table] = [Table(table, Columns(NEWS, time="at", id="no")), files(tmp_path)]
     history = prepare(spark, source, tmp_path / "out", [STOCK, NEWS])
-    assert points(history)[-6:] == [(7, 3), (8, 2), (9, 1), (9, 4), (9, 2**40 + 3), (10, 0)]
+    assert points(history)[-6:] == [(7, 103), (8, 102), (9, 4), (9, 101), (9, 2**40 + 3), (10, 100)]
     again = prepare(spark, Table(history.events(spark)), tmp_path / "again", [STOCK, NEWS])
     assert again.digest == history.digest
-    with pytest.raises(DefinitionError, match="expected events to have ids of their own, found id 0 twice"):
+    with pytest.raises(DefinitionError, match="expected events to have ids of their own, found id 100 twice"):
         prepare(spark, [*source, *source[:1]], tmp_path / "out", [STOCK, NEWS])
     assert History.open(tmp_path / "out") == history
 

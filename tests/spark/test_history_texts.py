@@ -187,7 +187,7 @@ def test_json_lines_have_the_ids_that_run_gives_them(tmp_path: Path) -> None:
     assert not rejects
     engine, wanted = Engine(), []
     engine.add_stream("Stock", STOCK.schema.declared())
-    for item in read_json_lines_for_run(io.BytesIO(text.encode()), "x", STREAMS):  # type: ignore[arg-type]
+    for item in read_json_lines_for_run(io.BytesIO(text.encode()), "x", STREAMS):
         assert isinstance(item, Batch)
         assert item.ids is None
         wanted += list(zip(item.times, item.rows))

@@ -28,6 +28,9 @@ from spark_bridge.subscriptions import Subscriptions
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
+EVERY = 5
+"""One example of so many: each does up to fifty cells, every one with an engine of its own."""
+
 Program = tuple[Subscriptions, DividedHistory]
 
 
@@ -153,25 +156,25 @@ def check_results(program: Program, data: st.DataObject) -> None:
         assert history.results(subscriptions, cells) == expected, scheme
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
 @given(cayuga_programs(), st.data())
 def test_cayuga(program: Program, data: st.DataObject) -> None:
     check_results(program, data)
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
 @given(ptopss_programs(), st.data())
 def test_ptopss(program: Program, data: st.DataObject) -> None:
     check_results(program, data)
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
 @given(sase_programs(), st.data())
 def test_sase(program: Program, data: st.DataObject) -> None:
     check_results(program, data)
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@settings(max_examples=settings().max_examples // EVERY, suppress_health_check=slow, deadline=None)
 @given(forecasts.played(), st.data())
 def test_forecasts_and_counts(played: tuple[forecasts.Case, list[cayuga.Happening]], data: st.DataObject) -> None:
     """Counts add up to those of the whole by any plan that is not refused, also on top of what was trained before."""
