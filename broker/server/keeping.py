@@ -22,7 +22,7 @@ from ..storage.store import Writing
 from ..wire import Busy
 from .history import History, digest_of
 from .logs import say
-from .worker import Worker
+from .worker import Hands, Worker
 
 HELD_MAX: Final = 16_384
 """Held messages from which on nothing is read from the socket: a disk that is slow slows publishers down."""
@@ -43,7 +43,13 @@ class Keeper:
     """
 
     def __init__(
-        self, store: Store, history: History, durability: str, checkpoint_bytes: int, told: Callable[[], None]
+        self,
+        store: Store,
+        history: History,
+        durability: str,
+        checkpoint_bytes: int,
+        told: Callable[[], None],
+        hands: Callable[[str, Callable[[], None]], Hands] = Worker,
     ) -> None:
         self.history: Final = history
         self.durability: Final = durability
@@ -55,8 +61,8 @@ class Keeper:
         self._given = False
         self._rest_until = 0.0
         self._full = 0
-        self._syncing: Final = Worker("foretell sync", told)
-        self._saving: Final = Worker("foretell checkpoint", told)
+        self._syncing: Final = hands("foretell sync", told)
+        self._saving: Final = hands("foretell checkpoint", told)
 
     # ---- what the kernel has done ----
 
