@@ -13,10 +13,11 @@ from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.forecast.model_file import write_model
-from broker.kernel.records import ClockTick
+from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
 from broker.server.history import History
 from broker.server.keeping import Keeper
+from broker.server.logs import LOG
 from broker.server.opening import Journalling, opened
 from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
 from broker.wire import Busy
@@ -223,3 +224,26 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
 def test_the_broker_has_no_keeper_without_a_journal() -> None:
     with Broker(Engine(), "tcp://127.0.0.1:0") as broker:
         assert "journal" not in broker._around()
+
+
+def test_a_state_that_cannot_be_saved_costs_the_checkpoint_and_not_the_broker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, _, kept = keeper(tmp_path / "data")
+
+    def fail(_: History) -> bytes:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(LOG, "propagate", True)  # whatever log another test has opened
+    monkeypatch.setattr(History, "save", fail)
+    kept.check_room()
+    kept.keep([StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)], [], 0)
+    kept.advance(0)
+    assert "which is a mistake in the broker" in caplog.text
+    kept.finish()
+    assert store.journal.durable == 1
+    kept.close(0)
+    monkeypatch.undo()
+    store, _, kept = keeper(tmp_path / "data")
+    kept.finish()
+    kept.close(0)
