@@ -38,6 +38,17 @@ def end(broker: BrokerProcess, number: signal.Signals) -> str:
     return said
 
 
+def refused(text: str) -> str:
+    """What a broker with this configuration complains of instead of starting."""
+    process = spawn_broker(text)
+    try:
+        said, complaint = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert (process.returncode, said) == (2, "")
+    return complaint
+
+
 def journalling(folder: Path) -> Journalling:
     return Journalling(folder, Durability(growth_bytes=4_096, record_bytes=4_096))
 
@@ -99,9 +110,7 @@ def test_a_damaged_journal_is_refused_in_one_line(tmp_path: Path) -> None:
     content = bytearray(segment.read_bytes())
     content[content.index(b"Stock")] ^= 1
     segment.write_bytes(content)
-    process = spawn_broker(text)
-    said, complaint = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, said) == (2, "")
+    complaint = refused(text)
     assert complaint.count("\n") == 1
     assert f"{segment.name}: offset " in complaint
 
@@ -109,10 +118,7 @@ def test_a_damaged_journal_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_second_broker_on_the_folder_is_refused(tmp_path: Path) -> None:
     text = configuration(tmp_path / "data")
     with broker_process(text):
-        process = spawn_broker(text)
-        _, complaint = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 2
-        assert "works on this folder" in complaint
+        assert "works on this folder" in refused(text)
 
 
 # ---- the configuration ----
@@ -211,9 +217,9 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
             kept.check_room()
             kept.keep([ClockTick(1)] * 9, [], 0)
 
-    with pytest.raises(Busy, match=r"the disk is full .*: nothing is taken until there is room") as refused:
+    with pytest.raises(Busy, match=r"the disk is full .*: nothing is taken until there is room") as busy:
         fill()
-    assert refused.value.retry > 0
+    assert busy.value.retry > 0
     assert kept.statistics()["refused_full"] == 1
     monkeypatch.setattr(files._OpenFile, "allocate", real)
     kept.check_room()
