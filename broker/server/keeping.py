@@ -21,8 +21,8 @@ from ..storage import StorageFull, Store, Sync
 from ..storage.store import Writing
 from ..wire import Busy
 from .history import History, digest_of
-from .logs import say
-from .worker import Worker
+from .logs import LOG, say
+from .worker import Hands, Worker
 
 HELD_MAX: Final = 16_384
 """Held messages from which on nothing is read from the socket: a disk that is slow slows publishers down."""
@@ -43,7 +43,13 @@ class Keeper:
     """
 
     def __init__(
-        self, store: Store, history: History, durability: str, checkpoint_bytes: int, told: Callable[[], None]
+        self,
+        store: Store,
+        history: History,
+        durability: str,
+        checkpoint_bytes: int,
+        told: Callable[[], None],
+        hands: Callable[[str, Callable[[], None]], Hands] = Worker,
     ) -> None:
         self.history: Final = history
         self.durability: Final = durability
@@ -55,8 +61,8 @@ class Keeper:
         self._given = False
         self._rest_until = 0.0
         self._full = 0
-        self._syncing: Final = Worker("foretell sync", told)
-        self._saving: Final = Worker("foretell checkpoint", told)
+        self._syncing: Final = hands("foretell sync", told)
+        self._saving: Final = hands("foretell checkpoint", told)
 
     # ---- what the kernel has done ----
 
@@ -118,21 +124,31 @@ class Keeper:
         if writing is None:
             if store.unsaved_bytes >= self._checkpoint_bytes and time.monotonic() >= self._rest_until:
                 began = time.monotonic()
-                self._writing = store.begin_checkpoint(self.history.save(), digest_of, now)
-                took = time.monotonic() - began
-                self._rest_until = began + REST * took
+                body = self._body()
+                self._rest_until = began + REST * (time.monotonic() - began)
+                if body is not None:
+                    self._writing = store.begin_checkpoint(body, digest_of, now)
                 self._given = False
             return
         if writing.ended:
             self._writing = None
             store.settle_checkpoint(writing)
-            if writing.full is not None:
-                say(logging.WARNING, "no checkpoint", reason=str(writing.full))
+            if writing.refused is not None:
+                say(logging.WARNING, "no checkpoint", reason=str(writing.refused))
             elif self._sync is None:
                 store.retain({}, now)
         elif not self._given and store.journal.durable >= writing.position:
             self._given = True
             self._saving.give(writing)
+
+    def _body(self) -> bytes | None:
+        """The state's bytes. A mistake of ours costs the checkpoint and not the broker: the journal has everything."""
+        try:
+            return self.history.save()
+        except Exception:
+            LOG.exception("the state could not be saved, which is a mistake in the broker")
+            self._store.unsaved_bytes = 0  # again after as many
+            return None
 
     # ---- the end ----
 
@@ -153,7 +169,8 @@ class Keeper:
     def close(self, now: int) -> None:
         """After `finish`: save the state, so that the next start has nothing to replay. Raises StorageErrors."""
         try:
-            self._store.checkpoint(self.history, now)
+            if self._body() is not None:
+                self._store.checkpoint(self.history, now)
         except StorageFull as error:
             say(logging.WARNING, "no checkpoint", reason=str(error))
         self._store.close()

@@ -59,7 +59,7 @@ class KeptKernel:
         if self._keeper is None:
             self.step(happening, now)
             return
-        if not (self._postponed and isinstance(happening, Tick)):
+        if not (isinstance(happening, Tick) and self._postponed) and happening not in self._postponed:
             self._postponed.append(happening)
         while self._postponed and self.failed is None:
             try:

@@ -162,9 +162,10 @@ class Broker:
             patience = next_tick - time.monotonic()
             if self._router.waiting or self.stopping:
                 patience = min(patience, RETRY_SECONDS)
-            due = self._kept.patience(wall_clock())
-            patience = patience if due is None else min(patience, due)
-            poller.modify(self._router.socket, 0 if self._kept.crowded else zmq.POLLIN)
+            if self._keeper is not None:
+                due = self._kept.patience(wall_clock())
+                patience = patience if due is None else min(patience, due)
+                poller.modify(self._router.socket, 0 if self._kept.crowded else zmq.POLLIN)
             milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
             ready = dict(poller.poll(milliseconds))
             self._passed = time.monotonic()

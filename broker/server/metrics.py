@@ -19,6 +19,7 @@ _GROWING: Final = frozenset(
     (
         ("broker", "events"),
         ("broker", "batches"),
+        ("broker", "batches_repeated"),
         ("broker", "events_refused_late"),
         ("broker", "results"),
         ("broker", "notifications_sent"),
@@ -29,6 +30,8 @@ _GROWING: Final = frozenset(
         ("engine", "matches"),
         ("engine", "runs_begun"),
         ("loop", "keys_denied"),
+        ("journal", "syncs"),
+        ("journal", "refused_full"),
     )
 )
 _MICROSECONDS: Final = 1_000_000

@@ -14,6 +14,14 @@ class Task(Protocol):
     def run(self) -> None: ...
 
 
+class Hands(Protocol):
+    """Whoever does tasks, one after the other, and says so after each."""
+
+    def give(self, task: Task) -> None: ...
+
+    def close(self) -> None: ...
+
+
 @final
 class Worker:
     """Runs one task after the other, and calls `told` after each, in its own thread."""

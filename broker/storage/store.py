@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
-from .errors import Damaged, StorageFull
+from .errors import Damaged
 from .files import Files
 from .journal import Journal, Sync
 from .records import CursorOvertaken, Record, encode
@@ -31,10 +31,10 @@ class Writing:
     """A checkpoint to be written: `run` may be called in another thread, once; then Store.settle_checkpoint in its own.
 
     Not before `journal.durable` has reached `position`: a checkpoint must not know what the journal may yet forget.
-    `full`: there was no room for it, and nothing has changed.
+    `refused`: why there is none, where nothing has changed: no room, or a state whose digest cannot be made.
     """
 
-    __slots__ = ("_digest", "_files", "_made", "ended", "error", "full", "position")
+    __slots__ = ("_digest", "_files", "_made", "ended", "error", "position", "refused")
 
     def __init__(self, files: Files, made: Checkpoint, digest: Callable[[bytes], bytes]) -> None:
         self._files = files
@@ -43,7 +43,7 @@ class Writing:
         self.position: Final = made.position
         self.ended = False
         self.error: OSError | None = None
-        self.full: StorageFull | None = None
+        self.refused: Exception | None = None
 
     def run(self) -> None:
         made = self._made
@@ -52,8 +52,8 @@ class Writing:
             checkpoints_of.write(self._files, Checkpoint(made.identity, made.position, made.time, digest, made.body))
         except OSError as error:
             self.error = error
-        except StorageFull as error:
-            self.full = error
+        except Exception as error:  # also a mistake of ours: whoever waits has to learn of it
+            self.refused = error
         self.ended = True
 
 
@@ -158,7 +158,7 @@ class Store:
         assert writing.ended
         if writing.error is not None:
             self.journal.fail("writing a checkpoint", writing.error)
-        if writing.full is None:
+        if writing.refused is None:
             self._checkpoints = [writing.position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
 
     def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:

@@ -13,10 +13,11 @@ from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 from broker.engine import Engine
 from broker.events import DefinitionError
 from broker.forecast.model_file import write_model
-from broker.kernel.records import ClockTick
+from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
 from broker.server.history import History
 from broker.server.keeping import Keeper
+from broker.server.logs import LOG
 from broker.server.opening import Journalling, opened
 from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
 from broker.wire import Busy
@@ -35,6 +36,17 @@ def end(broker: BrokerProcess, number: signal.Signals) -> str:
     said, complaints = broker.process.communicate(timeout=PATIENCE)
     assert complaints == ""
     return said
+
+
+def refused(text: str) -> str:
+    """What a broker with this configuration complains of instead of starting."""
+    process = spawn_broker(text)
+    try:
+        said, complaint = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert (process.returncode, said) == (2, "")
+    return complaint
 
 
 def journalling(folder: Path) -> Journalling:
@@ -98,9 +110,7 @@ def test_a_damaged_journal_is_refused_in_one_line(tmp_path: Path) -> None:
     content = bytearray(segment.read_bytes())
     content[content.index(b"Stock")] ^= 1
     segment.write_bytes(content)
-    process = spawn_broker(text)
-    said, complaint = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, said) == (2, "")
+    complaint = refused(text)
     assert complaint.count("\n") == 1
     assert f"{segment.name}: offset " in complaint
 
@@ -108,10 +118,7 @@ def test_a_damaged_journal_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_second_broker_on_the_folder_is_refused(tmp_path: Path) -> None:
     text = configuration(tmp_path / "data")
     with broker_process(text):
-        process = spawn_broker(text)
-        _, complaint = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 2
-        assert "works on this folder" in complaint
+        assert "works on this folder" in refused(text)
 
 
 # ---- the configuration ----
@@ -174,7 +181,7 @@ def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
         ("[journal]\n", "f.toml: journal.path: expected the path of a folder, found none"),
         ('[journal]\npath = "d"\nfsync = "alway"', "f.toml: journal.fsync: expected one of always, interval, os"),
         ('[journal]\npath = "d"\nfsnc = 1', "f.toml: unknown key 'journal.fsnc'; did you mean 'fsync'?"),
-        ('[journal]\npath = "d"\nsegment_bytes = 0', "f.toml: journal.segment_bytes: expected a whole number from 1 on"),
+        ('[journal]\npath = "d"\nsegment_bytes = 0', "f.toml: journal.segment_bytes: expected a whole number"),
         ('[journal]\npath = "d"\nretain_age = "9 y"', "f.toml: journal.retain_age: "),
     ],
 )
@@ -204,14 +211,15 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files._OpenFile, "allocate", full)
-    while True:
-        try:
+
+    def fill() -> None:
+        for _ in range(1_000):
             kept.check_room()
-        except Busy as error:
-            assert "the disk is full" in str(error)
-            assert error.retry > 0
-            break
-        kept.keep([ClockTick(1)] * 9, [], 0)
+            kept.keep([ClockTick(1)] * 9, [], 0)
+
+    with pytest.raises(Busy, match=r"the disk is full .*: nothing is taken until there is room") as busy:
+        fill()
+    assert busy.value.retry > 0
     assert kept.statistics()["refused_full"] == 1
     monkeypatch.setattr(files._OpenFile, "allocate", real)
     kept.check_room()
@@ -222,3 +230,26 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
 def test_the_broker_has_no_keeper_without_a_journal() -> None:
     with Broker(Engine(), "tcp://127.0.0.1:0") as broker:
         assert "journal" not in broker._around()
+
+
+def test_a_state_that_cannot_be_saved_costs_the_checkpoint_and_not_the_broker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, _, kept = keeper(tmp_path / "data")
+
+    def fail(_: History) -> bytes:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(LOG, "propagate", True)  # whatever log another test has opened
+    monkeypatch.setattr(History, "save", fail)
+    kept.check_room()
+    kept.keep([StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)], [], 0)
+    kept.advance(0)
+    assert "which is a mistake in the broker" in caplog.text
+    kept.finish()
+    assert store.journal.durable == 1
+    kept.close(0)
+    monkeypatch.undo()
+    store, _, kept = keeper(tmp_path / "data")
+    kept.finish()
+    kept.close(0)

@@ -1,0 +1,233 @@
+"""Law: one simulated history of a broker from one seed: kernel, keeper and storage over a disk that may lose power or
+be full, a client that repeats what it has no answer to, and a checker. Only the checker's assertions are here.
+
+After each end must hold: every batch that was answered is in the journal once, with the receipt that was given (but
+for what the mode does not promise when the power goes); the state is that of an engine that has read the journal and
+never ended; and each notification that came is a result of such an engine, with its id.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from doubles.journaled_engine import JournaledEngine
+from doubles.simulated_files import PowerLoss, SimulatedFiles
+
+from broker.kernel import Gone, Kernel, Received, Tick
+from broker.kernel.records import Batch
+from broker.server.history import History
+from broker.server.keeping import Keeper
+from broker.server.kept_kernel import KeptKernel
+from broker.server.worker import Task
+from broker.storage import Durability, StorageFailed, StorageFull, Store
+from broker.storage.records import decode
+from broker.storage.settings import FSYNC
+from broker.wire import (
+    VERSION,
+    AddStream,
+    Failure,
+    Hello,
+    Message,
+    Notifications,
+    Publish,
+    Published,
+    Subscribe,
+    decode_result,
+)
+
+IDENTITY: Final = b"0123456789abcdef"
+ANN: Final = b"ann"
+QUERIES: Final = ("SELECT * FROM S", "SELECT * FROM S NEXT{$1.k = $2.k} S", "SELECT * FROM S FOLD{$1.k = $2.k} S")
+
+
+class LateHands:
+    """Does what it is given when the simulation likes."""
+
+    def __init__(self, tasks: deque[Task]) -> None:
+        self.tasks = tasks
+
+    def give(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def close(self) -> None:
+        while self.tasks:
+            self.tasks.popleft().run()
+
+
+class Story:
+    """All lives of one broker. `met` counts what has happened, to see that everything does."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        self.disk = SimulatedFiles(random)
+        self.settings = Durability(
+            fsync=random.choice(FSYNC),
+            interval=random.randrange(1, 2_000),
+            segment_bytes=random.randrange(500, 4_000),
+            growth_bytes=random.randrange(100, 2_000),
+            record_bytes=2_000,
+        )
+        self.checkpoint_bytes = random.randrange(100, 3_000)
+        self.query = random.choice(QUERIES)
+        self.now = 1_000_000
+        self.number = 0
+        self.asked: dict[int, Publish] = {}
+        self.answered: dict[int, Published] = {}
+        self.told: list[tuple[str, tuple[int, ...]]] = []  # notifications: id and lineage
+        self.met: dict[str, int] = {}
+        self.tasks: deque[Task] = deque()
+
+    def count(self, event: str) -> None:
+        self.met[event] = self.met.get(event, 0) + 1
+
+    def run(self) -> None:
+        for _ in range(self.random.randrange(2, 5)):
+            self.live()
+        self.disk.losing_power_after = self.disk.failing_after = self.disk.capacity = None
+        self.start()
+        self.disk.kill()
+
+    def live(self) -> None:
+        random, disk = self.random, self.disk
+        disk.losing_power_after = random.randrange(0, 200) if random.random() < 0.4 else None
+        disk.failing_after = random.randrange(0, 40) if random.random() < 0.1 else None
+        try:
+            store, kept = self.start()
+            self.converse(store, kept)
+            if kept.failed is not None:
+                self.count("failed")  # a sync that fails drops what was not durable yet
+                disk.kill()
+                self.lose()
+            elif random.random() < 0.2:
+                kept.finish(self.now)
+                self.hear(kept)
+                kept.close(self.now)
+                self.count("closed")
+                disk.kill()
+            elif random.random() < 0.5:
+                disk.lose_power()
+                self.lose()
+            else:
+                disk.kill()
+                self.count("killed")
+        except PowerLoss:
+            disk.lose_power()
+            self.lose()
+            self.count("power lost")
+        except StorageFull:
+            disk.kill()
+        except StorageFailed:
+            disk.lose_power()
+            self.lose()
+        disk.capacity = None
+
+    def lose(self) -> None:
+        """What was not durable is gone, and only `always` has promised it."""
+        if self.settings.fsync != "always":
+            self.answered.clear()
+            self.told.clear()
+
+    def start(self) -> tuple[Store, KeptKernel]:
+        store = Store(self.disk, IDENTITY, self.settings, self.now)
+        history = History()
+        store.recover(history)
+        self.check(store, history)
+        tasks = self.tasks = deque()
+
+        def hands(name: str, told: Callable[[], None]) -> LateHands:
+            return LateHands(tasks)
+
+        told = self.settings.told()
+        keeper = Keeper(store, history, told, self.checkpoint_bytes, lambda: None, hands)
+        kernel = Kernel(history.engine, taken=history.taken, durability=told, permanent=())
+        self.kernel = kernel
+        kept = KeptKernel(kernel, keeper)
+        self.say(kept, Hello(1, VERSION, "simulation"))
+        self.say(kept, AddStream(2, "S", {"k": "string", "x": "int"}, None, "arrival", None, None))
+        self.say(kept, Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
+        return store, kept
+
+    def converse(self, store: Store, kept: KeptKernel) -> None:
+        random = self.random
+        for _ in range(random.randrange(0, 40)):
+            self.now += random.choice((-50, 0, 1, 100, 1_000))
+            match random.randrange(8):
+                case 0 | 1 | 2:
+                    self.number += 1
+                    self.asked[self.number] = self.batch(self.number)
+                    self.say(kept, self.asked[self.number])
+                case 3 if self.asked:
+                    again = random.choice(list(self.asked)[-20:])
+                    self.say(kept, self.asked[again])
+                    self.count("repeated")
+                case 4:
+                    kept.happen(Tick(), self.now)
+                case 5 if random.random() < 0.2:
+                    self.disk.capacity = random.randrange(1_000, 9_000)
+                case 6 if random.random() < 0.2:
+                    self.disk.capacity = None
+                case _:
+                    if self.tasks:
+                        self.tasks.popleft().run()
+                    kept.advance(self.now)
+            self.hear(kept)
+            if kept.failed is not None:
+                return
+            self.kernel.check_invariants()
+            store.check_invariants()
+        kept.happen(Gone(b"nobody"), self.now)
+
+    def batch(self, number: int) -> Publish:
+        random = self.random
+        count = random.randrange(1, 4)
+        times = tuple(10 * number + random.randrange(-25, 20) for _ in range(count))
+        rows = tuple((random.choice("ab"), random.randrange(9)) for _ in range(count))
+        return Publish(10 + number, "S", times, rows, None, None, "p", number)
+
+    def say(self, kept: KeptKernel, message: Message) -> None:
+        kept.request(Received(ANN, message), self.now)
+
+    def hear(self, kept: KeptKernel) -> None:
+        for send in kept.ready():
+            match send.message:
+                case Published(correlation=correlation) as published if correlation > 10:
+                    number = correlation - 10
+                    known = self.answered.setdefault(number, published) if published.count else published
+                    assert known == published, f"message {number}: two receipts"
+                    self.count("answered")
+                case Notifications(results=results):
+                    for line in map(decode_result, results):
+                        self.told.append((line["id"], tuple(line["lineage"])))
+                        self.count("notified")
+                case Failure(code=code):
+                    assert code in ("busy", "unknown-stream", "session"), send.message
+                    self.count(f"refused {code}")
+                case _:
+                    pass
+
+    # ---- the checker ----
+
+    def check(self, store: Store, history: History) -> None:
+        reference = JournaledEngine()
+        taken: dict[int, int] = {}
+        for entry in store.journal.read():
+            record = decode(entry.kind, entry.payload)
+            reference.replay(entry.position, entry.time, record)
+            if isinstance(record, Batch):
+                assert record.message is not None
+                assert record.message not in taken, "taken twice"
+                taken[record.message] = record.ids[0]
+        recovered = JournaledEngine()
+        recovered.engine = history.engine
+        assert recovered.digest() == reference.digest(), "the state is that of the journal"
+        for number, published in self.answered.items():
+            assert taken.get(number) == published.first_id, f"message {number} was answered, and is lost"
+        found = {(line["id"], tuple(line["lineage"])) for lines in reference.lines.values() for line in lines}
+        for notification in self.told:
+            assert notification in found, "delivered, and not a result of the journal"
+        self.count("checked")
+        if store.statistics()["checkpoint"]:
+            self.count("from a checkpoint")
