@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 from integration.pages import ROOT, Player, blocks
 
-from broker.algebra import expansion, normal_form, semantics_ptopss, semantics_sase
+from broker.algebra import expansion as algebra_expansion
+from broker.algebra import normal_form, semantics_ptopss, semantics_sase
 from broker.algebra.composite import Composite
 from broker.algebra.lowering_cayuga import lower
 from broker.algebra.lowering_ptopss import lower as lower_ptopss
@@ -80,7 +81,7 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
 LIMIT_MODULES: Final = (
     language_limits,
     normal_form,
-    expansion,
+    algebra_expansion,
     compilation,
     state_machine,
     kleene_plan,
