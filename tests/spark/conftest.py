@@ -1,11 +1,13 @@
 """One Spark session for all tests of this folder: starting one takes ten seconds and more, a query one.
 
-They carry the mark xdist_group("spark"), so that one worker of pytest-xdist runs them all. Spark's own warnings, which
-no code of this project can avoid, are let pass here and nowhere else.
+They carry the mark xdist_group("spark"), so that one worker of pytest-xdist runs them all, one after the other. Spark's
+own warnings, which no code of this project can avoid, are let pass here and nowhere else: after the last test here
+nothing of Spark is left in the process that a later test could stumble over.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -34,6 +36,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
             for allowed in ALLOWED:
                 item.add_marker(pytest.mark.filterwarnings(allowed))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After the last test here, Java goes, and what Python holds of it, while its warnings are still let pass."""
+    yield
+    if nextitem is None or not nextitem.path.is_relative_to(HERE):
+        leave()
+
+
+def leave() -> None:
+    """Stop Spark and its Java process, if this process has one, and collect what is left of them."""
+    if "pyspark" not in sys.modules:
+        return
+    from pyspark import SparkContext
+
+    context, gateway = SparkContext._active_spark_context, SparkContext._gateway
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if context is not None:
+            from pyspark.sql import SparkSession
+
+            session = SparkSession.getActiveSession()
+            context.stop() if session is None else session.stop()
+        if gateway is not None:
+            gateway.shutdown()
+            process = getattr(gateway, "proc", None)
+            if process is not None:
+                process.stdin.close()
+                process.wait(60)
+            SparkContext._gateway = SparkContext._jvm = None
+        gc.collect()
 
 
 def settings(folder: Path) -> dict[str, str]:
@@ -66,6 +100,4 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
     yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.stop()
+    leave()
