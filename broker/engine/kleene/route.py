@@ -18,6 +18,7 @@ from ..directory import Static
 from ..index.spaces import Key, Space
 from .completions import Completions
 from .lanes import Clock, Lane, Matcher
+from .packed import Integers, integers, roomy
 
 FEW: Final = 8  # inputs of all machines of a stream that are tried one by one
 
@@ -70,6 +71,7 @@ class Route:
     def __init__(self, stream: str, entries: list[Entry]) -> None:
         self.entries = entries
         self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
+        self.blank: Integers = integers()  # zeros: copying them costs less than making them
         machines = [matcher for entry in entries for matcher in entry.lane.matchers]
         self.few = len(machines) <= FEW and sum(len(m.machine.plan.inputs) for m in machines) <= FEW
         for entry in entries:
@@ -90,7 +92,10 @@ class Route:
         symbols: list[int] = []
         n: i64 = len(times)
         if self.usual > 0:
-            found.room(min(self.usual, 16 * n))
+            wanted = min(self.usual, 16 * n)
+            if len(self.blank) < wanted:
+                self.blank = roomy(self.blank, wanted)
+            found.numbers = self.blank[:wanted]
         i: i64
         for i in range(n):
             time: i64 = times[i]

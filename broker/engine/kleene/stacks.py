@@ -108,15 +108,18 @@ class Stacks(Numbers):
         several = len(self.leaving) != 1
         values = self.taking.values if several else self.leaving[0].values
         level = 0.0 if several else self.leaving[0].gauge.level
+        upto: i64 = -1  # where the last block ends: what goes on from there makes it longer
         for g in range(bottom, top):
             if not self._passes(g) if several else not level > values[g]:
                 continue
             low = max(self.oldest, lows[g])
             high = lows[g + 1] if g + 1 < top else self.begun
             number += high - low
-            blocks[last] = low
-            blocks[last + 1] = high
-            last += 2
+            if low != upto:
+                blocks[last] = low
+                last += 2
+            blocks[last - 1] = high
+            upto = high
         self.last = last
         return number
 
