@@ -43,7 +43,7 @@ class Renewal:
             if inbox.request is not None and inbox.refused is None:
                 room = max(1, inbox.window - len(inbox.notifications))
                 received = inbox.expected - 1 if inbox.token == session.token else 0
-                again = replace(inbox.request, credits=room, received=received)
+                again = replace(inbox.request, credits=room, received=received, after=inbox.position)
                 self._say(partial(_numbered, again), again)
 
     def done(self) -> bool:
