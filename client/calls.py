@@ -244,13 +244,13 @@ class Calls:
             yield from self._ask(partial(Acknowledge, name=name, position=position), Done)
 
     def forget(self, cursor: str) -> Call[None]:
-        """A cursor goes."""
+        """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""
         checked_subscription_name(cursor)
-        inboxes = self._session.inboxes
-        names = [name for name, each in inboxes.items() if each.request is not None and each.request.durable == cursor]
         yield from self._ask(partial(Forget, cursor=cursor), Done)
-        for name in names:
-            self._session.close_inbox(name)
+        for inbox in self._session.inboxes.values():
+            if inbox.request is not None and inbox.request.durable == cursor:
+                inbox.request = None
+                inbox.notifications.clear()
 
     # ---- the broker ----
 

@@ -196,10 +196,13 @@ class Session:
     def _subscribed(self, inbox: Inbox, answer: Subscribed) -> None:
         if inbox.asked and not (answer.resumed and inbox.token == self.token):
             inbox.expected = 1
-            # What a cursor has kept goes on where it has stopped.
-            if answer.position is None or (inbox.position is not None and answer.position != inbox.position + 1):
+            # What a cursor has kept goes on where it has stopped; in memory it may be another one of that name.
+            goes_on = inbox.position is not None and answer.position == inbox.position + 1
+            if not goes_on or answer.durability == "memory":
                 inbox.notifications.append(_gap(answer.name))  # now, as notifications of the other session follow
                 inbox.position = None
+        if inbox.position is None and answer.position is not None:
+            inbox.position = answer.position - 1
         inbox.asked = False
         inbox.token = self.token
 

@@ -77,16 +77,13 @@ from .matcher import Matcher
 from .permissions import Access, open_access
 from .records import Record
 from .sessions import Session, Sessions
-from .subscribing import Subscribing
+from .subscribing import MEMORY, Subscribing
 from .taken import Taken
 
 SOFTWARE: Final = f"foretell {__version__}"
 
 DRAIN_RETRY_MICROSECONDS: Final = 1_000_000
 """When to try again what a stopping broker has refused: there may be another one by then."""
-
-MEMORY: Final = "memory"
-"""What a receipt promises without a journal: that the events are in the broker's memory."""
 
 
 @final

@@ -26,6 +26,9 @@ from .permissions import User
 from .records import CursorAdded, CursorMoved, Record
 from .sessions import Session, Sessions
 
+MEMORY: Final = "memory"
+"""What a receipt promises without a journal: that the events are in the broker's memory."""
+
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
 """When to ask again for a cursor that somebody is attached to, who has been probed."""
 
@@ -84,7 +87,8 @@ class Subscribing:
             holder = self._holder(cursor)
             if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
                 return _held(key, holder[0], request, cursor)
-            first = begin(cursor, request.after)
+            # In memory it may be another one of the same name, whose positions say nothing of what has come.
+            first = begin(cursor, None if self._durability == MEMORY else request.after)
             delivery = DurableDelivery(request.name, self.limits, request.credits, cursor, first, cursor.told)
         attached = self._attachments.attach(key, request, delivery, flow)
         try:

@@ -34,7 +34,7 @@ from ..kernel import (
     Tick,
     Turn,
 )
-from ..kernel.kernel import MEMORY
+from ..kernel.subscribing import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .durations import BUCKETS, Durations

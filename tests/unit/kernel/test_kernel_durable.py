@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from doubles.guarded_rig import ANN as ANN_KEY
+from doubles.guarded_rig import BEN as BEN_KEY
+from doubles.guarded_rig import OPS as OPS_KEY
+from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 
-from broker.kernel import Cursors, Gone, Kernel, Limits, Received, Send, Tick
-from broker.kernel.records import CursorAdded, CursorMoved, SubscriptionAdded, SubscriptionRemoved
+from broker.engine import Engine
+from broker.kernel import Cursors, Gone, Kernel, Limits, Quota, Received, Send, Tick, User
+from broker.kernel.records import CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+from broker.server.history import History
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -21,6 +27,7 @@ from broker.wire import (
     Message,
     Notifications,
     Probe,
+    Subscribe,
     Subscribed,
     Subscriptions,
     Unsubscribe,
@@ -228,3 +235,60 @@ def test_after_a_restart_positions_go_on_and_what_was_found_before_may_have_come
     later = kernel.step(Received(ANN, publish([4], [4], [4])), 0)
     assert told(later) == [(4, "all-4", False)]
     kernel.check_invariants()
+
+
+def test_a_cursor_is_its_users_and_counts_for_quotas() -> None:
+    every = ("*",)
+    users = {
+        identity: User(name, every, every, every, admin=name == "ops", quota=Quota(subscriptions=1))
+        for identity, name in ((ANN_KEY, "ann"), (BEN_KEY, "ben"), (OPS_KEY, "ops"))
+    }
+    rig = GuardedRig(users)
+
+    def asked(name: str, cursor: str) -> Subscribe:
+        return Subscribe(2, name, "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable=cursor)
+
+    assert isinstance(rig.ask(ANN_KEY, asked("all", "mine")), Subscribed)
+    assert rig.refusal(BEN_KEY, Subscribe(2, "all", "cayuga", None, None, None, None, 1, durable="mine"))
+    assert rig.refusal(BEN_KEY, Forget(3, "mine"))
+    rig.ask(ANN_KEY, Unsubscribe(3, "all"))
+    refused = rig.ask(ANN_KEY, asked("more", "second"))
+    assert isinstance(refused, Failure)
+    assert refused.message == "quota subscriptions: user 'ann' may have 1 cursors"
+    assert set(rig.engine.subscriptions) == {"all"}
+    for identity, seen in ((BEN_KEY, {}), (ANN_KEY, {"mine": 0}), (OPS_KEY, {"mine": 0})):
+        page = rig.ask(identity, ListSubscriptions(9, ""))
+        assert isinstance(page, Subscriptions)
+        assert [entry.cursors for entry in page.entries] == [seen]
+    assert rig.ask(OPS_KEY, Forget(3, "mine")) == Done(3)
+    assert set(rig.engine.subscriptions) == set()
+
+
+def test_tuples_that_are_too_many_are_told_as_dropped() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"x": "int"})
+    kernel = Kernel(engine, Limits(durable_notifications=3_000), durability="always", permanent=())
+    kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
+    query = "FROM S a: x > 0 b: x = 0 MATCH a; b"
+    asked = Subscribe(2, "all", "ptopss", query, None, "all", None, 1, durable="mine")
+    (answer,) = kernel.step(Received(ANN, asked), 0)
+    assert isinstance(answer.message, Subscribed), answer
+    history = History()
+    history.replay(1, 0, StreamDeclared("S", {"x": "int"}, None, "arrival", None, None))
+
+    def play(xs: list[int], first: int) -> None:
+        kernel.step(Received(ANN, publish(list(range(first, first + len(xs))), xs)), 0)
+        kernel.check_invariants()
+
+    play([1] * 2_000, 1)
+    play([0], 3_000)  # 2,000 tuples: they are made
+    play([1] * 2_000, 4_000)
+    play([0], 7_000)  # more than are kept
+    for position, record in enumerate(kernel.records(), 2):
+        history.replay(position, 0, record)
+    cursor = history.cursors.find("mine")
+    assert cursor is not None
+    kept = [decode_result(each) for each in cursor.results]
+    assert [line["kind"] for line in kept] == ["match"] * 2_000 + ["incomplete"]
+    assert (kept[-1]["limit"], kept[-1]["missed"]) == ("durable_notifications", 4_000)
+    assert history.cursors.save() == kernel._cursors.save()
