@@ -285,9 +285,7 @@ class Streams:
 @dataclass(frozen=True, slots=True)
 class SubscriptionEntry:
     """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-
-    `cursors`: those that the user who asks may see, by name, each with how many results it keeps.
-    """
+    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
 
     name: str
     language: str
