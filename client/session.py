@@ -66,17 +66,18 @@ class Inbox:
 
     `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
     in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
-    a cursor, that of the last which has come; `read`: of the last that was handed out.
+    a cursor, that of the last which has come; `read`: of the last that was handed out; `held`: how often somebody else had it.
     """
 
     __slots__ = (
-        "asked", "expected", "notifications", "position", "read", "refused", "request", "taken", "token", "window",
+        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token", "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
         self.notifications: deque[Arrival] = deque()
         self.position: int | None = None
         self.read: int | None = None
+        self.held = 0
         self.window = window
         self.taken = 0
         self.expected = 1  # the number of the next
@@ -204,6 +205,7 @@ class Session:
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
         inbox.asked = False
+        inbox.held = 0
         inbox.token = self.token
 
     def _answered(self, message: Message) -> None:

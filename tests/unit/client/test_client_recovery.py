@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.events import DefinitionError, ForetellError
 from broker.kernel import Cursors, Drain, Gone, Kernel, Limits, Received
-from broker.wire import AddStream, Failure, Message, Publish, decode, encode
+from broker.wire import AddStream, Failure, Message, Publish, Subscribe, decode, encode
 from client import (
     Advice,
     Busy,
@@ -32,7 +32,7 @@ from client import (
 from client.calls import Calls, hello, run
 from client.reconnection import is_passing
 from client.recovery import Recovery
-from client.renewal import Renewal
+from client.renewal import HELD_ATTEMPTS_MAX, Renewal
 from client.session import Session
 
 
@@ -457,3 +457,28 @@ def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap(session: Session,
         found.append((notification.position, notification.end, notification.redelivered))
     before, again = [(1, 1, False), (2, 2, False), (3, 3, False)], [(1, 1, True), (2, 7, False)]
     assert found == [*before, (None, None, False), *again]
+
+
+def test_a_cursor_that_somebody_else_has_is_asked_for_some_times_and_then_refused() -> None:
+    session = Session()
+    broker = Broker(session)
+    engine, cursors = SmallEngine(), Cursors()
+    engine.add_stream("S", {})
+    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+    calls = Calls(session)
+    run(calls.open(), broker.exchange)
+    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
+    for attempt in range(HELD_ATTEMPTS_MAX + 1):
+        broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+        broker.kernel.step(Received(b"other", hello(Session(), 1)), 0)
+        broker.kernel.step(Received(b"other", Subscribe(2, "all", "", None, None, None, None, 1, durable="mine")), 0)
+        session.lost = ConnectionLost("it has ended")
+        renewal = Renewal(session, partial(hello, session))
+        for frame in renewal.frames:
+            broker.send(frame)
+        if attempt < HELD_ATTEMPTS_MAX:
+            with pytest.raises(Busy, match="another client is attached"):
+                renewal.done()
+    assert renewal.done()
+    with pytest.raises(Busy, match="another client is attached"):
+        session.take("all")
