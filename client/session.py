@@ -66,11 +66,13 @@ class Inbox:
 
     `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
     in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
-    a cursor, that of the last which has come; `read`: of the last that was handed out; `held`: how often somebody else had it.
+    a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often somebody
+    else had the cursor.
     """
 
     __slots__ = (
-        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token", "window",
+        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token",
+        "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
