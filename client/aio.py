@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
 from broker.events import StreamDefinition
-from broker.wire import Message, Published, SubscriptionEntry
+from broker.wire import Message, Published, Subscribed, SubscriptionEntry
 from broker.wire.keys import Keys
 
 from .aio_connection import AioConnection
@@ -155,15 +155,16 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
+        durable: str | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name. Arguments and errors as with the other."""
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window)
+        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable)
         try:
-            attached = await self._run(self._calls.subscribe(request))
+            answer = await self._run(self._calls.subscribe(request))
         except BaseException:
             self.release(name)
             raise
-        return Subscription(self, name, attached)
+        return Subscription(self, name, answer)
 
     async def unsubscribe(self, name: str) -> None:
         """No further notifications; those that have not been read are discarded. Raises UnknownSubscription."""
@@ -180,6 +181,19 @@ class Client:
     async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
         return await self._connection.next_notification(name, timeout)
+
+    async def acknowledge(self, name: str, position: int | None = None) -> None:
+        """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
+
+        Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
+        """
+        await self._run(self._calls.acknowledge(name, position))
+
+    async def forget(self, cursor: str) -> None:
+        """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,
+        Busy where another client is attached to it.
+        """
+        await self._run(self._calls.forget(cursor))
 
     # ---- the broker ----
 
@@ -255,13 +269,14 @@ async def _receipt(messages: Iterable[tuple[int, asyncio.Task[Message]]]) -> Rec
 class Subscription:
     """Notifications of one name, in order, each once. An async context manager and an async iterator."""
 
-    __slots__ = ("_client", "_closed", "attached", "name")
+    __slots__ = ("_client", "_closed", "attached", "durability", "name")
 
-    def __init__(self, client: Client, name: str, attached: bool) -> None:
+    def __init__(self, client: Client, name: str, answer: Subscribed) -> None:
         self._client = client
         self._closed = False
         self.name = name
-        self.attached = attached
+        self.attached = answer.attached
+        self.durability = answer.durability
 
     async def next(self, timeout: float | None = None) -> Notification | None:
         """The next notification, None after `timeout` seconds, or once this is closed. Raises ConnectionLost."""
@@ -271,8 +286,12 @@ class Subscription:
         """The next notification if it is here already."""
         return await self.next(0.0)
 
+    async def acknowledge(self, position: int | None = None) -> None:
+        """Of a durable one: up to here, or to what was read last, everything is done with and does not come again."""
+        await self._client.acknowledge(self.name, position)
+
     async def close(self) -> None:
-        """Unsubscribe. What has not been read is discarded. Does nothing the second time."""
+        """Unsubscribe. What has not been read is discarded, but by a cursor. Does nothing the second time."""
         if not self._closed:
             self._closed = True
             await self._client.unsubscribe(self.name)

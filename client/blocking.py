@@ -143,21 +143,24 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
+        durable: str | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
 
         Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
         tells every tuple of events, "completions" one for each completing event and binding, with their number.
-        `window`: how many notifications may wait on this side; the others wait in the broker. Raises QueryError with
-        line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded.
+        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: the name of a
+        cursor, which outlives this client, and keeps what is found until it is acknowledged. Raises QueryError with
+        line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded, PermissionDenied; Busy where
+        another client is attached to the cursor.
         """
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window)
+        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable)
         try:
-            attached = self._run(self._calls.subscribe(request))
+            answer = self._run(self._calls.subscribe(request))
         except BaseException:
             self.release(name)  # after a timeout the broker may have it, and an answer to this is dropped
             raise
-        return Subscription(self, name, attached)
+        return Subscription(self, name, answer)
 
     def unsubscribe(self, name: str) -> None:
         """No further notifications; those that have not been read are discarded. Raises UnknownSubscription."""
@@ -171,6 +174,19 @@ class Client:
     def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
         return self._connection.next_notification(name, timeout)
+
+    def acknowledge(self, name: str, position: int | None = None) -> None:
+        """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
+
+        Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
+        """
+        self._run(self._calls.acknowledge(name, position))
+
+    def forget(self, cursor: str) -> None:
+        """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,
+        Busy where another client is attached to it.
+        """
+        self._run(self._calls.forget(cursor))
 
     # ---- the broker ----
 

@@ -24,10 +24,12 @@ from broker.events import (
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
+    Acknowledge,
     AddStream,
     DescribeStream,
     Done,
     Failure,
+    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -54,6 +56,8 @@ from .batches import check_batch, merged, parts
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .receipt import Receipt
 from .session import Session
+
+INTEGER_MAX: Final = 2**63 - 1
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -196,11 +200,14 @@ class Calls:
         report: str | None,
         forecast: Mapping[str, Any] | None,
         window: int,
+        durable: str | None = None,
     ) -> Subscribe:
         """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
+        if durable is not None:
+            checked_subscription_name(durable)
         if query is None:
             checked_subscription_name(name)
         else:
@@ -208,13 +215,13 @@ class Calls:
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
-        return Subscribe(0, name, language, query, lineage, report, options, window)
+        return Subscribe(0, name, language, query, lineage, report, options, window, durable=durable)
 
-    def subscribe(self, request: Subscribe) -> Call[bool]:
-        """Ask for what was prepared; whether it existed before."""
+    def subscribe(self, request: Subscribe) -> Call[Subscribed]:
+        """Ask for what was prepared."""
         answer = yield from self._ask(lambda number: replace(request, correlation=number), Subscribed)
         self._session.inboxes[request.name].request = request
-        return answer.attached
+        return answer
 
     def unsubscribe(self, name: str) -> Call[None]:
         """No further notifications."""
@@ -225,6 +232,25 @@ class Calls:
         except UnknownSubscription:
             if not known:  # else it went with a session that was lost
                 raise
+
+    def acknowledge(self, name: str, position: int | None) -> Call[None]:
+        """Up to a position, or to what was read last."""
+        inbox = self._session.inboxes.get(name)
+        if position is None:
+            position = None if inbox is None else inbox.read
+        elif type(position) is not int or not 0 < position <= INTEGER_MAX:
+            raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
+        if position is not None:
+            yield from self._ask(partial(Acknowledge, name=name, position=position), Done)
+
+    def forget(self, cursor: str) -> Call[None]:
+        """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""
+        checked_subscription_name(cursor)
+        yield from self._ask(partial(Forget, cursor=cursor), Done)
+        for inbox in self._session.inboxes.values():
+            if inbox.request is not None and inbox.request.durable == cursor:
+                inbox.request = None
+                inbox.notifications.clear()
 
     # ---- the broker ----
 

@@ -46,6 +46,17 @@ class Notification:
         return self._line.get("id")
 
     @property
+    def position(self) -> int | None:
+        """Of a durable subscription: which one it is, from 1 on; of an incomplete there, the last that is missing."""
+        return self._line.get("position")
+
+    @property
+    def redelivered(self) -> bool:
+        """Of a durable subscription: it may have come before, as it was not acknowledged."""
+        redelivered: bool = self._line.get("redelivered", False)
+        return redelivered
+
+    @property
     def start(self) -> int | None:
         """When the first contributing event began, in microseconds."""
         return self._line.get("start")

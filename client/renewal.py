@@ -12,13 +12,16 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from broker.wire import AddStream, Failure, Message, Subscribe, Unsubscribe, Welcome
 
 from .errors import ProtocolError, remote_error
 from .flow import FlowEvent, Happening
 from .session import Session
+
+HELD_ATTEMPTS_MAX: Final = 10
+"""How often a session is begun for a cursor that another client is attached to, until that one has it for good."""
 
 _Request: TypeAlias = AddStream | Subscribe | Unsubscribe
 
@@ -43,11 +46,13 @@ class Renewal:
             if inbox.request is not None and inbox.refused is None:
                 room = max(1, inbox.window - len(inbox.notifications))
                 received = inbox.expected - 1 if inbox.token == session.token else 0
-                again = replace(inbox.request, credits=room, received=received)
+                again = replace(inbox.request, credits=room, received=received, after=inbox.position)
                 self._say(partial(_numbered, again), again)
 
     def done(self) -> bool:
-        """Whether everything is answered. Raises what the broker says of the HELLO; the rest is told in `happened`."""
+        """Whether everything is answered. Raises what the broker says of the HELLO, and that somebody is attached to a
+        cursor; the rest is told in `happened`.
+        """
         session = self._session
         while self._steps:
             correlation, request = self._steps[0]
@@ -62,6 +67,8 @@ class Renewal:
                     raise ProtocolError(f"expected Welcome as the answer, found {type(answer).__name__}")
                 case Unsubscribe(name=name):
                     session.dropped.pop(name, None)  # whatever the broker says: it has it no more
+                case Subscribe(name=name, durable=str()) if isinstance(answer, Failure) and self._held(name, answer):
+                    raise remote_error(answer)
                 case AddStream() | Subscribe() if isinstance(answer, Failure):
                     self._refused(request, answer)
         return True
@@ -70,6 +77,16 @@ class Renewal:
         correlation, frame = self._session.request(make)
         self._steps.append((correlation, request))
         self.frames.append(frame)
+
+    def _held(self, name: str, failure: Failure) -> bool:
+        """Whether to come again for a cursor. Who is attached to it may be an attempt of ours that has failed, and the
+        broker looks whether that is still there.
+        """
+        inbox = self._session.inboxes.get(name)
+        if failure.code != "busy" or inbox is None or inbox.held >= HELD_ATTEMPTS_MAX:
+            return False
+        inbox.held += 1
+        return True
 
     def _refused(self, request: AddStream | Subscribe, failure: Failure) -> None:
         error = remote_error(failure)

@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, final
+from typing import Any, Final, NamedTuple, final
 
 from broker.wire import (
+    Acknowledge,
     AddStream,
     Closing,
     Credit,
@@ -51,18 +52,34 @@ FLOW_EVENTS_MAX: Final = 1_000
 """What is told to nobody is forgotten at some time."""
 
 
+class Arrival(NamedTuple):
+    """An encoded result, and where a cursor has it."""
+
+    result: bytes
+    position: int | None = None
+    redelivered: bool = False
+
+
 @final
 class Inbox:
     """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
 
     `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
-    in which its notifications are numbered; an attempt that failed half-way may have begun another one.
+    in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
+    a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often somebody
+    else had the cursor.
     """
 
-    __slots__ = ("asked", "expected", "notifications", "refused", "request", "taken", "token", "window")
+    __slots__ = (
+        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token",
+        "window",
+    )  # fmt: skip
 
     def __init__(self, window: int) -> None:
-        self.notifications: deque[bytes] = deque()
+        self.notifications: deque[Arrival] = deque()
+        self.position: int | None = None
+        self.read: int | None = None
+        self.held = 0
         self.window = window
         self.taken = 0
         self.expected = 1  # the number of the next
@@ -112,13 +129,14 @@ class Session:
         if isinstance(message, Publish) and self.publisher is not None:
             numbered = True
             message = replace(message, publisher=self.publisher, number=correlation)
+        repeatable = numbered or isinstance(message, Acknowledge)
         try:
             frame = encode(message)
         except WireError as error:
             raise LimitExceeded(str(error)) from None
         self._correlation = correlation
         self._waiting.add(correlation)
-        if numbered:
+        if repeatable:
             self._repeatable.add(correlation)
         return correlation, frame
 
@@ -171,18 +189,25 @@ class Session:
             case Welcome(session=token) if self.token is not None:
                 self.token = token
                 self._answered(message)
-            case Subscribed(name=name, resumed=resumed):
+            case Subscribed(name=name):
                 if name in self.inboxes:
-                    self._subscribed(name, self.inboxes[name], resumed)
+                    self._subscribed(self.inboxes[name], message)
                 self._answered(message)
             case _:
                 self._answered(message)
 
-    def _subscribed(self, name: str, inbox: Inbox, resumed: bool) -> None:
-        if inbox.asked and not (resumed and inbox.token == self.token):
-            inbox.notifications.append(_gap(name))  # now, as notifications of the other session follow
+    def _subscribed(self, inbox: Inbox, answer: Subscribed) -> None:
+        if inbox.asked and not (answer.resumed and inbox.token == self.token):
             inbox.expected = 1
+            # What a cursor has kept goes on where it has stopped; in memory it may be another one of that name.
+            goes_on = inbox.position is not None and answer.position == inbox.position + 1
+            if not goes_on or answer.durability == "memory":
+                inbox.notifications.append(_gap(answer.name))  # now, as notifications of the other session follow
+                inbox.position = None
+        if inbox.position is None and answer.position is not None:
+            inbox.position = answer.position - 1
         inbox.asked = False
+        inbox.held = 0
         inbox.token = self.token
 
     def _answered(self, message: Message) -> None:
@@ -227,9 +252,10 @@ class Session:
                 raise inbox.refused
             return None, None
         try:
-            notification = Notification(decode_result(inbox.notifications.popleft()))
+            notification = Notification(_line(inbox.notifications.popleft()))
         except WireError as error:
             raise ProtocolError(str(error)) from None
+        inbox.read = notification.position or inbox.read
         if notification.kind == "incomplete":
             limit = notification.limit or ""
             self.happened.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
@@ -251,8 +277,23 @@ class Session:
             self.lose(ProtocolError(f"subscription {message.subscription!r}: {reason}"))
             return
         inbox.expected += len(message.results)
-        inbox.notifications.extend(message.results)
+        position = message.position
+        if position is None:
+            inbox.notifications.extend(map(Arrival, message.results))
+            return
+        for at, result in enumerate(message.results, position):
+            inbox.notifications.append(Arrival(result, at, message.redelivered))
+        inbox.position = position + len(message.results) - 1
 
 
-def _gap(name: str) -> bytes:
-    return encode_result({"kind": "incomplete", "subscription": name, "limit": CONNECTION})
+def _line(arrival: Arrival) -> dict[str, Any]:
+    line = decode_result(arrival.result)
+    if arrival.position is not None:
+        line["position"] = arrival.position
+        if arrival.redelivered:
+            line["redelivered"] = True
+    return line
+
+
+def _gap(name: str) -> Arrival:
+    return Arrival(encode_result({"kind": "incomplete", "subscription": name, "limit": CONNECTION}))

@@ -26,17 +26,18 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
 
 
 def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
-    """Show the subscriptions, who is attached to them and what waits."""
+    """Show the subscriptions, who is attached to them, what waits, and what their cursors keep."""
     with connect(broker) as client:
         found = client.subscriptions()
     _show(
-        ["name", "language", "subscribers", "queued", "query"],
+        ["name", "language", "subscribers", "queued", "cursors", "query"],
         [
             {
                 "name": s.name,
                 "language": s.language,
                 "subscribers": s.subscribers,
                 "queued": s.queued,
+                "cursors": s.cursors,
                 "query": s.query,
             }
             for s in found

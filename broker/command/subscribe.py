@@ -35,6 +35,10 @@ def subscribe(
     report: Annotated[
         Report | None, typer.Option(help="P-ToPSS: every tuple of events, or one for each that completes some.")
     ] = None,
+    durable: Annotated[
+        str | None,
+        typer.Option(metavar="CURSOR", help="Go on where this cursor has stopped; each line printed is acknowledged."),
+    ] = None,
     count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
@@ -44,7 +48,7 @@ def subscribe(
         raise DefinitionError("expected --query or --file, found both")
     with (
         connect(broker) as client,
-        _subscription(client, name, language, query, lineage, report, file) as subscription,
+        _subscription(client, name, language, query, lineage, report, file, durable) as subscription,
     ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
@@ -56,6 +60,8 @@ def subscribe(
                 break
             sys.stdout.write(json_line(notification.line()))
             sys.stdout.flush()
+            if durable is not None:
+                subscription.acknowledge()
 
 
 def _subscription(
@@ -66,9 +72,10 @@ def _subscription(
     lineage: bool | None,
     report: Report | None,
     path: Path | None,
+    durable: str | None,
 ) -> Subscription:
     if path is None:
-        return client.subscribe(name, language, query, lineage, report)
+        return client.subscribe(name, language, query, lineage, report, durable=durable)
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
         raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
@@ -78,4 +85,6 @@ def _subscription(
             asked = replace(asked, lineage=lineage)
         if report is not None:
             asked = replace(asked, report=report)
-        return client.subscribe(name, asked.language, asked.query, asked.lineage, asked.report, asked.forecast)
+        return client.subscribe(
+            name, asked.language, asked.query, asked.lineage, asked.report, asked.forecast, durable=durable
+        )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .admission import Admission
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .cursors import Cursors
 from .kernel import Kernel
 from .limits import Limits
 from .matcher import Matcher, Result
@@ -22,6 +23,7 @@ __all__ = [
     "Access",
     "Admission",
     "Change",
+    "Cursors",
     "Drain",
     "Garbled",
     "Gone",

@@ -5,7 +5,8 @@ Subscriptions of the broker's own configuration stay. One that others read (they
 cannot go before them: it stays without clients until that is over.
 
 After a crash the subscriptions of clients are there again, with all that they had begun, and their clients are not.
-They stay for a while (until `abandon`), so that whoever comes back finds what it had left.
+They stay for a while (until `abandon`), so that whoever comes back finds what it had left. What a durable cursor holds
+stays until that is forgotten.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from typing import Any, Final, final
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Subscribe
-from .delivery import Delivery
+from .durable_delivery import AnyDelivery
 from .listing import countable
 from .matcher import Matcher
 from .records import Record, SubscriptionAdded, SubscriptionRemoved
 from .sources import Flow, Sources
 
-_NOBODY: Final[Mapping[bytes, Delivery]] = {}
+_NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
 
 _WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
 """The languages whose results carry no lineage unless it is asked for."""
@@ -33,7 +34,9 @@ _WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
 class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
-    __slots__ = ("_definitions", "_deliveries", "_left", "_lingering", "_matcher", "_permanent", "_record", "_sources")
+    __slots__ = (
+        "_definitions", "_deliveries", "_held", "_left", "_lingering", "_matcher", "_permanent", "_record", "_sources",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -41,21 +44,23 @@ class Attachments:
         sources: Sources | None = None,
         permanent: Container[str] | None = None,
         record: Callable[[Record], None] = lambda _: None,
+        held: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`permanent`: names of the configuration's subscriptions; None: of all that are there. `record` is told of
-        each change of the engine's subscriptions.
+        each change of the engine's subscriptions. `held`: whether a cursor needs the one of this name.
         """
         self._matcher = matcher
         self._record = record
+        self._held = held
         self._sources = sources  # that know of all subscriptions which the engine has now
         # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
         self._definitions: dict[str, SubscriptionDefinition] = dict(matcher.subscriptions)
         self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
-        self._left: dict[str, None] = dict.fromkeys(n for n in self._definitions if n not in self._permanent)
-        self._deliveries: dict[str, dict[bytes, Delivery]] = {}
+        self._left: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
+        self._deliveries: dict[str, dict[bytes, AnyDelivery]] = {}
         self._lingering: dict[str, None] = {}
 
-    def of(self, name: str) -> Mapping[bytes, Delivery]:
+    def of(self, name: str) -> Mapping[bytes, AnyDelivery]:
         """The deliveries of a subscription by session, in the order in which they attached. O(1)."""
         return self._deliveries.get(name, _NOBODY)
 
@@ -64,7 +69,7 @@ class Attachments:
         """Every subscription of the engine by name."""
         return self._definitions
 
-    def attach(self, session: bytes, request: Subscribe, delivery: Delivery, flow: Flow | None = None) -> bool:
+    def attach(self, session: bytes, request: Subscribe, delivery: AnyDelivery, flow: Flow | None = None) -> bool:
         """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing.
 
         `flow`: of what is new, where sources are kept.
@@ -119,11 +124,18 @@ class Attachments:
         if deliveries:
             return
         del self._deliveries[name]
-        if name not in self._permanent:
+        self.release(name)
+
+    def release(self, name: str) -> None:
+        """A client or a cursor needs it no more; it goes where that was the last one."""
+        if name not in self._deliveries and not self._stays(name):
             self._lingering[name] = None
             self._remove_lingering()
 
-    def entries(self) -> Iterable[tuple[SubscriptionDefinition, Mapping[bytes, Delivery]]]:
+    def _stays(self, name: str) -> bool:
+        return name in self._permanent or self._held(name)
+
+    def entries(self) -> Iterable[tuple[SubscriptionDefinition, Mapping[bytes, AnyDelivery]]]:
         """Every subscription of the engine with its deliveries, sorted by name."""
         for name in sorted(self._definitions):
             yield self._definitions[name], self.of(name)
@@ -149,7 +161,7 @@ class Attachments:
                 assert delivery.subscription == name
                 delivery.check_invariants()
         for name in subscriptions:
-            kept = name in self._permanent or name in self._lingering or name in self._left
+            kept = self._stays(name) or name in self._lingering or name in self._left
             assert name in self._deliveries or kept
         assert not (self._lingering | self._left).keys() & self._deliveries.keys()
 

@@ -12,7 +12,9 @@ from typing import Final, final
 from ..engine.shares import taken_out
 from .attachments import Attachments
 from .boundary import Send
-from .delivery import Delivery, encoded
+from .cursors import Cursors
+from .delivery import encoded
+from .durable_delivery import AnyDelivery
 from .matcher import Result
 
 TURN_RESULTS_MAX: Final = 512
@@ -23,11 +25,12 @@ TURN_RESULTS_MAX: Final = 512
 class Distribution:
     """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
 
-    __slots__ = ("_attachments", "missed", "ready", "results", "sent")
+    __slots__ = ("_attachments", "_cursors", "missed", "ready", "results", "sent")
 
-    def __init__(self, attachments: Attachments) -> None:
+    def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
         self._attachments = attachments
-        self.ready: dict[tuple[bytes, str], Delivery] = {}
+        self._cursors = Cursors() if cursors is None else cursors
+        self.ready: dict[tuple[bytes, str], AnyDelivery] = {}
         self.results = 0
         self.sent = 0
         self.missed = 0
@@ -39,7 +42,9 @@ class Distribution:
         """
         count = 0
         touched: dict[str, None] = {}
-        for share in taken_out(results):
+        shares = taken_out(results)
+        self._cursors.found_too_many(shares)
+        for share in shares:
             count += 1 if share.count is None else share.count
             for delivery in self._attachments.of(share.subscription).values():
                 delivery.defer(share)
@@ -48,9 +53,12 @@ class Distribution:
             count += 1
             name = result.subscription
             deliveries = self._attachments.of(name)
-            if not deliveries:
+            cursors = self._cursors.of(name)
+            if not (deliveries or cursors):
                 continue
             line, time = encoded(result)
+            for cursor in cursors:
+                cursor.keep(line)
             for delivery in deliveries.values():
                 delivery.offer(line, time)
             touched[name] = None
@@ -62,7 +70,7 @@ class Distribution:
             for send in self.due(key, delivery)
         ]
 
-    def due(self, key: bytes, delivery: Delivery, making: int = 0) -> list[Send]:
+    def due(self, key: bytes, delivery: AnyDelivery, making: int = 0) -> list[Send]:
         """What may be sent to this session now; with `making`, also of what has to be made first, at most so many."""
         sent, missed = delivery.sent, delivery.missed
         sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
@@ -84,7 +92,7 @@ class Distribution:
                 return self.due(at[0], delivery, TURN_RESULTS_MAX)
         return []
 
-    def pause(self, key: bytes, delivery: Delivery) -> None:
+    def pause(self, key: bytes, delivery: AnyDelivery) -> None:
         """This session has no connection."""
         delivery.pause()
         self.forget(key, delivery.subscription)
@@ -93,7 +101,7 @@ class Distribution:
         """This session is not attached any more."""
         self.ready.pop((key, name), None)
 
-    def check_invariants(self, sessions: Mapping[bytes, Mapping[str, Delivery]]) -> None:
+    def check_invariants(self, sessions: Mapping[bytes, Mapping[str, AnyDelivery]]) -> None:
         """For tests; `sessions`: what each has."""
         for key, deliveries in sessions.items():
             for name, delivery in deliveries.items():

@@ -21,18 +21,21 @@ still a connection. Only Gone releases a session's subscriptions.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from functools import partial
 from typing import Any, Final, final
 
 from .. import __version__
 from ..events import ForetellError, LimitExceeded, UnknownSubscription, suggestion
 from ..wire import (
     VERSION,
+    Acknowledge,
     AddStream,
     Busy,
     Closing,
     Credit,
     DescribeStream,
     Done,
+    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -47,7 +50,6 @@ from ..wire import (
     StatisticsReport,
     Streams,
     Subscribe,
-    Subscribed,
     Unsubscribe,
     Welcome,
     WireError,
@@ -56,8 +58,8 @@ from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .cursors import Cursors
 from .declaring import declare
-from .delivery import Delivery
 from .distribution import Distribution
 from .intake import Intake
 from .limits import Limits
@@ -75,15 +77,13 @@ from .matcher import Matcher
 from .permissions import Access, open_access
 from .records import Record
 from .sessions import Session, Sessions
+from .subscribing import MEMORY, Subscribing
 from .taken import Taken
 
 SOFTWARE: Final = f"foretell {__version__}"
 
 DRAIN_RETRY_MICROSECONDS: Final = 1_000_000
 """When to try again what a stopping broker has refused: there may be another one by then."""
-
-MEMORY: Final = "memory"
-"""What a receipt promises without a journal: that the events are in the broker's memory."""
 
 
 @final
@@ -93,13 +93,27 @@ class Kernel:
     Subscriptions that the engine has already belong to the configuration and stay. `around` gives further groups of
     statistics, of what is around the kernel. `secret`: of which the names of sessions that can be resumed are made.
 
-    With a journal: `taken` is what was taken before, `durability` what receipts promise, `permanent` are the names of
-    the configuration's subscriptions; the engine's others wait for their clients to come back.
+    With a journal: `taken` is what was taken before, `cursors` what was kept, `durability` what receipts promise,
+    `permanent` are the names of the configuration's subscriptions; the engine's others wait for their clients to come
+    back.
     """
 
     __slots__ = (
-        "_admission", "_around", "_attachments", "_counts", "_distribution", "_draining", "_durability", "_intake",
-        "_left_until", "_limits", "_matcher", "_records", "_sessions",
+        "_admission",
+        "_around",
+        "_attachments",
+        "_counts",
+        "_cursors",
+        "_distribution",
+        "_draining",
+        "_durability",
+        "_intake",
+        "_left_until",
+        "_limits",
+        "_matcher",
+        "_records",
+        "_sessions",
+        "_subscribing",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +126,7 @@ class Kernel:
         taken: Taken | None = None,
         durability: str = MEMORY,
         permanent: Container[str] | None = None,
+        cursors: Cursors | None = None,
     ) -> None:
         self._matcher = matcher
         self._around = around
@@ -120,10 +135,16 @@ class Kernel:
         self._durability = durability
         self._records: list[Record] = []
         self._intake = Intake(matcher, self._admission, taken or Taken(), durability, self._record)
-        self._attachments = Attachments(matcher, self._admission.sources, permanent, self._record)
-        self._distribution = Distribution(self._attachments)
+        self._cursors = cursors = Cursors() if cursors is None else cursors
+        sources = self._admission.sources
+        self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
+        self._distribution = Distribution(self._attachments, cursors)
         self._draining = False
         self._sessions = Sessions(secret)
+        self._subscribing = Subscribing(
+            matcher, self._limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
+            durability, self._record,
+        )  # fmt: skip
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0}
 
@@ -174,6 +195,7 @@ class Kernel:
             **self._counts,
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
+            **self._cursors.statistics(),
             **self._admission.statistics(),
         }
         return {
@@ -195,6 +217,7 @@ class Kernel:
     def check_invariants(self) -> None:
         """For tests."""
         self._attachments.check_invariants()
+        self._cursors.check_invariants()
         self._intake.taken.check_invariants()
         self._sessions.check_invariants()
         sessions = dict(self._sessions.everybody())
@@ -259,14 +282,20 @@ class Kernel:
             case Credit():
                 return self._credit(key, session, message)
             case Subscribe(name=name, received=int(received)) if name in session.deliveries:
-                return self._go_on(key, session.deliveries[name], message, received)
+                return self._subscribing.go_on(key, session.deliveries[name], message, received)
             case Subscribe():
-                answer: Message = self._subscribe(key, session, message)
+                self._check_open()
+                return self._subscribing.subscribe(key, session, message)
+            case Forget():
+                return self._subscribing.forget(key, session, message)
+            case Acknowledge(correlation):
+                self._subscribing.acknowledge(session, message)
+                answer: Message = Done(correlation)
             case Unsubscribe(correlation, name):
                 if name not in session.deliveries:
                     hint = suggestion(name, session.deliveries)
                     raise UnknownSubscription(f"subscription {name!r}: this client has not subscribed to it{hint}")
-                self._detach(key, session, name)
+                self._subscribing.detach(key, session, name)
                 answer = Done(correlation)
             case AddStream(correlation):
                 declared = declare(self._matcher, self._limits, user, message)
@@ -279,8 +308,8 @@ class Kernel:
             case ListStreams():
                 answer = streams_page(admission.visible(user, self._matcher.streams), message)
             case ListSubscriptions():
-                entries = self._attachments.entries()
-                answer = subscriptions_page((each for each in entries if admission.sees(user, each[0].name)), message)
+                entries = (each for each in self._attachments.entries() if admission.sees(user, each[0].name))
+                answer = subscriptions_page(entries, partial(self._subscribing.kept, user), message)
             case Statistics(correlation):
                 user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())
@@ -296,33 +325,6 @@ class Kernel:
     def _check_open(self) -> None:
         if self._draining:
             raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
-
-    def _subscribe(self, key: bytes, session: Session, request: Subscribe) -> Subscribed:
-        self._check_open()
-        limit = self._limits.session_subscriptions
-        if len(session.deliveries) >= limit:
-            raise LimitExceeded(f"session_subscriptions: this broker takes {limit:,} subscriptions of one client")
-        admission, account, known = self._admission, session.account, self._attachments.definitions
-        existing = known.get(request.name)
-        flow = admission.check_subscribe(account, request, existing, self._matcher.streams, known)
-        if flow is not None:
-            readers = ((name, each.account.user) for _, each in self._sessions.everybody() for name in each.deliveries)
-            admission.check_readers(flow, readers)
-        delivery = Delivery(request.name, self._limits, request.credits, resumable=session.token is not None)
-        attached = self._attachments.attach(key, request, delivery, flow)
-        try:
-            account.attach(admission.states(request.name))
-        except LimitExceeded:
-            self._attachments.detach(key, request.name)
-            raise
-        session.deliveries[request.name] = delivery
-        return Subscribed(request.correlation, request.name, attached)
-
-    def _go_on(self, key: bytes, delivery: Delivery, request: Subscribe, received: int) -> list[Send]:
-        """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
-        self._distribution.missed += delivery.resume(received, request.credits)
-        subscribed = Subscribed(request.correlation, request.name, True, True)
-        return [Send(key, subscribed), *self._distribution.due(key, delivery)]
 
     def _credit(self, key: bytes, session: Session, grant: Credit) -> list[Send]:
         delivery = session.deliveries.get(grant.name)
@@ -363,17 +365,11 @@ class Kernel:
         session = self._sessions.remove(key)
         if session is not None:
             for name in tuple(session.deliveries):
-                self._detach(key, session, name)
+                self._subscribing.detach(key, session, name)
             self._admission.leave(session.account)
 
-    def _detach(self, key: bytes, session: Session, name: str) -> None:
-        del session.deliveries[name]
-        session.account.detach(self._admission.states(name))
-        self._distribution.forget(key, name)
-        self._attachments.detach(key, name)
-
     def _change(self, limits: Limits, access: Access) -> list[Send]:
-        self._limits = limits
+        self._limits = self._subscribing.limits = limits
         self._admission.change(access)
         sends: list[Send] = []
         for key, session in self._sessions.everybody():

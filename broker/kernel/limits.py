@@ -41,6 +41,16 @@ class Limits:
     """How long a session that asked for it is kept after its connection has ended, with what it has subscribed to and
     what waits for it."""
 
+    durable_cursors: int = 100
+    """Cursors of durable subscriptions, of all clients together; a further one is refused."""
+
+    durable_notifications: int = 10_000
+    """Results that a new cursor keeps until they are acknowledged. From the one beyond it on the oldest is dropped, and
+    an `incomplete` in the place of those dropped says how many they were."""
+
+    durable_bytes: int = 16 * 1024 * 1024
+    """The same in bytes, as estimated by cursors.KEPT_BYTES_EXTRA; the newest result is always kept."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

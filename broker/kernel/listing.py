@@ -21,7 +21,7 @@ from ..wire import (
     Subscriptions,
 )
 from ..wire.limits import PAGE_BYTES_TARGET
-from .delivery import Delivery
+from .durable_delivery import AnyDelivery
 
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 
@@ -87,9 +87,11 @@ def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) 
 
 
 def subscriptions_page(
-    known: Iterable[tuple[SubscriptionDefinition, Mapping[bytes, Delivery]]], request: ListSubscriptions
+    known: Iterable[tuple[SubscriptionDefinition, Mapping[bytes, AnyDelivery]]],
+    kept: Callable[[str], dict[str, int]],
+    request: ListSubscriptions,
 ) -> Subscriptions:
-    """The subscriptions behind `after`; `known` is sorted by name."""
+    """The subscriptions behind `after`; `known` is sorted by name, and `kept` tells the cursors of one."""
     entries, more = _page(
         (
             SubscriptionEntry(
@@ -98,11 +100,12 @@ def subscriptions_page(
                 definition.query,
                 len(deliveries),
                 countable(sum(delivery.waiting for delivery in deliveries.values())),
+                kept(definition.name),
             )
             for definition, deliveries in known
             if definition.name > request.after
         ),
-        lambda entry: len(entry.query),
+        lambda entry: len(entry.query) + sum(len(name) + 8 for name in entry.cursors),
     )
     return Subscriptions(request.correlation, entries, more)
 

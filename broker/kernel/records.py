@@ -93,6 +93,18 @@ class ModelChanged:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CursorAdded:
+    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them."""
+
+    cursor: str
+    subscription: str
+    owner: str
+    notifications: int
+    size: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class CursorMoved:
     """A durable cursor has done with everything up to this position; None: it is given up."""
 
@@ -119,6 +131,7 @@ Record: TypeAlias = (
     | Punctuated
     | LimitsChanged
     | ModelChanged
+    | CursorAdded
     | CursorMoved
     | CursorOvertaken
 )

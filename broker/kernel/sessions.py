@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final, final
 
 from .accounts import Account
-from .delivery import Delivery
+from .durable_delivery import AnyDelivery
 
 TOKEN_BYTES: Final = 16
 
@@ -28,7 +28,7 @@ class Session:
     software: str
     heard: int
     token: bytes | None = None
-    deliveries: dict[str, Delivery] = field(default_factory=dict)
+    deliveries: dict[str, AnyDelivery] = field(default_factory=dict)
 
 
 @final
@@ -52,6 +52,10 @@ class Sessions:
         yield from tuple(self.present.items())
         for key, (session, _) in tuple(self._away.items()):
             yield key, session
+
+    def of(self, key: bytes) -> Session:
+        """The session of this key, wherever it is."""
+        return self.present[key] if key in self.present else self._away[key][0]
 
     @property
     def away(self) -> int:

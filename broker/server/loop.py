@@ -34,7 +34,7 @@ from ..kernel import (
     Tick,
     Turn,
 )
-from ..kernel.kernel import MEMORY
+from ..kernel.subscribing import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .durations import BUCKETS, Durations
@@ -93,10 +93,10 @@ class Broker:
         self._router = Router(address, keys, () if access is None else access.users)
         self._wake = Wake()
         keeper = None if keeping is None else keeping(lambda: self._wake.ask(Request.STORED))
-        taken = None if keeper is None else keeper.history.taken
+        taken, cursors = (None, None) if keeper is None else (keeper.history.taken, keeper.history.cursors)
         durability = MEMORY if keeper is None else keeper.durability
         secret = os.urandom(_SECRET_BYTES)
-        self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent)
+        self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent, cursors)
         self._kept = KeptKernel(self._kernel, keeper)
         self._keeper = keeper
         self._reload = reload

@@ -16,6 +16,7 @@ import msgpack
 from ..kernel.records import (
     Batch,
     ClockTick,
+    CursorAdded,
     CursorMoved,
     CursorOvertaken,
     LimitsChanged,
@@ -32,6 +33,7 @@ __all__ = [
     "KINDS",
     "Batch",
     "ClockTick",
+    "CursorAdded",
     "CursorMoved",
     "CursorOvertaken",
     "LimitsChanged",
@@ -66,6 +68,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     8: (ModelChanged, (_TEXT, _TEXT)),
     9: (CursorMoved, (_TEXT, _NUMBER_OR_NONE)),
     10: (CursorOvertaken, (_TEXT, _NUMBER, _NUMBER)),
+    11: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER)),
 }
 """By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning."""
 

@@ -11,12 +11,14 @@ from .codec import decode, decode_result, encode, encode_result
 from .errors import Busy, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
+    Acknowledge,
     AddStream,
     Closing,
     Credit,
     DescribeStream,
     Done,
     Failure,
+    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -48,6 +50,7 @@ __all__ = [
     "RESULT_BYTES_MAX",
     "TEXT_BYTES_MAX",
     "VERSION",
+    "Acknowledge",
     "AddStream",
     "Busy",
     "Closing",
@@ -55,6 +58,7 @@ __all__ = [
     "DescribeStream",
     "Done",
     "Failure",
+    "Forget",
     "Goodbye",
     "Hello",
     "ListStreams",

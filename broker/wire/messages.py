@@ -6,7 +6,7 @@ to the end and raises the version. Types and fields on the wire are in codec.MES
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 # ---- from the client ----
@@ -86,6 +86,9 @@ class Subscribe:
 
     `credits`: how many notifications may come before the next Credit. `received`: in a session that was resumed, how
     many had come; what was sent and has not come is sent again.
+
+    `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
+    acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
     """
 
     correlation: int
@@ -97,6 +100,8 @@ class Subscribe:
     forecast: dict[str, Any] | None
     credits: int
     received: int | None = None
+    durable: str | None = None
+    after: int | None = None
 
 
 @final
@@ -151,6 +156,25 @@ class Statistics:
     """Answered by StatisticsReport."""
 
     correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Acknowledge:
+    """Everything up to this position is done with, of a subscription that is attached by a cursor. Answered by Done."""
+
+    correlation: int
+    name: str
+    position: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """This cursor is not needed any more, with all that it keeps. Answered by Done."""
+
+    correlation: int
+    cursor: str
 
 
 # ---- from the broker, in answer ----
@@ -221,12 +245,17 @@ class Subscribed:
     """`attached`: the subscription existed before, so that it may already have runs under way.
 
     `resumed`: this session had it already, and its notifications go on with their numbers.
+
+    With a cursor: `durability`, what an acknowledgement and all that is kept promise, in the words of Published; and
+    `position`, that of the first that comes, or is told as missing.
     """
 
     correlation: int
     name: str
     attached: bool
     resumed: bool = False
+    durability: str | None = None
+    position: int | None = None
 
 
 @final
@@ -255,13 +284,15 @@ class Streams:
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionEntry:
-    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions."""
+    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
+    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
 
     name: str
     language: str
     query: str
     subscribers: int
     queued: int
+    cursors: dict[str, Any] = field(default_factory=dict)
 
 
 @final
@@ -307,12 +338,18 @@ class Failure:
 @final
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """Encoded results of one subscription; `first` numbers the first of them, without a gap from 1 for each session."""
+    """Encoded results of one subscription; `first` numbers the first of them, without a gap from 1 for each session.
+
+    Of a cursor: `position` is that of the first, the others follow it; an `incomplete` for what was dropped comes
+    alone, with the last position that is missing. `redelivered`: these may have come before.
+    """
 
     correlation: int
     subscription: str
     first: int
     results: tuple[bytes, ...]
+    position: int | None = None
+    redelivered: bool = False
 
 
 @final
@@ -345,6 +382,8 @@ Message: TypeAlias = (
     | ListStreams
     | ListSubscriptions
     | Statistics
+    | Acknowledge
+    | Forget
     | Welcome
     | Done
     | Pong

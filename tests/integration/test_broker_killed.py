@@ -8,15 +8,16 @@ import os
 import random
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from doubles.broker_process import BrokerProcess, broker_process
 
 from broker.engine import Engine
-from client import Client, Receipt, Reconnect
+from client import Busy, Client, ConnectionLost, Receipt, Reconnect, RequestTimeout, Subscription
 
 PATIENCE = 60
 QUICK = Reconnect(first=0.05, greatest=0.3)
@@ -122,6 +123,62 @@ def expected(batches: list[tuple[list[int], list[tuple[str, int]]]]) -> list[str
         engine.publish("S", times, rows)
     last = BATCHES * ROWS
     return [result.line()["id"] for key in "abcdefgh" for result in engine.publish("S", [last], [(key, last)])]
+
+
+def test_a_durable_subscriber_gets_all_of_it_under_the_same_ids_and_positions(tmp_path: Path) -> None:
+    text = f'address = "tcp://127.0.0.1:{free_port()}"\n[journal]\npath = "{tmp_path}/data"\ncheckpoint_bytes = 2_000\n'
+    engine = Engine()
+    engine.add_stream("S", {"k": "string", "x": "int"})
+    engine.subscribe("pairs", query=PAIRS)
+    ids: list[str] = []
+    read: dict[int, str] = {}
+    again = 0
+    chance = random.Random(2)
+    progress = threading.Semaphore(0)
+    with (
+        killed_now_and_then(text, progress) as address,
+        Client(address, timeout=PATIENCE, reconnect=QUICK) as writer,
+        Client(address, timeout=PATIENCE, reconnect=QUICK) as reader,
+    ):
+        writer.add_stream("S", {"k": "string", "x": "int"})
+        subscription = attached(reader)
+        assert subscription.durability == "always"
+        for number in range(BATCHES // 2):
+            times, rows = batch(number, chance)
+            writer.publish_batch("S", times, rows)
+            ids += [result.line()["id"] for result in engine.publish("S", times, rows)]
+            if number % 20 == 10:
+                progress.release()
+            if number % 3 == 0:
+                continue
+            while max(read, default=0) < len(ids):
+                notification = subscription.next(PATIENCE)
+                assert notification is not None
+                assert (notification.kind, notification.position is None) == ("match", False)
+                assert notification.position is not None
+                assert read.setdefault(notification.position, str(notification.id)) == notification.id
+                again += notification.redelivered
+            match number % 9:
+                case 1:
+                    subscription.acknowledge()
+                case 2 | 5:  # without an acknowledgement: some of it comes again
+                    with suppress(ConnectionLost, RequestTimeout):
+                        subscription.close()
+                    subscription = attached(reader)
+    assert read == dict(enumerate(ids, 1))
+    assert again > 0
+
+
+def attached(client: Client) -> Subscription:
+    """The request may be under way when the broker is killed, and is not repeated by itself then."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return client.subscribe("pairs", query=PAIRS, durable="reader")
+        except (Busy, ConnectionLost, RequestTimeout):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def test_a_call_that_was_under_way_is_repeated(tmp_path: Path) -> None:

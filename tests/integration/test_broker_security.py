@@ -202,9 +202,10 @@ def test_oversized_and_deeply_nested_messages_are_refused(site: Site) -> None:
             for _ in range(40):
                 within = [within]
             forecast = {"within": within}
+            nils = (None, None, None)
             for frames, reason in (
                 ((deep,), "not msgpack within the limits"),
-                ((msgpack.packb([6, 2, "x", "cayuga", "q", None, None, forecast, 1, None]),), "nested at most 8 deep"),
+                ((msgpack.packb([6, 2, "x", "cayuga", "q", None, None, forecast, 1, *nils]),), "nested at most 8 deep"),
                 ((msgpack.packb([11, 3, "x" * 300]),), "a string of at most 256 characters"),
                 ((msgpack.packb([5, 4, "Stock", None, [[1]] * 9_000, None, None]),), "not msgpack within the limits"),
                 ((b"\xdd\xff\xff\xff\xff",), "not msgpack within the limits"),

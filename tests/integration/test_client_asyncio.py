@@ -17,11 +17,13 @@ from client import (
     FlowEvent,
     Happening,
     LateEvent,
+    ProtocolError,
     QueryError,
     Reconnect,
     RequestTimeout,
     Subscription,
     UnknownStream,
+    UnknownSubscription,
     aio,
 )
 from client import blocking as blocking_module
@@ -67,6 +69,32 @@ def test_publish_and_subscribe() -> None:
         assert [stream.name for stream in await client.streams()] == ["S"]
         assert await client.subscriptions() == []
         assert (await client.statistics())["broker"]["events"] == 3
+
+    played(story)
+
+
+def test_a_durable_subscription_goes_on_where_it_was_acknowledged() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        async with await client.subscribe("all", query="SELECT * FROM S", durable="mine") as subscription:
+            assert subscription.durability == "memory"
+            await subscription.acknowledge()  # of nothing
+            await client.publish_batch("S", [1, 2], [(1,), (2,)])
+            assert [(await anext(subscription)).position for _ in range(2)] == [1, 2]
+            await subscription.acknowledge(1)
+            with pytest.raises(ProtocolError, match="2 is the last position that was sent"):
+                await subscription.acknowledge(3)
+            with pytest.raises(DefinitionError, match="expected a position"):
+                await subscription.acknowledge(0)
+        await client.publish("S", {"x": 3}, time=3)
+        async with await client.subscribe("all", durable="mine") as subscription:
+            found = [await anext(subscription) for _ in range(2)]
+            assert [(each.position, each.redelivered) for each in found] == [(2, True), (3, False)]
+            await client.forget("mine")
+            assert await subscription.poll() is None
+        assert await client.subscriptions() == []
+        with pytest.raises(UnknownSubscription):
+            await client.forget("mine")
 
     played(story)
 

@@ -38,7 +38,7 @@ def test_subscriptions_go_on_after_a_restart_and_the_gap_is_told() -> None:
         client = Client(broker.address, timeout=60, reconnect=QUICK, on_event=told.append)
         client.add_stream("S", {"x": "int"})
         subscription = client.subscribe("all", query="SELECT * FROM S", window=2)
-        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
+        client.publish_batch("S", [1, 2], [(1,), (2,)])  # a third could come or not before the broker is killed
         assert subscription.next(60) is not None
         broker.process.kill()
         broker.process.wait()

@@ -77,13 +77,16 @@ def test_publish_subscribe_and_listings(
     address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORETELL_BROKER", address)
-    with subprocess.Popen(
-        command("subscribe", "jumps", "--file", str(folder / "s.toml"), "--count", "2", "--broker", address),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        stderr=subprocess.PIPE,
-    ) as subscriber, killed_if_left(subscriber):
+    with (
+        subprocess.Popen(
+            command("subscribe", "jumps", "--file", str(folder / "s.toml"), "--count", "2", "--broker", address),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            stderr=subprocess.PIPE,
+        ) as subscriber,
+        killed_if_left(subscriber),
+    ):
         assert subscriber.stderr is not None
         assert subscriber.stderr.readline() == "subscribed to jumps\n"
         (stream,) = map(json.loads, printed(capsys, "streams"))
@@ -108,6 +111,23 @@ def test_publish_subscribe_and_listings(
     assert [result["end"] for result in results] == [2, 3]
     statistics = [json.loads(line) for line in printed(capsys, "stats")]
     assert {"group": "broker", "name": "events", "value": 4} in statistics
+
+
+def test_a_durable_subscription_goes_on_with_each_call(
+    address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETELL_BROKER", address)
+    durable = ("subscribe", "jumps", "--file", "s.toml", "--durable", "mine", "--timeout")
+    assert printed(capsys, *durable, "0") == []
+    Path("e.jsonl").write_text("".join(stock(time, 100 * 2**time) for time in range(1, 4)))
+    printed(capsys, "publish", "Stock", "e.jsonl")
+    (kept,) = map(json.loads, printed(capsys, "subscriptions"))
+    assert kept["cursors"] == {"mine": 2}
+    for position in (1, 2):
+        (line,) = map(json.loads, printed(capsys, *durable, "60", "--count", "1"))
+        assert line["position"] == position
+    (kept,) = map(json.loads, printed(capsys, "subscriptions"))
+    assert kept["cursors"] == {"mine": 0}
 
 
 def test_stats_have_a_group_for_the_forecasts_of_each_subscription(

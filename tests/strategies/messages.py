@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from broker.wire import (
     VERSION,
+    Acknowledge,
     AddStream,
     Closing,
     Credit,
     DescribeStream,
     Done,
     Failure,
+    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -72,7 +74,7 @@ def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[obj
 _stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count)
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
-_subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts))
+_subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))
 _forecast = st.none() | options
 _token = st.none() | st.binary(max_size=64)
 _flag = st.none() | st.booleans()
@@ -84,7 +86,18 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(AddStream, counts, *_stream_fields),
     batches(),
     st.builds(
-        Subscribe, counts, texts, texts, _optional_text, _flag, _optional_text, _forecast, _credits, _optional_count
+        Subscribe,
+        counts,
+        texts,
+        texts,
+        _optional_text,
+        _flag,
+        _optional_text,
+        _forecast,
+        _credits,
+        _optional_count,
+        _optional_text,
+        _optional_count,
     ),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
@@ -92,16 +105,18 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(ListStreams, counts, texts),
     st.builds(ListSubscriptions, counts, texts),
     st.builds(Statistics, counts),
+    st.builds(Acknowledge, counts, texts, counts),
+    st.builds(Forget, counts, texts),
     st.builds(Welcome, counts, counts, texts, counts, _token),
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
-    st.builds(Subscribed, counts, texts, st.booleans(), st.booleans()),
+    st.builds(Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, _optional_count),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
     st.builds(StatisticsReport, counts, options),
     st.builds(Failure, counts, texts, texts, _optional_count, _optional_count, _optional_text, _optional_count),
-    st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8))),
+    st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8)), _optional_count, st.booleans()),
     st.builds(Probe, counts),
     st.builds(Closing, counts, texts),
 )

@@ -19,12 +19,14 @@ from doubles.process_gauges import resident_kilobytes
 
 from broker.wire import (
     VERSION,
+    Acknowledge,
     AddStream,
     Closing,
     Credit,
     DescribeStream,
     Done,
     Failure,
+    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -55,6 +57,7 @@ from broker.wire import (
 )
 
 _QUERY: Final = "SELECT * FROM FILTER{DUR < 60}(S NEXT{$2.name = $1.name} S)"
+_FORECAST: Final = {"within": "60 s", "threshold": 0.5, "context": ("key",)}
 _RESULT: Final = {"kind": "match", "subscription": "a", "id": "0" * 24, "start": 1, "end": 2, "data": {"x": [1, 2.5]}}
 _SCHEMA: Final = {"name": "string", "price": "float", "volume": "int"}
 
@@ -64,23 +67,25 @@ SAID: Final[tuple[Message, ...]] = (
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
     Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None),
-    Subscribe(6, "a", "cayuga", _QUERY, True, None, {"within": "60 s", "threshold": 0.5, "context": ("key",)}, 1_000),
+    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 1_000, None, "mine", 4),
     Unsubscribe(7, "a"),
     Credit(0, "a", 500),
     DescribeStream(8, "S"),
     ListStreams(9, ""),
     ListSubscriptions(10, "a"),
     Statistics(11),
+    Acknowledge(13, "a", 5),
+    Forget(14, "mine"),
     Welcome(1, VERSION, "foretell", 30, bytes(16)),
     Done(12),
     Pong(13),
     Published(5, 2, 3, 1, (Refusal(1, "late", "expected a time of 3 or later, found 2"),)),
-    Subscribed(6, "a", True, False),
+    Subscribed(6, "a", True, False, "always", 5),
     Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5),), False),
-    Subscriptions(10, (SubscriptionEntry("a", "cayuga", _QUERY, 3, 17),), True),
+    Subscriptions(10, (SubscriptionEntry("a", "cayuga", _QUERY, 3, 17, {"mine": 3}),), True),
     StatisticsReport(11, {"broker": {"events": 1, "share": 0.5}}),
     Failure(6, "query", "expected a name", 1, 5, "x y\n  ^", None),
-    Notifications(0, "a", 1, (encode_result(_RESULT), encode_result({**_RESULT, "tuples": 2**80}))),
+    Notifications(0, "a", 1, (encode_result(_RESULT), encode_result({**_RESULT, "tuples": 2**80})), 5, True),
     Probe(0),
     Closing(0, "the broker is stopping"),
 )
@@ -126,7 +131,7 @@ def attack(count: int, seed: int) -> Counter[str]:
     """So many frames from this seed: how many were messages and results, and how many were refused."""
     chance = Random(seed)
     frames = [encode(message) for message in SAID]
-    results = list(SAID[21].results) if isinstance(SAID[21], Notifications) else []
+    results = list(SAID[23].results) if isinstance(SAID[23], Notifications) else []
     met: Counter[str] = Counter()
     for number in range(count):
         frame = mutated(chance, frames)

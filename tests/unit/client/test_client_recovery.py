@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import DefinitionError, ForetellError
-from broker.kernel import Drain, Gone, Kernel, Limits, Received
-from broker.wire import AddStream, Failure, Message, Publish, decode, encode
+from broker.kernel import Cursors, Drain, Gone, Kernel, Limits, Received
+from broker.wire import AddStream, Failure, Message, Publish, Subscribe, decode, encode
 from client import (
     Advice,
     Busy,
@@ -32,7 +32,7 @@ from client import (
 from client.calls import Calls, hello, run
 from client.reconnection import is_passing
 from client.recovery import Recovery
-from client.renewal import Renewal
+from client.renewal import HELD_ATTEMPTS_MAX, Renewal
 from client.session import Session
 
 
@@ -394,3 +394,91 @@ def test_a_hello_that_is_answered_with_something_else_is_final(session: Session)
 )
 def test_every_error_says_whose_fault_it_is_and_whether_a_retry_is_safe(error: ForetellError, expected: Advice) -> None:
     assert advice(error) == expected
+
+
+def come_back(session: Session, broker: Broker) -> None:
+    session.lost = ConnectionLost("it has ended")
+    renewal = Renewal(session, partial(hello, session))
+    for frame in renewal.frames:
+        broker.send(frame)
+    assert renewal.done()
+
+
+@pytest.mark.parametrize(("durability", "gaps"), [("always", 0), ("memory", 1)])
+def test_what_a_cursor_keeps_goes_on_without_a_gap_where_the_broker_comes_back(durability: str, gaps: int) -> None:
+    session = Session()
+    broker = Broker(session)
+    engine, cursors = SmallEngine(), Cursors()
+
+    def restart() -> None:
+        broker.kernel = Kernel(engine, durability=durability, permanent=(), cursors=cursors)
+
+    restart()
+    calls = Calls(session)
+    run(calls.open(), broker.exchange)
+    run(calls.add_stream("S", {}, None, "arrival", None, None), broker.exchange)
+    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 4, "mine")), broker.exchange)
+    publish(session, broker, [1, 2])
+    assert session.take("all")[0] is not None
+    run(calls.acknowledge("all", None), broker.exchange)
+    broker.kernel.step(Gone(b"it"), 0)
+    restart()
+    if gaps:
+        cursors.restore([])
+        restart()
+    come_back(session, broker)
+    publish(session, broker, [7, 8])
+    found = []
+    while (notification := session.take("all")[0]) is not None:
+        found.append((notification.position, notification.end))
+    expected = [(2, 2), (None, None), (1, 7), (2, 8)] if gaps else [(2, 2), (3, 7), (4, 8)]
+    assert found == expected
+    assert len(session.happened) == gaps
+
+
+def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap(session: Session, broker: Broker) -> None:
+    """As when the power goes and the mode does not promise otherwise."""
+    engine, cursors = SmallEngine(), Cursors()
+    engine.add_stream("S", {})
+    broker.kernel = Kernel(engine, durability="os", permanent=(), cursors=cursors)
+    calls = Calls(session)
+    session.inboxes.clear()
+    run(calls.open(), broker.exchange)
+    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
+    publish(session, broker, [1])
+    saved = cursors.save()
+    publish(session, broker, [2, 3])
+    cursors.restore(saved)
+    broker.kernel = Kernel(engine, durability="os", permanent=(), cursors=cursors)
+    come_back(session, broker)
+    publish(session, broker, [7])
+    found = []
+    while (notification := session.take("all")[0]) is not None:
+        found.append((notification.position, notification.end, notification.redelivered))
+    before, again = [(1, 1, False), (2, 2, False), (3, 3, False)], [(1, 1, True), (2, 7, False)]
+    assert found == [*before, (None, None, False), *again]
+
+
+def test_a_cursor_that_somebody_else_has_is_asked_for_some_times_and_then_refused() -> None:
+    session = Session()
+    broker = Broker(session)
+    engine, cursors = SmallEngine(), Cursors()
+    engine.add_stream("S", {})
+    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+    calls = Calls(session)
+    run(calls.open(), broker.exchange)
+    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
+    for attempt in range(HELD_ATTEMPTS_MAX + 1):
+        broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+        broker.kernel.step(Received(b"other", hello(Session(), 1)), 0)
+        broker.kernel.step(Received(b"other", Subscribe(2, "all", "", None, None, None, None, 1, durable="mine")), 0)
+        session.lost = ConnectionLost("it has ended")
+        renewal = Renewal(session, partial(hello, session))
+        for frame in renewal.frames:
+            broker.send(frame)
+        if attempt < HELD_ATTEMPTS_MAX:
+            with pytest.raises(Busy, match="another client is attached"):
+                renewal.done()
+    assert renewal.done()
+    with pytest.raises(Busy, match="another client is attached"):
+        session.take("all")

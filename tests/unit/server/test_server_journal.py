@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DefinitionError, match="expected a broker's state"):
         state.restore(b"\xc0")
     with pytest.raises(Damaged, match="format 9"):
-        state.restore(b"\x94\x09\xc4\x00\x90\xa0")
+        state.restore(b"\x95\x09\xc4\x00\x90\xa0\x90")
 
 
 def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
