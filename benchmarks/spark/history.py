@@ -62,7 +62,7 @@ def subscriptions(stocks: Market, count: int, forecasts: bool = True) -> Subscri
 def session(master: str, memory: str = "2g", reuse: bool = True) -> SparkSession:
     """A quiet one of its own; `reuse`: workers live on from task to task."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    path = [*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)]  # what is compiled comes first, where it is named
     os.environ["PYTHONPATH"] = os.pathsep.join(path)  # workers import this package
     from pyspark.sql import SparkSession
 
