@@ -91,6 +91,8 @@ def draw_reliability(bins: DataFrame, file: Path) -> None:
 # %% All of it
 def main() -> None:
     matplotlib.use("Agg")
+    if len(sys.argv) != 2:
+        sys.exit("usage: python backtest_grid.py OUT")
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     subscriptions = Subscriptions.of_text(SUBSCRIPTIONS)
