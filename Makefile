@@ -21,7 +21,7 @@ NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
 NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events) tests/laws tests/conformance \
 	$(wildcard tests/integration/test_flights_*.py)
 
-TORTURE := PYTHONPATH=$(CURDIR):$(CURDIR)/tests ../$(BIN)/python -m
+TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
 .NOTPARALLEL:
 .PHONY: help demo test search torture lint types native bench clean require-python require-compiler require-toolchain
@@ -43,7 +43,8 @@ search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) tests/laws
 
-torture: $(VENV)/.dev  ## power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
+torture: native  ## kills, power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
+	@cd tests && $(TORTURE) torture.kills 1000
 	@cd tests && $(TORTURE) simulation.storage_torture 62000 100000
 	@cd tests && $(TORTURE) torture.frames 10000000
 	@cd tests && $(TORTURE) torture.requests 1000000
@@ -106,8 +107,7 @@ require-python:
 require-compiler:
 	@command -v gcc >/dev/null || { echo "make: gcc is missing; the compiled engine needs it" >&2; exit 1; }
 
-# No Spark job is run yet. The test run of later releases runs some, and asks for Java now so that a machine that can run
-# the tests today can also run them then.
+# The test run has Spark jobs.
 require-toolchain: require-compiler | require-python
 	@command -v java >/dev/null || { echo "make: java is missing; the test run needs Java 17 or newer" >&2; exit 1; }
 	@java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | { read -r major; test "$${major:-0}" -ge 17; } || \

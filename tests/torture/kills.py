@@ -1,0 +1,225 @@
+"""Law: a broker that is killed under load, again and again: `python -m torture.kills [KILLS] [SEED] [FSYNC]`.
+
+Run in tests/, with the repository on PYTHONPATH. A publisher goes on by itself, with many batches under way; a durable
+subscriber reads, acknowledges some of it, and leaves now and then without a word. The broker is killed at random
+moments, also while it starts. In the end no batch may be lost or taken twice, and the subscriber must have had every
+match, under the ids and at the positions that an engine finds which was never killed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, final
+
+from doubles.broker_process import broker_process, spawn_broker
+
+from broker.engine import Engine
+from client import Busy, Client, ConnectionLost, Receipt, Reconnect, RequestTimeout, Subscription
+
+PATIENCE: Final = 120
+QUICK: Final = Reconnect(first=0.05, greatest=0.3)
+PAIRS: Final = "SELECT * FROM S NEXT{$1.k = $2.k} S"
+ROWS: Final = 5
+WINDOW: Final = 8
+ATTRIBUTES: Final = {"k": "string", "x": "int"}
+STARTS_KILLED: Final = 0.1
+"""The share of starts that are killed before the broker listens."""
+
+Batch = tuple[list[int], list[tuple[str, int]]]
+
+
+def free_port() -> int:
+    """One that stays free while there is no broker: below those that the system gives away."""
+    port = 20_000 + os.getpid() % 10_000
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                port += 1
+                continue
+            return port
+
+
+@final
+@dataclass
+class Killed:
+    """A broker that is killed and started again; `kills` so far. Its address stays the same."""
+
+    text: str
+    seed: int
+    address: str = ""
+    kills: int = 0
+    enough: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    ended: bool = False
+    failure: BaseException | None = None
+
+    def run(self, started: Callable[[], None]) -> None:
+        """Until it has ended. Each release of `enough` is a kill."""
+        chance = random.Random(self.seed)
+        try:
+            while not self.ended:
+                if self.kills and chance.random() < STARTS_KILLED:
+                    starting = spawn_broker(self.text)
+                    time.sleep(chance.random())
+                    starting.kill()
+                    starting.communicate()
+                    self.kills += 1
+                with broker_process(self.text) as broker:
+                    self.address = broker.address
+                    started()
+                    self.enough.acquire()
+                    time.sleep(chance.random() / 50)
+                self.kills += 1
+        except BaseException as error:  # told by whoever waits for it
+            self.failure = error
+        finally:
+            started()
+
+
+@contextmanager
+def killed_now_and_then(text: str, seed: int) -> Iterator[Killed]:
+    """The broker in a thread."""
+    killed = Killed(text, seed)
+    started = threading.Event()
+    thread = threading.Thread(target=killed.run, args=(started.set,))
+    thread.start()
+    try:
+        assert started.wait(PATIENCE)
+        yield killed
+    finally:
+        killed.ended = True
+        killed.enough.release()
+        thread.join(PATIENCE)
+    assert killed.failure is None, killed.failure
+
+
+@final
+class Reader:
+    """A durable subscriber in a thread: what it was told, by position."""
+
+    def __init__(self, address: str, seed: int) -> None:
+        self._address = address
+        self._chance = random.Random(seed)
+        self.told: dict[int, str] = {}
+        self.redelivered = 0
+        self.last: int | None = None
+        self.failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def finish(self, last: int) -> None:
+        """Comes back when everything up to this position was told."""
+        self.last = last
+        self._thread.join(PATIENCE)
+        assert self.failure is None, self.failure
+        assert not self._thread.is_alive(), f"{len(self.told):,} of {last:,} came"
+
+    def _run(self) -> None:
+        try:
+            with Client(self._address, timeout=PATIENCE, reconnect=QUICK) as client:
+                while self.last is None or len(self.told) < self.last:
+                    self._read(attached(client))
+        except BaseException as error:  # told by whoever waits for it
+            self.failure = error
+
+    def _read(self, subscription: Subscription) -> None:
+        for _ in range(self._chance.randrange(1, 400)):
+            found = subscription.next(0.5)
+            if found is None:
+                if self.last is not None and len(self.told) >= self.last:
+                    return
+                continue
+            if found.kind == "incomplete":
+                assert found.limit == "connection", found  # that some may have come before is no loss
+                continue
+            assert found.position is not None
+            assert self.told.setdefault(found.position, str(found.id)) == found.id, found
+            self.redelivered += found.redelivered
+            if self._chance.random() < 0.05:
+                with suppress(ConnectionLost, RequestTimeout):
+                    subscription.acknowledge()
+        with suppress(ConnectionLost, RequestTimeout):
+            subscription.close()
+
+
+def attached(client: Client) -> Subscription:
+    """The request may be under way when the broker is killed, and is not repeated by itself then."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return client.subscribe("pairs", query=PAIRS, durable="reader")
+        except (Busy, ConnectionLost, RequestTimeout):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def kills(count: int, seed: int, fsync: str, folder: Path) -> str:
+    """Kill it so often. What was met, in words; raises AssertionError for what must not be."""
+    text = (
+        f'address = "tcp://127.0.0.1:{free_port()}"\n[log]\nlevel = "error"\n[journal]\npath = "{folder}/data"\n'
+        f'fsync = "{fsync}"\ncheckpoint_bytes = 20_000\nsegment_bytes = 100_000\n'
+    )
+    engine = Engine()
+    engine.add_stream("S", ATTRIBUTES)
+    engine.subscribe("pairs", query=PAIRS)
+    ids: list[str] = []
+    receipts: list[int | None] = []
+    chance = random.Random(seed)
+    with killed_now_and_then(text, seed) as killed:
+        due = chance.randrange(1, 60)
+
+        def note(number: int, receipt: Receipt) -> None:
+            nonlocal due
+            assert number == len(receipts)
+            assert receipt.count == ROWS
+            receipts.append(receipt.first_id)
+            if len(receipts) >= due:
+                due = len(receipts) + chance.randrange(1, 60)
+                killed.enough.release()
+
+        with Client(killed.address, timeout=PATIENCE, reconnect=QUICK) as client:
+            client.add_stream("S", ATTRIBUTES)
+            reader = Reader(killed.address, seed)
+            attached(client).close()  # from here on every match is kept
+            reader.start()
+            with client.publisher("S", window=WINDOW, on_receipt=note) as publisher:
+                while killed.kills < count:
+                    times, rows = batch(publisher.sent, chance)
+                    ids += [result.line()["id"] for result in engine.publish("S", times, rows)]
+                    publisher.publish_batch(times, rows)
+            assert receipts == [1 + ROWS * number for number in range(len(receipts))]
+            reader.finish(len(ids))
+    assert reader.told == dict(enumerate(ids, 1))
+    return (
+        f"killed {killed.kills:,} times with fsync {fsync}: {len(receipts) * ROWS:,} events, {len(ids):,} matches, "
+        f"{reader.redelivered:,} of them told more than once"
+    )
+
+
+def batch(number: int, chance: random.Random) -> Batch:
+    times = [number * ROWS + index for index in range(ROWS)]
+    return times, [(chance.choice("abcdefgh"), time) for time in times]
+
+
+def main(count: str = "1000", seed: str = "0", fsync: str = "always") -> None:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"{kills(int(count), int(seed), fsync, Path(folder))}; {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
