@@ -37,6 +37,7 @@ from ..kernel import (
 from ..kernel.subscribing import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
+from .allocation import Trimming
 from .durations import BUCKETS, Durations
 from .keeping import Keeper
 from .kept_kernel import KeptKernel
@@ -105,6 +106,7 @@ class Broker:
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
         self._durations = Durations()
         self._complaints = Complaints()
+        self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -181,6 +183,7 @@ class Broker:
             if time.monotonic() >= next_tick:
                 self._happen(Tick())
                 self._complaints.tell()
+                self._trimming.go_on()
                 next_tick = time.monotonic() + TICK_SECONDS
             self._kept.advance(wall_clock())
             self._perform()
