@@ -32,6 +32,9 @@ PAIRS: Final = "SELECT * FROM S NEXT{$1.k = $2.k} S"
 ROWS: Final = 5
 WINDOW: Final = 8
 ATTRIBUTES: Final = {"k": "string", "x": "int"}
+AHEAD_MAX: Final = 2_000
+"""Matches that the subscriber has not read, at most: a cursor keeps a bounded number."""
+
 STARTS_KILLED: Final = 0.1
 """The share of starts that are killed before the broker listens."""
 
@@ -136,7 +139,7 @@ class Reader:
             self.failure = error
 
     def _read(self, subscription: Subscription) -> None:
-        for _ in range(self._chance.randrange(1, 400)):
+        for _ in range(self._chance.randrange(1, 1_000)):
             found = subscription.next(0.5)
             if found is None:
                 if self.last is not None and len(self.told) >= self.last:
@@ -198,6 +201,9 @@ def kills(count: int, seed: int, fsync: str, folder: Path) -> str:
             reader.start()
             with client.publisher("S", window=WINDOW, on_receipt=note) as publisher:
                 while killed.kills < count:
+                    while len(ids) - len(reader.told) > AHEAD_MAX and reader.failure is None:
+                        time.sleep(0.01)
+                    assert reader.failure is None, reader.failure
                     times, rows = batch(publisher.sent, chance)
                     ids += [result.line()["id"] for result in engine.publish("S", times, rows)]
                     publisher.publish_batch(times, rows)
