@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import random
+import sys
+
+import pytest
+
 from broker.engine import Engine
 from broker.engine.ordered import PURGE_MIN
 
@@ -89,3 +95,32 @@ def test_a_long_fold_keeps_and_releases_its_lineage() -> None:
     assert again.lineage == [*range(1, n + 3)]
     engine.unsubscribe("rise")
     engine.runtime.purge()
+
+
+@pytest.mark.parametrize(
+    ("language", "query"),
+    [
+        ("cayuga", "S"),
+        ("cayuga", "S NEXT{$2.name = $1.name AND DUR <= 3} S"),
+        ("ptopss", "FROM S a: name = 'a' b: name = 'b' MATCH a; b WITHIN 3"),
+        ("sase", "PATTERN SEQ(S a, S+ b[], S c) WHERE skip_till_next_match(a, b[], c) {a.name = c.name} WITHIN 4"),
+    ],
+)
+def test_results_that_were_read_leave_nothing(language: str, query: str) -> None:
+    engine = make()
+    engine.subscribe("read", language, query, lineage=True)
+    chance = random.Random(1)
+    seen: set[int] = set()
+
+    def go(first: int, count: int) -> None:
+        for time in range(first, first + count):
+            for result in engine.publish("S", [time], [(chance.choice("ab"), float(time))]):
+                seen.add(len(result.line()["id"]))
+
+    go(0, 2_000)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    go(2_000, 2_000)
+    gc.collect()
+    assert len(seen) == 1
+    assert sys.getallocatedblocks() - before < 300  # one in each second result would be 1,000
