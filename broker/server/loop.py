@@ -49,6 +49,8 @@ TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
 """How soon a full peer is tried again."""
 PASS_MESSAGES_MAX: Final = 256
+PASS_SECONDS_MAX: Final = 0.001
+"""No further message is taken in a pass that has lasted so long: what is to be sent waits for the end of its pass."""
 FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
@@ -262,6 +264,8 @@ class Broker:
                 self._step(Garbled(session, error))
             else:
                 self._request(Received(session, message, identity))
+            if time.monotonic() - self._passed >= PASS_SECONDS_MAX:
+                return
 
     def _request(self, received: Received) -> None:
         began = time.perf_counter_ns()
@@ -276,7 +280,6 @@ class Broker:
             self._kept.send([Send(received.session, Failure(message.correlation, "internal", reason))], wall_clock())
             if isinstance(message, Publish):
                 self._kept.fail(error)
-        self._perform()
         if isinstance(message, Publish):
             self._durations.add((time.perf_counter_ns() - began) // 1_000)
 
