@@ -171,8 +171,8 @@ class Broker:
             milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
             ready = dict(poller.poll(milliseconds))
             self._passed = time.monotonic()
-            if self._wake.reader.fileno() in ready and self._attend():
-                break
+            if self._wake.reader.fileno() in ready and (self._attend() or self._drained()):
+                break  # what has come after the request to stop is not read any more, and told the end like all else
             self._authenticate()
             if self._router.socket in ready:
                 self._take_messages()

@@ -106,7 +106,7 @@ class Router:
             if self.authenticator is None:
                 receive = self.socket.recv
                 session = receive(_NOBLOCK)
-                frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent, which is one frame or more
+                frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent: one frame or more
                 while self.socket.getsockopt(_MORE):
                     frames.append(receive(_NOBLOCK))
                 return session, "", frames
