@@ -38,6 +38,7 @@ from ..kernel.subscribing import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .durations import BUCKETS, Durations
+from .joining import joined
 from .keeping import Keeper
 from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, say
@@ -301,7 +302,7 @@ class Broker:
 
     def _perform(self) -> None:
         gone: list[bytes] = []
-        for effect in self._kept.ready():
+        for effect in joined(self._kept.ready()):
             session = effect.session
             self._note(session, effect.message)
             if session not in gone and not self._send(session, effect.message):
