@@ -6,13 +6,24 @@ The job says how many events a message has (`batch`) and how many messages (`mes
 receipts allow, which is the capacity; then as many at `load` times that rate, at fixed moments. The wait of a message
 is from its moment, whether or not it could be sent then, to when its one notification has been read: a broker that
 falls behind is not spared the messages that wait for it. Not timed: starting the processes, and the first `warm`.
+
+With `fsync` the broker keeps a journal in that mode, in a temporary folder, under `folder` if that is named.
+
+Beside the times stands what each of the three processes has used of a processor meanwhile (`busy_cpu` of the first
+part, `paced_cpu` of the second): where they add up to nearly all that the machine has, they wait for each other.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, Final
 
@@ -36,7 +47,7 @@ def message(number: int, batch: int) -> tuple[list[int], list[tuple[str, int, in
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     """The publisher's part, and the others' beginnings and ends."""
     batch, count, warm = job["batch"], job["messages"], job["warm"]
-    with served() as address, Client(address, timeout=SECONDS_MAX) as client:
+    with _broker(job) as (address, broker), Client(address, timeout=SECONDS_MAX) as client:
         client.add_stream(STREAM, ATTRIBUTES)
         with child("benchmarks.broker_latency", "subscriber") as subscriber:
             order = {"address": address, "parts": [warm, count, count]}
@@ -45,14 +56,22 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
             subscriber.stdin.flush()
             if _told(subscriber) != READY:
                 raise SystemExit("the subscriber did not begin")
+            pids = {"publisher": os.getpid(), "broker": broker.pid, "subscriber": subscriber.pid}
+            parts = [range(at, at + count) for at in (warm, warm + count)]
             with client.publisher(STREAM, window=WINDOW) as publisher:
-                _send(publisher, range(warm), batch, 0.0)
+                _send(publisher, _made(range(warm), batch), 0.0)
                 _told(subscriber)
-                begun = perf_counter()
-                _send(publisher, range(warm, warm + count), batch, 0.0)
-                capacity = count / (_told(subscriber)[-1] - begun)
-                moments = _send(publisher, range(warm + count, warm + 2 * count), batch, 1 / (capacity * job["load"]))
+                made = _made(parts[0], batch)
+                used, begun = _used(pids), perf_counter()
+                _send(publisher, made, 0.0)
+                last = _told(subscriber)[-1]
+                capacity = count / (last - begun)
+                busy = _shares(used, _used(pids), perf_counter() - begun)
+                made = _made(parts[1], batch)
+                used, begun = _used(pids), perf_counter()
+                moments = _send(publisher, made, 1 / (capacity * job["load"]))
                 read = _told(subscriber)
+                paced = _shares(used, _used(pids), perf_counter() - begun)
     waits = sorted(end - moment for moment, end in zip(moments, read, strict=True))
     return {
         "capacity": capacity * batch,
@@ -60,12 +79,50 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         "p50": 1_000 * waits[len(waits) // 2],
         "p99": 1_000 * waits[len(waits) * 99 // 100],
         "longest": 1_000 * waits[-1],
+        "busy_cpu": busy,
+        "paced_cpu": paced,
     }
 
 
-def _send(publisher: Publisher, numbers: range, batch: int, apart: float) -> list[float]:
-    """The messages of these numbers, so many seconds apart; their moments."""
+@contextmanager
+def _broker(job: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """With the journal that the job asks for."""
+    if job.get("fsync") is None:
+        with served() as broker:
+            yield broker
+        return
+    with tempfile.TemporaryDirectory(prefix="foretell-", dir=job.get("folder")) as folder:
+        config = Path(folder) / "broker.toml"
+        config.write_text(f'[journal]\npath = "journal"\nfsync = {json.dumps(job["fsync"])}\n', encoding="utf-8")
+        with served("--config", str(config)) as broker:
+            yield broker
+
+
+def _used(pids: Mapping[str, int]) -> dict[str, float]:
+    """Seconds of processor time that each process has used, all its threads; Linux says it in hundredths."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    fields = {
+        name: Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        for name, pid in pids.items()
+    }
+    return {name: (int(field[11]) + int(field[12])) / ticks for name, field in fields.items()}
+
+
+def _shares(before: Mapping[str, float], after: Mapping[str, float], seconds: float) -> dict[str, float]:
+    """What each has used meanwhile, as parts of one processor."""
+    return {name: (after[name] - used) / seconds for name, used in before.items()}
+
+
+def _made(numbers: range, batch: int) -> list[tuple[list[int], list[tuple[str, int, int]]]]:
+    """Messages that the collector does not look through while they are sent: a pause would count as the broker's."""
     made = [message(number, batch) for number in numbers]
+    gc.collect()
+    gc.freeze()
+    return made
+
+
+def _send(publisher: Publisher, made: list[tuple[list[int], list[tuple[str, int, int]]]], apart: float) -> list[float]:
+    """These messages, so many seconds apart; their moments."""
     moments: list[float] = []
     begun = perf_counter()
     for at, (times, rows) in enumerate(made):

@@ -32,7 +32,7 @@ def publish(job: dict[str, Any]) -> dict[str, Any]:
     """The publisher's part, and the others' beginnings and ends."""
     batches = [columns(batch) for batch in load(job["ticks"])]
     messages = joined(batches[job["warm"] :], job["batches"])
-    with served() as address, Client(address) as client:
+    with served() as (address, _), Client(address) as client:
         client.add_stream(STREAM, ATTRIBUTES, key="name")
         with child("benchmarks.broker_trial", "subscriber") as subscriber:
             assert subscriber.stdin is not None
@@ -75,11 +75,11 @@ def subscribe(order: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a broker that listens on a port of the system's choice."""
-    with child("broker.command", "serve", "--address", "tcp://127.0.0.1:0") as broker:
+def served(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A broker that listens on a port of the system's choice: its address and its process."""
+    with child("broker.command", "serve", "--address", "tcp://127.0.0.1:0", *options) as broker:
         assert broker.stdout is not None
-        yield broker.stdout.readline().split()[-1]
+        yield broker.stdout.readline().split()[-1], broker
 
 
 @contextmanager

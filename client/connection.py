@@ -302,5 +302,6 @@ class Connection:
 
     def _receive(self, patience: float) -> bool:
         """Whether anything has come within `patience` seconds; all of it is in the session then."""
-        self._line.poll(patience)
+        if patience > 0:  # else it is read without waiting anyway
+            self._line.poll(patience)
         return self._line.receive(self.session) > 0

@@ -24,6 +24,12 @@ HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
 _RECEIVE_FRAMES_MAX: Final = 256
 _LAST_MILLISECONDS: Final = 50
 
+# As plain integers: to combine and compare enumerations costs as much as a message.
+_NOBLOCK: Final = int(zmq.NOBLOCK)
+_MORE: Final = int(zmq.RCVMORE)
+_EVENTS: Final = int(zmq.EVENTS)
+_READABLE: Final = int(zmq.POLLIN)
+
 _ENDED: Final = int(zmq.EVENT_DISCONNECTED)
 _RETRIED: Final = int(zmq.EVENT_CONNECT_RETRIED)
 _REFUSED: Final = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
@@ -91,7 +97,7 @@ class Line:
         if self._socket.closed:
             return False
         try:
-            self._socket.send(frame, zmq.NOBLOCK)
+            self._socket.send(frame, _NOBLOCK)
         except zmq.Again:
             return False
         return True
@@ -106,14 +112,14 @@ class Line:
         received = 0
         while received != frames_max:
             try:
-                frames = self._socket.recv_multipart(zmq.NOBLOCK)
+                frame = self._socket.recv(_NOBLOCK)
             except zmq.Again:
                 break
             received += 1
-            if len(frames) != 1:
-                session.lose(ProtocolError(f"expected a message of one frame, found {len(frames)}"))
+            if self._socket.getsockopt(_MORE):
+                session.lose(ProtocolError("expected a message of one frame, found several"))
                 break
-            session.receive(frames[0])
+            session.receive(frame)
         if why is not None:
             session.lose(why)
         return received
@@ -128,7 +134,7 @@ class Line:
 
     def _why_ended(self) -> ConnectionLost | PermissionDenied | None:
         why: ConnectionLost | PermissionDenied | None = None
-        while self._monitor.poll(0):
+        while int(self._monitor.getsockopt(_EVENTS)) & _READABLE:
             event = int(recv_monitor_message(self._monitor)["event"])
             if event & _REFUSED:
                 return PermissionDenied(f"the broker at {self._address} does not know the key of this client")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from . import (
     ablations,
     composites,
+    durability,
     forecast_costs,
     forecast_flights,
     forecast_stocks,
@@ -37,6 +38,7 @@ MODULES = (
     forecast_stocks,
     forecast_costs,
     latency,
+    durability,
     rivals,
 )
 QUESTIONS: dict[str, Question] = {module.QUESTION.name: module.QUESTION for module in MODULES}

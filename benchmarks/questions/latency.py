@@ -21,6 +21,8 @@ MODULE: Final = "benchmarks.broker_latency"
 LOAD: Final = 0.5
 BATCHES: Final = (1, 100)
 P50, P99 = Target(1.0, 0.5, "ms"), Target(5.0, 2.0, "ms")
+PROCESSES: Final = ("publisher", "broker", "subscriber")
+CPU: Final = ("busy_cpu", "paced_cpu")
 
 
 def job(batch: int, effort: Effort) -> dict[str, Any]:
@@ -46,9 +48,7 @@ def _asked(effort: Effort, say: Say, forms: list[Build]) -> dict[str, Any]:
     found = taken_in_turn(trials, effort.repetitions, say)
     cases = []
     for name, repetitions in found.items():
-        case: dict[str, Any] = {"name": name}
-        for figure in ("capacity", "p50", "p99", "longest"):
-            case[figure] = asdict(Spread.of(each[figure] for each in repetitions))
+        case = {"name": name, **summary(repetitions)}
         case["reached"] = [target.reached(Spread(**case[of])) for of, target in (("p50", P50), ("p99", P99))]
         cases.append(case)
     return {
@@ -58,16 +58,36 @@ def _asked(effort: Effort, say: Say, forms: list[Build]) -> dict[str, Any]:
     }
 
 
+def summary(repetitions: list[dict[str, Any]]) -> dict[str, Any]:
+    """The spreads of a case's figures, and of the processors that each process has used, by part of the run."""
+    figures = {
+        figure: asdict(Spread.of(each[figure] for each in repetitions))
+        for figure in ("capacity", "p50", "p99", "longest")
+    }
+    return figures | {
+        part: {who: asdict(Spread.of(each[part][who] for each in repetitions)) for who in PROCESSES} for part in CPU
+    }
+
+
+def processors(case: dict[str, Any], part: str) -> str:
+    """What publisher, broker and subscriber have used, in processors; medians."""
+    return " + ".join(f"{case[part][who]['median']:.2f}" for who in PROCESSES)
+
+
 def table(answer: dict[str, Any]) -> Table:
-    shown = Table(caption_justify="left")
+    shown = Table(
+        caption="processors used by publisher + broker + subscriber: at capacity, and at half of it; medians",
+        caption_justify="left",
+    )
     shown.add_column("events")
-    for heading in ("capacity, events/s", "p50 ms", "p99 ms", "longest ms", "reached"):
+    for heading in ("capacity, events/s", "p50 ms", "p99 ms", "longest ms", "at capacity", "at half", "reached"):
         shown.add_column(heading, justify="right")
     for case in answer["cases"]:
         figures = [
             spread(Spread(**case[of]), 0 if of == "capacity" else 2) for of in ("capacity", "p50", "p99", "longest")
         ]
-        shown.add_row(case["name"], *figures, ", ".join(case["reached"]))
+        used = [processors(case, part) for part in CPU]
+        shown.add_row(case["name"], *figures, *used, ", ".join(case["reached"]))
     return shown
 
 
@@ -75,10 +95,12 @@ QUESTION: Final = Question(
     name="latency",
     text="How long from publishing to the notification, over loopback, at half of the broker's capacity?",
     bias=(
-        "Three processes on this machine: with fewer than four processors they also wait for each other.",
+        "Three processes on this machine: with fewer than four processors they also wait for each other. Where what "
+        "they use adds up to nearly all processors, at half of the capacity too, the machine is what limits.",
         "The capacity is measured by the same publisher in the same run: a slow publisher makes a light load.",
         "A wait is counted from the moment at which a message was due, not from when it could be sent.",
-        "Without a journal; with fsync before each answer, the disk's time is added.",
+        "What the publisher sends was made before, and is frozen: its collector does not pause it.",
+        "Without a journal; what that adds is the question durability's.",
     ),
     ask=ask,
     table=table,

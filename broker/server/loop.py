@@ -39,6 +39,7 @@ from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError
 from ..wire.keys import Keys
 from .allocation import Trimming
 from .durations import BUCKETS, Durations
+from .joining import joined
 from .keeping import Keeper
 from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, say
@@ -50,6 +51,8 @@ TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
 """How soon a full peer is tried again."""
 PASS_MESSAGES_MAX: Final = 256
+PASS_SECONDS_MAX: Final = 0.001
+"""No further message is taken in a pass that has lasted so long: what is to be sent waits for the end of its pass."""
 FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
@@ -171,8 +174,8 @@ class Broker:
             milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
             ready = dict(poller.poll(milliseconds))
             self._passed = time.monotonic()
-            if self._wake.reader.fileno() in ready and self._attend():
-                break
+            if self._wake.reader.fileno() in ready and (self._attend() or self._drained()):
+                break  # what has come after the request to stop is not read any more, and told the end like all else
             self._authenticate()
             if self._router.socket in ready:
                 self._take_messages()
@@ -265,6 +268,8 @@ class Broker:
                 self._step(Garbled(session, error))
             else:
                 self._request(Received(session, message, identity))
+            if time.monotonic() - self._passed >= PASS_SECONDS_MAX:
+                return
 
     def _request(self, received: Received) -> None:
         began = time.perf_counter_ns()
@@ -279,7 +284,6 @@ class Broker:
             self._kept.send([Send(received.session, Failure(message.correlation, "internal", reason))], wall_clock())
             if isinstance(message, Publish):
                 self._kept.fail(error)
-        self._perform()
         if isinstance(message, Publish):
             self._durations.add((time.perf_counter_ns() - began) // 1_000)
 
@@ -301,7 +305,7 @@ class Broker:
 
     def _perform(self) -> None:
         gone: list[bytes] = []
-        for effect in self._kept.ready():
+        for effect in joined(self._kept.ready()):
             session = effect.session
             self._note(session, effect.message)
             if session not in gone and not self._send(session, effect.message):

@@ -32,6 +32,10 @@ HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 600_000
 laptop) must not lose its notifications; one that has ended is noticed at once, as its connection is closed."""
 OUTBOX_BYTES_MAX: Final = 64 * 1024 * 1024
 _IDENTITY: Final = "User-Id"
+# As plain integers: to combine and compare enumerations costs as much as a message.
+_NOBLOCK: Final = int(zmq.NOBLOCK)
+_FIRST: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
+_MORE: Final = int(zmq.RCVMORE)
 
 
 @final
@@ -100,7 +104,11 @@ class Router:
         """The next message, as its session, the key of its sender and its frames; None if there is none."""
         try:
             if self.authenticator is None:
-                session, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
+                receive = self.socket.recv
+                session = receive(_NOBLOCK)
+                frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent: one frame or more
+                while self.socket.getsockopt(_MORE):
+                    frames.append(receive(_NOBLOCK))
                 return session, "", frames
             parts = self.socket.recv_multipart(zmq.NOBLOCK, copy=False)
         except zmq.Again:
@@ -164,7 +172,9 @@ class Router:
     def _attempt(self, session: bytes, frame: bytes) -> bool | None:
         """Whether it was sent, None if the peer is full."""
         try:
-            self.socket.send_multipart((session, frame), zmq.NOBLOCK)
+            # Refused is the first frame, or nothing: where that has gone out, the second one does.
+            self.socket.send(session, _FIRST)
+            self.socket.send(frame, _NOBLOCK)
         except zmq.Again:
             return None
         except zmq.ZMQError as error:

@@ -53,6 +53,7 @@ _NUMBER: Final = (int,)
 _NUMBER_OR_NONE: Final = (int, type(None))
 _MAP: Final = (dict,)
 _COLUMN: Final = (list, int)  # an int: see _packed
+_PACKED_BYTES: Final = 8_192  # what a packer takes at first; msgpack's own 256 KiB are mapped for each small record
 
 KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     1: (StreamDeclared, (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE)),
@@ -81,9 +82,9 @@ def encode(record: Record) -> tuple[int, bytes]:
     """Kind and payload. Raises TypeError or OverflowError for a record that nobody may have made."""
     kind, reader = _READERS[type(record)]
     if isinstance(record, Batch):
-        return kind, msgpack.packb(_packed(record))
+        return kind, msgpack.packb(_packed(record), buf_size=_PACKED_BYTES)
     values = reader(record)
-    return kind, msgpack.packb(values if len(KINDS[kind][1]) > 1 else (values,))
+    return kind, msgpack.packb(values if len(KINDS[kind][1]) > 1 else (values,), buf_size=_PACKED_BYTES)
 
 
 def decode(kind: int, payload: bytes) -> Record:

@@ -101,6 +101,9 @@ _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
     m.Subscriptions: (1, m.SubscriptionEntry),
 }
 
+_PACKED_BYTES: Final = 1_024
+"""What a packer takes at first; it grows. msgpack's own 256 KiB are mapped, and given back, for each small message."""
+
 _COUNTS: Final = ("tuples", "missed")
 _COUNT_DIGITS_MAX: Final = 4_300  # as many as Python reads and writes unless it is told otherwise
 
@@ -129,7 +132,7 @@ def encode(message: m.Message) -> bytes:
         at = part[0] + 1
         values[at] = list(map(_PART_READERS[kind], values[at]))
     try:
-        frame: bytes = msgpack.packb(values)
+        frame: bytes = msgpack.packb(values, buf_size=_PACKED_BYTES)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"{kind.__name__} cannot be written: {_one_line(error)}", message.correlation) from None
     if len(frame) > FRAME_BYTES_MAX:
@@ -181,7 +184,7 @@ def encode_result(line: Mapping[str, Any]) -> bytes:
         for name in _COUNTS:
             if name in line and not s.INTEGER.fits(line[name]):
                 line = {**line, name: _digits(line[name])}
-        result: bytes = msgpack.packb(line)
+        result: bytes = msgpack.packb(line, buf_size=_PACKED_BYTES)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise WireError(f"a result cannot be written: {_one_line(error)}") from None
     if len(result) > RESULT_BYTES_MAX:

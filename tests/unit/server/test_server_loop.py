@@ -11,7 +11,7 @@ import pytest
 from doubles.small_engine import SmallEngine, SmallResult
 
 from broker.events import ForetellError
-from broker.server import Broker
+from broker.server import Broker, loop
 from client import Client, ConnectionLost, DefinitionError
 
 
@@ -81,3 +81,21 @@ def test_a_window_is_a_number_of_notifications() -> None:
         with client.subscribe("all", query="every S", window=1) as subscription:
             client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
             assert [each and each.end for each in (subscription.next(60) for _ in range(3))] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+def test_what_comes_together_is_answered_in_order_however_long_a_pass_may_take(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message a pass, or all that are there: receipts and notifications are the same."""
+    monkeypatch.setattr(loop, "PASS_SECONDS_MAX", seconds)
+    receipts: list[int] = []
+    with running(SmallEngine()) as (broker, _), Client(broker.endpoint, timeout=60) as client:
+        client.add_stream("S", {"x": "int"})
+        with Client(broker.endpoint, timeout=60) as other, other.subscribe("all", query="every S") as subscription:
+            with client.publisher("S", window=200, on_receipt=lambda batch, _: receipts.append(batch)) as publisher:
+                for number in range(600):
+                    publisher.publish_batch([number], [(number,)])
+            found = [subscription.next(60) for _ in range(600)]
+    assert receipts == list(range(600))
+    assert [each.start for each in found if each is not None] == list(range(600))
