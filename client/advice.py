@@ -8,7 +8,7 @@ from typing import final
 
 from broker.events import ForetellError, LimitExceeded
 
-from .errors import Busy, ConnectionLost, ProtocolError, RequestTimeout
+from .errors import Busy, ConnectionLost, ProtocolError, RequestTimeout, SlowConsumer
 
 
 class Fault(Enum):
@@ -54,6 +54,8 @@ def advice(error: ForetellError) -> Advice:
             return Advice(Fault.NETWORK, Retry.UNKNOWN)
         case ProtocolError():
             return Advice(Fault.BROKER, Retry.USELESS)
+        case SlowConsumer():
+            return Advice(Fault.CALLER, Retry.SAFE)
         case LimitExceeded():
             return Advice(Fault.CALLER, Retry.USELESS)
     if type(error) is ForetellError:  # a code that this version does not know, or a mistake in the broker

@@ -34,6 +34,7 @@ __all__ = [
     "ProtocolError",
     "QueryError",
     "RequestTimeout",
+    "SlowConsumer",
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",
@@ -64,6 +65,16 @@ class RequestTimeout(ForetellError):
 
 
 @final
+class SlowConsumer(ForetellError):
+    """More waited for the reader of this subscription than the broker's queue takes, and `when_slow="disconnect"` was
+    asked for. All that came is read, the last `incomplete` tells how many are missing; nothing more comes. Close the
+    subscription, and subscribe again to go on from then.
+    """
+
+    code: ClassVar[str] = "slow"
+
+
+@final
 class ProtocolError(ForetellError):
     """One end did not understand the other: another version, or a mistake in one of them."""
 
@@ -74,6 +85,7 @@ _KINDS: Final[dict[str, type[ForetellError]]] = {
     **ERRORS,
     "permission": PermissionDenied,
     "session": ConnectionLost,
+    "slow": SlowConsumer,
     "protocol": ProtocolError,
     "version": ProtocolError,
 }

@@ -24,6 +24,7 @@ from broker.wire import (
     AddStream,
     Closing,
     Credit,
+    Ended,
     Failure,
     Message,
     Notifications,
@@ -64,10 +65,10 @@ class Arrival(NamedTuple):
 class Inbox:
     """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
 
-    `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
-    in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
-    a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often somebody
-    else had the cursor.
+    `refused`: why the broker has ended it, or not taken it again. `asked`: it was lost, and asked for again. `token`:
+    of the session in which its notifications are numbered; an attempt that failed half-way may have begun another one.
+    `position`: of a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often
+    somebody else had the cursor.
     """
 
     __slots__ = (
@@ -179,6 +180,10 @@ class Session:
                 self._notify(message)
             case Probe():
                 pass
+            case Ended(_, name, code, reason):
+                if name in self.inboxes:
+                    self.inboxes[name].refused = remote_error(Failure(0, code, f"subscription {name!r}: {reason}"))
+                    self.happened.append(FlowEvent(Happening.ENDED, reason, name))
             case Closing(_, reason):
                 self.lose(ConnectionLost(f"the broker has ended the session: {reason}"))
             case Failure(correlation, "session"):
@@ -244,7 +249,7 @@ class Session:
     def take(self, name: str) -> tuple[Notification | None, bytes | None]:
         """The next notification if there is one, and a frame to send if it is time to grant credits again.
 
-        Raises why the broker has not taken the subscription again, after all that came before.
+        Raises why the broker has ended the subscription or not taken it again, after all that came before.
         """
         inbox = self.inboxes[name]
         if not inbox.notifications:

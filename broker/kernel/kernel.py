@@ -281,8 +281,8 @@ class Kernel:
                 return self._publish(key, session.account, message, now)
             case Credit():
                 return self._credit(key, session, message)
-            case Subscribe(name=name, received=int(received)) if name in session.deliveries:
-                return self._subscribing.go_on(key, session.deliveries[name], message, received)
+            case Subscribe(name=name, received=int(received)) if name in session.deliveries or name in session.ended:
+                return self._subscribing.go_on(key, session, message, received)
             case Subscribe():
                 self._check_open()
                 return self._subscribing.subscribe(key, session, message)
@@ -336,7 +336,7 @@ class Kernel:
     def _publish(self, key: bytes, account: Account, batch: Publish, now: int) -> list[Send]:
         self._check_open()
         published, results = self._intake.publish(account, batch, now)
-        return [Send(key, published), *self._distribution.distribute(results)]
+        return [Send(key, published), *self._distribution.distribute(results), *self._subscribing.end_slow()]
 
     def _record(self, record: Record) -> None:
         if self._durability != MEMORY:

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 import msgpack
 
 from . import messages as m
+from . import parts as p
 from . import shapes as s
 from .errors import WireError
 from .limits import (
@@ -64,6 +65,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.COUNT),
             _NAMED,
             s.optional(s.COUNT),
+            _NAMED,
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
@@ -91,14 +93,15 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),
     66: (m.Closing, (s.TEXT,)),
+    67: (m.Ended, (s.NAME, s.NAME, s.TEXT)),
 }
 """By the first number of the frame: the message, and the shapes of its fields behind the correlation."""
 
 # Fields that hold values of our own: on the wire each of those is an array of its fields.
 _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
-    m.Published: (4, m.Refusal),
-    m.Streams: (1, m.StreamEntry),
-    m.Subscriptions: (1, m.SubscriptionEntry),
+    m.Published: (4, p.Refusal),
+    m.Streams: (1, p.StreamEntry),
+    m.Subscriptions: (1, p.SubscriptionEntry),
 }
 
 _COUNTS: Final = ("tuples", "missed")

@@ -6,8 +6,10 @@ to the end and raises the version. Types and fields on the wire are in codec.MES
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias, final
+
+from .parts import Refusal, StreamEntry, SubscriptionEntry
 
 # ---- from the client ----
 
@@ -89,6 +91,9 @@ class Subscribe:
 
     `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
     acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
+
+    `when_slow`: of a subscription without a cursor, what becomes of results that its queue has no room for, one of
+    slowness.WHEN_SLOW; nil is the first of them.
     """
 
     correlation: int
@@ -102,6 +107,7 @@ class Subscribe:
     received: int | None = None
     durable: str | None = None
     after: int | None = None
+    when_slow: str | None = None
 
 
 @final
@@ -213,16 +219,6 @@ class Pong:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """One event of a batch was not taken: its index in the batch, the error's code and its line. Part of Published."""
-
-    index: int
-    code: str
-    reason: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Published:
     """The engine has taken `count` events of the batch, numbered from `first_id` on unless ids were given.
 
@@ -260,39 +256,12 @@ class Subscribed:
 
 @final
 @dataclass(frozen=True, slots=True)
-class StreamEntry:
-    """A declared stream. Part of Streams."""
-
-    name: str
-    attributes: dict[str, str]
-    key: str | None
-    disorder: str
-    lateness: int | None
-    speculation: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Streams:
     """`more`: ask again, after the last of these."""
 
     correlation: int
     entries: tuple[StreamEntry, ...]
     more: bool
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SubscriptionEntry:
-    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
-
-    name: str
-    language: str
-    query: str
-    subscribers: int
-    queued: int
-    cursors: dict[str, Any] = field(default_factory=dict)
 
 
 @final
@@ -362,6 +331,19 @@ class Probe:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """The broker ends this subscription of the session, whose last notification has come. `code` `slow`: its reader
+    was too slow, and had asked for that. It may be subscribed to again.
+    """
+
+    correlation: int
+    subscription: str
+    code: str
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Closing:
     """The broker ends the session: nothing follows."""
 
@@ -395,5 +377,6 @@ Message: TypeAlias = (
     | Failure
     | Notifications
     | Probe
+    | Ended
     | Closing
 )

@@ -14,6 +14,7 @@ from broker.wire import (
     Credit,
     DescribeStream,
     Done,
+    Ended,
     Failure,
     Forget,
     Goodbye,
@@ -98,6 +99,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_count,
         _optional_text,
         _optional_count,
+        _optional_text,
     ),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
@@ -119,4 +121,5 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8)), _optional_count, st.booleans()),
     st.builds(Probe, counts),
     st.builds(Closing, counts, texts),
+    st.builds(Ended, counts, texts, texts, texts),
 )

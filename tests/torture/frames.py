@@ -25,6 +25,7 @@ from broker.wire import (
     Credit,
     DescribeStream,
     Done,
+    Ended,
     Failure,
     Forget,
     Goodbye,
@@ -67,7 +68,7 @@ SAID: Final[tuple[Message, ...]] = (
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
     Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None),
-    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 1_000, None, "mine", 4),
+    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 1_000, None, "mine", 4, "drop_oldest"),
     Unsubscribe(7, "a"),
     Credit(0, "a", 500),
     DescribeStream(8, "S"),
@@ -88,6 +89,7 @@ SAID: Final[tuple[Message, ...]] = (
     Notifications(0, "a", 1, (encode_result(_RESULT), encode_result({**_RESULT, "tuples": 2**80})), 5, True),
     Probe(0),
     Closing(0, "the broker is stopping"),
+    Ended(0, "a", "slow", "queue_bytes: more waited than the queue takes"),
 )
 """One of each message."""
 
