@@ -65,15 +65,15 @@ class Arrival(NamedTuple):
 class Inbox:
     """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
 
-    `refused`: why the broker has ended it, or not taken it again. `asked`: it was lost, and asked for again. `token`:
-    of the session in which its notifications are numbered; an attempt that failed half-way may have begun another one.
-    `position`: of a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often
-    somebody else had the cursor.
+    `answered`: the broker has it. `refused`: why it has ended it, or not taken it again. `asked`: it was lost, and
+    asked for again. `token`: of the session in which its notifications are numbered; an attempt that failed half-way
+    may have begun another one. `position`: of a cursor, that of the last which has come; `read`: of the last that was
+    handed out. `held`: how often somebody else had the cursor.
     """
 
     __slots__ = (
-        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token",
-        "window",
+        "answered", "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken",
+        "token", "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
@@ -87,6 +87,7 @@ class Inbox:
         self.request: Subscribe | None = None
         self.refused: ForetellError | None = None
         self.asked = False
+        self.answered = False
         self.token: bytes | None = None
 
 
@@ -181,8 +182,9 @@ class Session:
             case Probe():
                 pass
             case Ended(_, name, code, reason):
-                if name in self.inboxes:
-                    self.inboxes[name].refused = remote_error(Failure(0, code, f"subscription {name!r}: {reason}"))
+                ended = self.inboxes.get(name)
+                if ended is not None and ended.answered and not ended.asked:  # else it is one of that name before
+                    ended.refused = remote_error(Failure(0, code, f"subscription {name!r}: {reason}"))
                     self.happened.append(FlowEvent(Happening.ENDED, reason, name))
             case Closing(_, reason):
                 self.lose(ConnectionLost(f"the broker has ended the session: {reason}"))
@@ -212,6 +214,7 @@ class Session:
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
         inbox.asked = False
+        inbox.answered = True
         inbox.held = 0
         inbox.token = self.token
 

@@ -218,22 +218,23 @@ class Delivery:
             raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
         gone = self.sent - received
         again = [self.unsettled.pop() for _ in range(min(gone, len(self.unsettled)))]
+        self.unsettled_bytes -= sum(map(len, again))
         missed = gone - len(again)
         if missed:
-            gaps = [count for number, count in self.unsettled_gaps if number > received]
+            gaps: list[int | None] = []
+            while self.unsettled_gaps and self.unsettled_gaps[-1][0] > received:
+                gaps.append(self.unsettled_gaps.pop()[1])
             missed -= len(gaps)
             self.missed_ever += missed  # those of a gap have been counted
             counted = None if None in gaps else missed + sum(filter(None, gaps))
             again.append(incomplete(self.subscription, "queue_bytes", None, counted))
-        self.unsettled.clear()
-        self.unsettled_gaps.clear()
-        self.unsettled_bytes = 0
         if again and self.missed and self.when_slow == DROP_OLDEST:  # the gap was behind these
             again.insert(0, self._gap())
         self.queue.extendleft(again)
         self.queued_bytes += sum(map(len, again)) + NOTIFICATION_BYTES_EXTRA * len(again)
         self.waiting += len(again)
-        self.sent = self.settled = received
+        self.sent = received
+        self.settled = min(self.settled, received)
         self.credits = min(credits, CREDITS_MAX)
 
     def due(self) -> list[Notifications]:

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from ..wire import WHEN_SLOW
 from .durations import BUCKETS
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -24,6 +25,8 @@ _GROWING: Final = frozenset(
         ("broker", "results"),
         ("broker", "notifications_sent"),
         ("broker", "notifications_missed"),
+        *(("broker", f"notifications_missed_{policy}") for policy in WHEN_SLOW),
+        ("broker", "subscriptions_ended_slow"),
         ("broker", "garbled"),
         ("broker", "denied"),
         ("engine", "events"),
