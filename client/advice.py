@@ -8,7 +8,7 @@ from typing import final
 
 from broker.events import ForetellError, LimitExceeded
 
-from .errors import Busy, ConnectionLost, ProtocolError, RequestTimeout, SlowConsumer
+from .errors import Busy, ConnectionLost, Expired, ProtocolError, RequestTimeout, SlowConsumer
 
 
 class Fault(Enum):
@@ -48,6 +48,8 @@ def advice(error: ForetellError) -> Advice:
     match error:
         case Busy(retry=microseconds):
             return Advice(Fault.BROKER, Retry.SAFE, microseconds / 1_000_000)
+        case Expired():
+            return Advice(Fault.BROKER, Retry.SAFE)
         case ConnectionLost(unanswered=unanswered):
             return Advice(Fault.NETWORK, Retry.UNKNOWN if unanswered else Retry.SAFE)
         case RequestTimeout():

@@ -20,13 +20,14 @@ from broker.events import (
     UnknownSubscription,
     Unsupported,
 )
-from broker.wire import Busy, Failure, PermissionDenied
+from broker.wire import Busy, Expired, Failure, PermissionDenied
 
 __all__ = [
     "Busy",
     "ConnectionLost",
     "DefinitionError",
     "EventError",
+    "Expired",
     "ForetellError",
     "LateEvent",
     "LimitExceeded",
@@ -95,6 +96,8 @@ def remote_error(failure: Failure) -> ForetellError:
     """The exception of a refusal; a code from a later version gives a plain ForetellError."""
     if failure.code == Busy.code:
         return Busy(failure.message, failure.retry or 0)
+    if failure.code == Expired.code:
+        return Expired(failure.message, failure.clock or 0)
     kind = _KINDS.get(failure.code, ForetellError)
     if kind is QueryError:
         return QueryError(failure.message, failure.line or 1, failure.column or 1, failure.excerpt or "")

@@ -40,6 +40,7 @@ from broker.wire import (
     encode_result,
 )
 
+from .deadlines import Deadlines
 from .errors import ConnectionLost, ForetellError, LimitExceeded, ProtocolError, remote_error
 from .flow import FlowEvent, Happening
 from .notification import Notification
@@ -102,11 +103,13 @@ class Session:
     """
 
     __slots__ = (
-        "_answers", "_correlation", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened", "inboxes",
-        "lost", "publisher", "token",
+        "_answers", "_correlation", "_deadlines", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened",
+        "inboxes", "lost", "publisher", "token",
     )  # fmt: skip
 
-    def __init__(self, resumable: bool = False, publisher: str | None = None) -> None:
+    def __init__(
+        self, resumable: bool = False, publisher: str | None = None, deadlines: Deadlines | None = None
+    ) -> None:
         self.token: bytes | None = b"" if resumable else None
         self.publisher = publisher
         self.begun = 0
@@ -116,22 +119,27 @@ class Session:
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
+        self._deadlines = deadlines or Deadlines()
         self._waiting: set[int] = set()
         self._repeatable: set[int] = set()
         self._answers: dict[int, Message] = {}
 
-    def request(self, make: Callable[[int], Message]) -> tuple[int, bytes]:
+    def request(self, make: Callable[[int], Message], waits: int = 1) -> tuple[int, bytes]:
         """Number a request and encode it; its answer is awaited from now on.
+
+        `waits`: how often this end's patience it may take until nobody waits any more; 0: however long.
 
         Raises LimitExceeded for one that is too large, and then nothing has happened.
         """
         correlation = self._correlation + 1
         message = make(correlation)
-        numbered = False
+        deadline = self._deadlines.of(message, waits)
+        repeatable = isinstance(message, Acknowledge)
         if isinstance(message, Publish) and self.publisher is not None:
-            numbered = True
-            message = replace(message, publisher=self.publisher, number=correlation)
-        repeatable = numbered or isinstance(message, Acknowledge)
+            repeatable = True
+            message = replace(message, publisher=self.publisher, number=correlation, deadline=deadline)
+        elif deadline is not None and isinstance(message, Publish | Subscribe):
+            message = replace(message, deadline=deadline)
         try:
             frame = encode(message)
         except WireError as error:
@@ -219,6 +227,7 @@ class Session:
         inbox.token = self.token
 
     def _answered(self, message: Message) -> None:
+        self._deadlines.heard(message)
         if message.correlation in self._waiting:
             self._waiting.discard(message.correlation)
             self._answers[message.correlation] = message
@@ -231,6 +240,7 @@ class Session:
         self.begun += 1
         self._waiting.clear()
         self._answers.clear()
+        self._deadlines.forget()
         for inbox in self.inboxes.values():
             inbox.asked = inbox.request is not None
             inbox.taken = 0

@@ -21,6 +21,7 @@ _GROWING: Final = frozenset(
         ("broker", "events"),
         ("broker", "batches"),
         ("broker", "batches_repeated"),
+        ("broker", "batches_expired"),
         ("broker", "events_refused_late"),
         ("broker", "results"),
         ("broker", "notifications_sent"),

@@ -8,7 +8,7 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
-from .errors import Busy, PermissionDenied, WireError
+from .errors import Busy, Expired, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
     Acknowledge,
@@ -59,6 +59,7 @@ __all__ = [
     "DescribeStream",
     "Done",
     "Ended",
+    "Expired",
     "Failure",
     "Forget",
     "Goodbye",

@@ -50,6 +50,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.INTEGERS),
             _NAMED,
             s.optional(s.COUNT),
+            _MICROSECONDS,
         ),
     ),
     6: (
@@ -66,6 +67,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             _NAMED,
             s.optional(s.COUNT),
             _NAMED,
+            _MICROSECONDS,
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
@@ -77,7 +79,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     13: (m.Acknowledge, (s.NAME, s.COUNT)),
     14: (m.Forget, (s.NAME,)),
     # from the broker, in answer
-    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN))),
+    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT)),
     33: (m.Done, ()),
     34: (m.Pong, ()),
     35: (
@@ -88,7 +90,18 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
-    40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS)),
+    40: (
+        m.Failure,
+        (
+            s.NAME,
+            s.TEXT,
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.TEXT),
+            _MICROSECONDS,
+            _MICROSECONDS,
+        ),
+    ),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),

@@ -69,6 +69,8 @@ class Publish:
 
     `publisher` and `number` make a repetition known: the same number of the same publisher is taken once, and answered
     as the first time. A publisher's numbers grow. Without both, every message is another one.
+
+    `deadline`: in the broker's clock, after which it is refused instead of begun. A repetition is answered anyway.
     """
 
     correlation: int
@@ -79,6 +81,7 @@ class Publish:
     starts: tuple[int, ...] | None
     publisher: str | None = None
     number: int | None = None
+    deadline: int | None = None
 
 
 @final
@@ -93,7 +96,7 @@ class Subscribe:
     acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
 
     `when_slow`: of a subscription without a cursor, what becomes of results that its queue has no room for, one of
-    slowness.WHEN_SLOW; nil is the first of them.
+    slowness.WHEN_SLOW; nil is the first of them. `deadline`: as in Publish.
     """
 
     correlation: int
@@ -108,6 +111,7 @@ class Subscribe:
     durable: str | None = None
     after: int | None = None
     when_slow: str | None = None
+    deadline: int | None = None
 
 
 @final
@@ -191,7 +195,8 @@ class Forget:
 class Welcome:
     """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there.
 
-    `session`: what to call it when it is to be resumed. It is a secret.
+    `session`: what to call it when it is to be resumed. It is a secret. `clock`: what the broker's shows now, in
+    microseconds since 1970; deadlines are told in it.
     """
 
     correlation: int
@@ -199,6 +204,7 @@ class Welcome:
     software: str
     silence_seconds: int
     session: bytes | None = None
+    clock: int = 0
 
 
 @final
@@ -289,7 +295,7 @@ class Failure:
     """A request was refused and changed nothing. `line`, `column` and `excerpt` point into a query's text.
 
     With correlation 0 the frame was too broken to say which request it was. `retry`: the same request may succeed after
-    so many microseconds.
+    so many microseconds. `clock`: the broker's, where a deadline had passed.
     """
 
     correlation: int
@@ -299,6 +305,7 @@ class Failure:
     column: int | None = None
     excerpt: str | None = None
     retry: int | None = None
+    clock: int | None = None
 
 
 # ---- from the broker, unasked: correlation 0 ----
