@@ -8,7 +8,7 @@ from typing import final
 
 from broker.events import ForetellError, LimitExceeded
 
-from .errors import Busy, ConnectionLost, ProtocolError, RequestTimeout
+from .errors import Busy, ConnectionLost, Expired, ProtocolError, RequestTimeout, SlowConsumer
 
 
 class Fault(Enum):
@@ -48,12 +48,16 @@ def advice(error: ForetellError) -> Advice:
     match error:
         case Busy(retry=microseconds):
             return Advice(Fault.BROKER, Retry.SAFE, microseconds / 1_000_000)
+        case Expired():
+            return Advice(Fault.BROKER, Retry.SAFE)
         case ConnectionLost(unanswered=unanswered):
             return Advice(Fault.NETWORK, Retry.UNKNOWN if unanswered else Retry.SAFE)
         case RequestTimeout():
             return Advice(Fault.NETWORK, Retry.UNKNOWN)
         case ProtocolError():
             return Advice(Fault.BROKER, Retry.USELESS)
+        case SlowConsumer():
+            return Advice(Fault.CALLER, Retry.SAFE)
         case LimitExceeded():
             return Advice(Fault.CALLER, Retry.USELESS)
     if type(error) is ForetellError:  # a code that this version does not know, or a mistake in the broker

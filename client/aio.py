@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
 from broker.events import StreamDefinition
-from broker.wire import Message, Published, Subscribed, SubscriptionEntry
+from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
 from .aio_connection import AioConnection
@@ -156,9 +156,10 @@ class Client:
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | None = None,
+        when_slow: WhenSlow | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name. Arguments and errors as with the other."""
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable)
+        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
         try:
             answer = await self._run(self._calls.subscribe(request))
         except BaseException:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -47,7 +48,7 @@ class AioConnection:
         reconnect: Reconnect | None,
         on_event: Callable[[FlowEvent], None] | None,
     ) -> None:
-        self.session = session_of(reconnect)
+        self.session = session_of(reconnect, time.monotonic, timeout)
         self.opened = False
         self._address = address
         self._timeout = timeout

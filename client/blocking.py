@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
 from broker.events import StreamDefinition
-from broker.wire import SubscriptionEntry
+from broker.wire import SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
 from .authority import client_keys
@@ -144,17 +144,20 @@ class Client:
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | None = None,
+        when_slow: WhenSlow | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
 
         Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
         tells every tuple of events, "completions" one for each completing event and binding, with their number.
         `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: the name of a
-        cursor, which outlives this client, and keeps what is found until it is acknowledged. Raises QueryError with
-        line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded, PermissionDenied; Busy where
-        another client is attached to the cursor.
+        cursor, which outlives this client, and keeps what is found until it is acknowledged. `when_slow`: what becomes
+        of results that find the broker's queue full: they are missed ("drop_newest", which is the default), the oldest
+        are ("drop_oldest"), or the subscription ends ("disconnect") and reading it raises SlowConsumer. Raises
+        QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
+        PermissionDenied; Busy where another client is attached to the cursor.
         """
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable)
+        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
         try:
             answer = self._run(self._calls.subscribe(request))
         except BaseException:

@@ -49,6 +49,8 @@ from broker.wire import (
     Subscriptions,
     Unsubscribe,
     Welcome,
+    WhenSlow,
+    check_when_slow,
 )
 from broker.wire.limits import CREDITS_MAX
 
@@ -201,6 +203,7 @@ class Calls:
         forecast: Mapping[str, Any] | None,
         window: int,
         durable: str | None = None,
+        when_slow: WhenSlow | None = None,
     ) -> Subscribe:
         """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
@@ -208,6 +211,7 @@ class Calls:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
         if durable is not None:
             checked_subscription_name(durable)
+        check_when_slow(name, durable, when_slow)
         if query is None:
             checked_subscription_name(name)
         else:
@@ -215,7 +219,7 @@ class Calls:
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
-        return Subscribe(0, name, language, query, lineage, report, options, window, durable=durable)
+        return Subscribe(0, name, language, query, lineage, report, options, window, None, durable, None, when_slow)
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Ask for what was prepared."""

@@ -31,6 +31,8 @@ PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
 """How long the broker may leave that unanswered: a large batch in a slow pattern may take it a while."""
 GOODBYE_SECONDS: Final = 1.0
+_WAITS: Final = 3
+"""A request may wait for a connection, for an answer, and after a loss for both again: less than three timeouts."""
 
 
 @final
@@ -48,7 +50,7 @@ class Connection:
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
     ) -> None:
-        self.session = session_of(reconnect)
+        self.session = session_of(reconnect, time.monotonic, timeout if reconnect is None else _WAITS * timeout)
         self.opened = False
         self._address = address
         self._timeout = timeout

@@ -20,13 +20,14 @@ from broker.events import (
     UnknownSubscription,
     Unsupported,
 )
-from broker.wire import Busy, Failure, PermissionDenied
+from broker.wire import Busy, Expired, Failure, PermissionDenied
 
 __all__ = [
     "Busy",
     "ConnectionLost",
     "DefinitionError",
     "EventError",
+    "Expired",
     "ForetellError",
     "LateEvent",
     "LimitExceeded",
@@ -34,6 +35,7 @@ __all__ = [
     "ProtocolError",
     "QueryError",
     "RequestTimeout",
+    "SlowConsumer",
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",
@@ -64,6 +66,16 @@ class RequestTimeout(ForetellError):
 
 
 @final
+class SlowConsumer(ForetellError):
+    """More waited for the reader of this subscription than the broker's queue takes, and `when_slow="disconnect"` was
+    asked for. All that came is read, the last `incomplete` tells how many are missing; nothing more comes. Close the
+    subscription, and subscribe again to go on from then.
+    """
+
+    code: ClassVar[str] = "slow"
+
+
+@final
 class ProtocolError(ForetellError):
     """One end did not understand the other: another version, or a mistake in one of them."""
 
@@ -74,6 +86,7 @@ _KINDS: Final[dict[str, type[ForetellError]]] = {
     **ERRORS,
     "permission": PermissionDenied,
     "session": ConnectionLost,
+    "slow": SlowConsumer,
     "protocol": ProtocolError,
     "version": ProtocolError,
 }
@@ -83,6 +96,8 @@ def remote_error(failure: Failure) -> ForetellError:
     """The exception of a refusal; a code from a later version gives a plain ForetellError."""
     if failure.code == Busy.code:
         return Busy(failure.message, failure.retry or 0)
+    if failure.code == Expired.code:
+        return Expired(failure.message, failure.clock or 0)
     kind = _KINDS.get(failure.code, ForetellError)
     if kind is QueryError:
         return QueryError(failure.message, failure.line or 1, failure.column or 1, failure.excerpt or "")

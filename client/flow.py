@@ -18,6 +18,8 @@ class Happening(Enum):
     """There is a session again, with the subscriptions and streams of the one before."""
     REFUSED = "refused"
     """Of these the broker has not taken `name` again; `reason` says why. Whoever reads it is told the same."""
+    ENDED = "ended"
+    """The broker has ended the subscription `name`; `reason` says why. Whoever reads it is told the same."""
     GAP = "gap"
     """Results of the subscription `name` are missing: `missed` of them, None where nobody knows. Told as it is read."""
 

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NoReturn, Protocol, Self, final
 
 from broker.events import DefinitionError, StreamDefinition
@@ -134,7 +135,9 @@ class Publisher:
         self._check()
         batch = self.sent
         rows = check_batch(self._stream, times, rows, ids, starts)
-        request = self._connection.session.request
+        # The last one of a window is waited for after all before it. What is said again after a loss is never too late.
+        waits = 0 if self._connection.repeats else self._window + 1
+        request = partial(self._connection.session.request, waits=waits)
         for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts):
             self._send(_Part(correlation, frame, batch, first, last))
             self._settle(self._window - 1)

@@ -10,12 +10,16 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import final
+from typing import Final, final
 
 from broker.events import DefinitionError, ForetellError, shown
 
+from .deadlines import Deadlines
 from .errors import Busy, ConnectionLost, LimitExceeded, RequestTimeout
 from .session import Session
+
+PATIENCE_SECONDS_MAX: Final = 1e9
+"""Whoever waits longer than thirty years, waits thirty years."""
 
 
 @final
@@ -48,9 +52,12 @@ class Reconnect:
             wait = min(wait * 2, self.greatest)
 
 
-def session_of(reconnect: Reconnect | None) -> Session:
-    """A session that is resumed, and repeats batches, if its client reconnects."""
-    return Session() if reconnect is None else Session(True, secrets.token_hex(8))
+def session_of(reconnect: Reconnect | None, clock: Callable[[], float], patience: float) -> Session:
+    """A session that is resumed, and repeats batches, if its client reconnects. Seconds; `patience` of each request."""
+    deadlines = Deadlines(lambda: int(clock() * 1_000_000), int(min(patience, PATIENCE_SECONDS_MAX) * 1_000_000))
+    if reconnect is None:
+        return Session(deadlines=deadlines)
+    return Session(True, secrets.token_hex(8), deadlines)
 
 
 def is_passing(error: ForetellError) -> bool:

@@ -24,6 +24,7 @@ from broker.wire import (
     AddStream,
     Closing,
     Credit,
+    Ended,
     Failure,
     Message,
     Notifications,
@@ -39,6 +40,7 @@ from broker.wire import (
     encode_result,
 )
 
+from .deadlines import Deadlines
 from .errors import ConnectionLost, ForetellError, LimitExceeded, ProtocolError, remote_error
 from .flow import FlowEvent, Happening
 from .notification import Notification
@@ -64,15 +66,15 @@ class Arrival(NamedTuple):
 class Inbox:
     """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
 
-    `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
-    in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
-    a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often somebody
-    else had the cursor.
+    `answered`: the broker has it. `refused`: why it has ended it, or not taken it again. `asked`: it was lost, and
+    asked for again. `token`: of the session in which its notifications are numbered; an attempt that failed half-way
+    may have begun another one. `position`: of a cursor, that of the last which has come; `read`: of the last that was
+    handed out. `held`: how often somebody else had the cursor.
     """
 
     __slots__ = (
-        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token",
-        "window",
+        "answered", "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken",
+        "token", "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
@@ -86,6 +88,7 @@ class Inbox:
         self.request: Subscribe | None = None
         self.refused: ForetellError | None = None
         self.asked = False
+        self.answered = False
         self.token: bytes | None = None
 
 
@@ -100,11 +103,13 @@ class Session:
     """
 
     __slots__ = (
-        "_answers", "_correlation", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened", "inboxes",
-        "lost", "publisher", "token",
+        "_answers", "_correlation", "_deadlines", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened",
+        "inboxes", "lost", "publisher", "token",
     )  # fmt: skip
 
-    def __init__(self, resumable: bool = False, publisher: str | None = None) -> None:
+    def __init__(
+        self, resumable: bool = False, publisher: str | None = None, deadlines: Deadlines | None = None
+    ) -> None:
         self.token: bytes | None = b"" if resumable else None
         self.publisher = publisher
         self.begun = 0
@@ -114,22 +119,27 @@ class Session:
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
+        self._deadlines = deadlines or Deadlines()
         self._waiting: set[int] = set()
         self._repeatable: set[int] = set()
         self._answers: dict[int, Message] = {}
 
-    def request(self, make: Callable[[int], Message]) -> tuple[int, bytes]:
+    def request(self, make: Callable[[int], Message], waits: int = 1) -> tuple[int, bytes]:
         """Number a request and encode it; its answer is awaited from now on.
+
+        `waits`: how often this end's patience it may take until nobody waits any more; 0: however long.
 
         Raises LimitExceeded for one that is too large, and then nothing has happened.
         """
         correlation = self._correlation + 1
         message = make(correlation)
-        numbered = False
+        deadline = self._deadlines.of(message, waits)
+        repeatable = isinstance(message, Acknowledge)
         if isinstance(message, Publish) and self.publisher is not None:
-            numbered = True
-            message = replace(message, publisher=self.publisher, number=correlation)
-        repeatable = numbered or isinstance(message, Acknowledge)
+            repeatable = True
+            message = replace(message, publisher=self.publisher, number=correlation, deadline=deadline)
+        elif deadline is not None and isinstance(message, Publish | Subscribe):
+            message = replace(message, deadline=deadline)
         try:
             frame = encode(message)
         except WireError as error:
@@ -179,6 +189,11 @@ class Session:
                 self._notify(message)
             case Probe():
                 pass
+            case Ended(_, name, code, reason):
+                ended = self.inboxes.get(name)
+                if ended is not None and ended.answered and not ended.asked:  # else it is one of that name before
+                    ended.refused = remote_error(Failure(0, code, f"subscription {name!r}: {reason}"))
+                    self.happened.append(FlowEvent(Happening.ENDED, reason, name))
             case Closing(_, reason):
                 self.lose(ConnectionLost(f"the broker has ended the session: {reason}"))
             case Failure(correlation, "session"):
@@ -207,10 +222,12 @@ class Session:
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
         inbox.asked = False
+        inbox.answered = True
         inbox.held = 0
         inbox.token = self.token
 
     def _answered(self, message: Message) -> None:
+        self._deadlines.heard(message)
         if message.correlation in self._waiting:
             self._waiting.discard(message.correlation)
             self._answers[message.correlation] = message
@@ -223,6 +240,7 @@ class Session:
         self.begun += 1
         self._waiting.clear()
         self._answers.clear()
+        self._deadlines.forget()
         for inbox in self.inboxes.values():
             inbox.asked = inbox.request is not None
             inbox.taken = 0
@@ -244,7 +262,7 @@ class Session:
     def take(self, name: str) -> tuple[Notification | None, bytes | None]:
         """The next notification if there is one, and a frame to send if it is time to grant credits again.
 
-        Raises why the broker has not taken the subscription again, after all that came before.
+        Raises why the broker has ended the subscription or not taken it again, after all that came before.
         """
         inbox = self.inboxes[name]
         if not inbox.notifications:

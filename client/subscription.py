@@ -42,7 +42,7 @@ class Subscription:
     def next(self, timeout: float | None = None) -> Notification | None:
         """The next notification, waited for as long as it takes or for `timeout` seconds; then None.
 
-        None also when unsubscribed. Raises ConnectionLost, but only after what has come before.
+        None also when unsubscribed. Raises ConnectionLost and SlowConsumer, but only after what has come before.
         """
         return None if self._closed else self._source.next_notification(self.name, timeout)
 

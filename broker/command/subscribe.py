@@ -12,6 +12,7 @@ import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from ..language.subscription import Report
+from ..wire import WhenSlow
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .results import json_line
@@ -39,6 +40,10 @@ def subscribe(
         str | None,
         typer.Option(metavar="CURSOR", help="Go on where this cursor has stopped; each line printed is acknowledged."),
     ] = None,
+    when_slow: Annotated[
+        WhenSlow | None,
+        typer.Option(help="What becomes of what waits beyond the broker's limits."),
+    ] = None,
     count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
@@ -48,7 +53,7 @@ def subscribe(
         raise DefinitionError("expected --query or --file, found both")
     with (
         connect(broker) as client,
-        _subscription(client, name, language, query, lineage, report, file, durable) as subscription,
+        _subscription(client, name, language, query, lineage, report, file, durable, when_slow) as subscription,
     ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
@@ -73,9 +78,10 @@ def _subscription(
     report: Report | None,
     path: Path | None,
     durable: str | None,
+    when_slow: WhenSlow | None,
 ) -> Subscription:
     if path is None:
-        return client.subscribe(name, language, query, lineage, report, durable=durable)
+        return client.subscribe(name, language, query, lineage, report, durable=durable, when_slow=when_slow)
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
         raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
@@ -86,5 +92,12 @@ def _subscription(
         if report is not None:
             asked = replace(asked, report=report)
         return client.subscribe(
-            name, asked.language, asked.query, asked.lineage, asked.report, asked.forecast, durable=durable
+            name,
+            asked.language,
+            asked.query,
+            asked.lineage,
+            asked.report,
+            asked.forecast,
+            durable=durable,
+            when_slow=when_slow,
         )

@@ -10,10 +10,11 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Final, final
 
 from ..engine.shares import taken_out
+from ..wire import WHEN_SLOW
 from .attachments import Attachments
 from .boundary import Send
 from .cursors import Cursors
-from .delivery import encoded
+from .delivery import Delivery, encoded
 from .durable_delivery import AnyDelivery
 from .matcher import Result
 
@@ -25,7 +26,7 @@ TURN_RESULTS_MAX: Final = 512
 class Distribution:
     """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
 
-    __slots__ = ("_attachments", "_cursors", "missed", "ready", "results", "sent")
+    __slots__ = ("_attachments", "_cursors", "_missed", "_over", "ended", "ready", "results", "sent")
 
     def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
         self._attachments = attachments
@@ -33,11 +34,14 @@ class Distribution:
         self.ready: dict[tuple[bytes, str], AnyDelivery] = {}
         self.results = 0
         self.sent = 0
-        self.missed = 0
+        self.ended = 0
+        self._missed: dict[str, int] = dict.fromkeys(WHEN_SLOW, 0)
+        self._over: dict[tuple[bytes, str], Delivery] = {}
 
     def distribute(self, results: Iterable[Result]) -> list[Send]:
         """Encode each result once, queue it for everyone who is attached, and send what may be sent.
 
+        Who was too slow and is to be ended is told by `over` afterwards.
         Shares are queued as they are. One that nobody has counted counts as one result.
         """
         count = 0
@@ -72,13 +76,24 @@ class Distribution:
 
     def due(self, key: bytes, delivery: AnyDelivery, making: int = 0) -> list[Send]:
         """What may be sent to this session now; with `making`, also of what has to be made first, at most so many."""
-        sent, missed = delivery.sent, delivery.missed
-        sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
-        self.sent += delivery.sent - sent
-        self.missed += missed - delivery.missed
-        if delivery.ready:
-            self.ready.setdefault((key, delivery.subscription), delivery)
-        return sends
+        messages = delivery.make(making) if making else delivery.due()
+        for message in messages:
+            self.sent += len(message.results)
+        if isinstance(delivery, Delivery):
+            self._missed[delivery.when_slow] += delivery.drops()
+            if delivery.over:
+                self._over[key, delivery.subscription] = delivery
+            if delivery.ready:
+                self.ready.setdefault((key, delivery.subscription), delivery)
+            elif self.ready:  # what was to be made has given way
+                self.ready.pop((key, delivery.subscription), None)
+        return [Send(key, message) for message in messages]
+
+    def over(self) -> dict[tuple[bytes, str], Delivery]:
+        """The deliveries that are over, by session and subscription, each told once."""
+        over, self._over = self._over, {}
+        self.ended += len(over)
+        return over
 
     def has_work(self, full: Container[bytes]) -> bool:
         """Whether something can be made for another session than these."""
@@ -109,8 +124,15 @@ class Distribution:
                 assert ((key, name) in self.ready) == delivery.ready
         for key, name in self.ready:
             assert name in sessions[key]
+        assert not self._over, "what is over has ended"
         assert sum(map(len, sessions.values())) == self._attachments.statistics()["attachments"]
 
     def statistics(self) -> dict[str, int]:
         """What there was so far."""
-        return {"results": self.results, "notifications_sent": self.sent, "notifications_missed": self.missed}
+        return {
+            "results": self.results,
+            "notifications_sent": self.sent,
+            "notifications_missed": sum(self._missed.values()),
+            **{f"notifications_missed_{policy}": count for policy, count in self._missed.items()},
+            "subscriptions_ended_slow": self.ended,
+        }

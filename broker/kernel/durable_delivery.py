@@ -34,8 +34,8 @@ class DurableDelivery:
     queued_bytes: ClassVar[int] = 0
     waiting: ClassVar[int] = 0
     missed: ClassVar[int] = 0
-    missed_ever: ClassVar[int] = 0
     ready: ClassVar[bool] = False
+    over: ClassVar[str] = ""
 
     def offer(self, result: bytes, time: int | None) -> None:
         """The cursor has it already."""
@@ -51,7 +51,7 @@ class DurableDelivery:
         """There is nobody to send to."""
         self.credits = 0
 
-    def resume(self, received: int, credits: int, after: int | None = None) -> int:
+    def resume(self, received: int, credits: int, after: int | None = None) -> None:
         """There is somebody again, to whom so many had come, the last with this position. Raises WireError."""
         if received > self.sent:
             raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
@@ -59,6 +59,9 @@ class DurableDelivery:
         self.next = begin(self.cursor, after)
         self.again = self.cursor.told
         self.credits = min(credits, CREDITS_MAX)
+
+    def drops(self) -> int:
+        """What a cursor drops is counted there."""
         return 0
 
     def due(self) -> list[Notifications]:

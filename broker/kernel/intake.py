@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import final
 
-from ..wire import Publish, Published, Refusal
+from ..wire import Expired, Publish, Published, Refusal
 from .accounts import Account
 from .admission import Admission
+from .deadlines import check_deadline
 from .matcher import Matcher, Result
 from .publishing import take
 from .records import Record
@@ -28,7 +29,7 @@ class Intake:
         self._admission = admission
         self._durability = durability
         self._record = record
-        self._counts = {"batches": 0, "batches_repeated": 0, "events_refused_late": 0}
+        self._counts = {"batches": 0, "batches_repeated": 0, "batches_expired": 0, "events_refused_late": 0}
         self.taken = taken
 
     def publish(self, account: Account, batch: Publish, now: int) -> tuple[Published, Iterable[Result]]:
@@ -42,6 +43,11 @@ class Intake:
             if known is not None:
                 self._counts["batches_repeated"] += 1
                 return self._answer(batch, known), ()
+        try:
+            check_deadline(batch.deadline, now)
+        except Expired:
+            self._counts["batches_expired"] += 1
+            raise
         account.check_rate(now)
         record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now)
         account.spend(len(batch.rows), now)

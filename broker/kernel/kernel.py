@@ -59,6 +59,7 @@ from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
 from .cursors import Cursors
+from .deadlines import check_deadline
 from .declaring import declare
 from .distribution import Distribution
 from .intake import Intake
@@ -258,7 +259,7 @@ class Kernel:
         account = self._admission.enter(identity)
         session = Session(identity, account, hello.software, now)
         self._sessions.open(key, session, hello.session is not None)
-        return self._welcome(hello, session)
+        return self._welcome(hello, session, now)
 
     def _resume(self, key: bytes, old: bytes, session: Session, hello: Hello, now: int) -> Message:
         """The session goes on over this connection; each subscription when it is asked for."""
@@ -268,10 +269,10 @@ class Kernel:
         self._sessions.move(session, key)
         session.heard = now
         self._counts["sessions_resumed"] += 1
-        return self._welcome(hello, session)
+        return self._welcome(hello, session, now)
 
-    def _welcome(self, hello: Hello, session: Session) -> Welcome:
-        return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds, session.token)
+    def _welcome(self, hello: Hello, session: Session, now: int) -> Welcome:
+        return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds, session.token, max(0, now))
 
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
         """One request."""
@@ -281,10 +282,11 @@ class Kernel:
                 return self._publish(key, session.account, message, now)
             case Credit():
                 return self._credit(key, session, message)
-            case Subscribe(name=name, received=int(received)) if name in session.deliveries:
-                return self._subscribing.go_on(key, session.deliveries[name], message, received)
+            case Subscribe(name=name, received=int(received)) if name in session.deliveries or name in session.ended:
+                return self._subscribing.go_on(key, session, message, received)
             case Subscribe():
                 self._check_open()
+                check_deadline(message.deadline, now)
                 return self._subscribing.subscribe(key, session, message)
             case Forget():
                 return self._subscribing.forget(key, session, message)
@@ -336,7 +338,7 @@ class Kernel:
     def _publish(self, key: bytes, account: Account, batch: Publish, now: int) -> list[Send]:
         self._check_open()
         published, results = self._intake.publish(account, batch, now)
-        return [Send(key, published), *self._distribution.distribute(results)]
+        return [Send(key, published), *self._distribution.distribute(results), *self._subscribing.end_slow()]
 
     def _record(self, record: Record) -> None:
         if self._durability != MEMORY:

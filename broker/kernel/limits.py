@@ -27,8 +27,8 @@ class Limits:
     """Declared streams; a further one is refused."""
 
     queue_notifications: int = 1_000_000
-    """Notifications of one subscription that wait for one client's credit. From the one beyond it on they are missed,
-    until the queue is empty; then an `incomplete` in their place says how many and since when. The tuples of one event
+    """Notifications of one subscription that wait for one client's credit. For the one beyond it they are missed as the
+    client has chosen (delivery); an `incomplete` in their place says how many and since when. The tuples of one event
     that are not made before there is credit for them (engine.shares) count as one."""
 
     queue_bytes: int = 256 * 1024 * 1024

@@ -11,6 +11,7 @@ from ..wire import (
     VERSION,
     AddStream,
     Busy,
+    Expired,
     Failure,
     Hello,
     ListStreams,
@@ -36,7 +37,10 @@ def failure(correlation: int, error: ForetellError) -> Failure:
     """An error as it travels."""
     if isinstance(error, QueryError):
         return Failure(correlation, error.code, str(error), error.line, error.column, error.excerpt)
-    return Failure(correlation, error.code, str(error), retry=error.retry if isinstance(error, Busy) else None)
+    retry = error.retry if isinstance(error, Busy) else None
+    return Failure(
+        correlation, error.code, str(error), retry=retry, clock=error.clock if isinstance(error, Expired) else None
+    )
 
 
 def unknown_session(correlation: int) -> Failure:

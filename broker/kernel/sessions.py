@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Final, final
 
 from .accounts import Account
+from .delivery import Delivery
 from .durable_delivery import AnyDelivery
 
 TOKEN_BYTES: Final = 16
@@ -21,7 +22,10 @@ TOKEN_BYTES: Final = 16
 @final
 @dataclass(slots=True)
 class Session:
-    """What is known of one client. `heard`: when it last said something or was probed, in microseconds."""
+    """What is known of one client. `heard`: when it last said something or was probed, in microseconds.
+
+    `ended`: of one that can be resumed, subscriptions that the broker has ended, to be told again if it asks for them.
+    """
 
     identity: str
     account: Account
@@ -29,6 +33,7 @@ class Session:
     heard: int
     token: bytes | None = None
     deliveries: dict[str, AnyDelivery] = field(default_factory=dict)
+    ended: dict[str, Delivery] = field(default_factory=dict)
 
 
 @final

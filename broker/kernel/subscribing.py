@@ -11,7 +11,20 @@ from collections.abc import Callable
 from typing import Final, final
 
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
-from ..wire import Acknowledge, Busy, Done, Forget, PermissionDenied, Probe, Subscribe, Subscribed, WireError
+from ..wire import (
+    WHEN_SLOW,
+    Acknowledge,
+    Busy,
+    Done,
+    Ended,
+    Forget,
+    PermissionDenied,
+    Probe,
+    Subscribe,
+    Subscribed,
+    WireError,
+    check_when_slow,
+)
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Send
@@ -28,6 +41,9 @@ from .sessions import Session, Sessions
 
 MEMORY: Final = "memory"
 """What a receipt promises without a journal: that the events are in the broker's memory."""
+
+SLOW: Final = "slow"
+"""The code of the end of a subscription whose reader was too slow."""
 
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
 """When to ask again for a cursor that somebody is attached to, who has been probed."""
@@ -80,8 +96,10 @@ class Subscribing:
             admission.check_readers(flow, readers)
         holder: tuple[bytes, Session] | None = None
         delivery: AnyDelivery
+        when_slow = _policy(request)
         if request.durable is None:
-            delivery = Delivery(request.name, self.limits, request.credits, resumable=session.token is not None)
+            resumable = session.token is not None
+            delivery = Delivery(request.name, self.limits, request.credits, resumable=resumable, when_slow=when_slow)
         else:
             cursor = self._cursor(request.durable, request.name, account.user)
             holder = self._holder(cursor)
@@ -99,6 +117,7 @@ class Subscribing:
             self._attachments.detach(key, request.name)
             raise
         session.deliveries[request.name] = delivery
+        session.ended.pop(request.name, None)
         if isinstance(delivery, DurableDelivery):
             if holder is not None:
                 self.detach(*holder, request.name)
@@ -108,17 +127,41 @@ class Subscribing:
                 self._record(added)
         return [Send(key, self._subscribed(request, delivery, attached)), *self._distribution.due(key, delivery)]
 
-    def go_on(self, key: bytes, delivery: AnyDelivery, request: Subscribe, received: int) -> list[Send]:
+    def go_on(self, key: bytes, session: Session, request: Subscribe, received: int) -> list[Send]:
         """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
+        name = request.name
+        delivery = session.deliveries[name] if name in session.deliveries else session.ended[name]
         if isinstance(delivery, DurableDelivery):
             if request.durable != delivery.cursor.name:
-                raise DefinitionError(f"subscription {request.name!r}: this client has it by {delivery.cursor.name!r}")
+                raise DefinitionError(f"subscription {name!r}: this client has it by {delivery.cursor.name!r}")
             delivery.resume(received, request.credits, request.after)
         elif request.durable is not None:
-            raise DefinitionError(f"subscription {request.name!r}: this client has it without a cursor")
+            raise DefinitionError(f"subscription {name!r}: this client has it without a cursor")
+        elif _policy(request) != delivery.when_slow:
+            raise DefinitionError(f"subscription {name!r}: this client has it with when_slow {delivery.when_slow!r}")
         else:
-            self._distribution.missed += delivery.resume(received, request.credits)
-        return [Send(key, self._subscribed(request, delivery, True, True)), *self._distribution.due(key, delivery)]
+            delivery.resume(received, request.credits)
+        answer = Send(key, self._subscribed(request, delivery, True, True))
+        if isinstance(delivery, Delivery) and name in session.ended:
+            return [answer, *_end(key, delivery)]
+        return [answer, *self._distribution.due(key, delivery)]
+
+    def end_slow(self) -> list[Send]:
+        """End the subscriptions whose reader was too slow and has asked for that: what they say last.
+
+        Of a session that can be resumed it is kept, without what has waited, as it may be away and has to be told.
+        """
+        sends: list[Send] = []
+        for (key, name), delivery in self._distribution.over().items():
+            session = self._sessions.of(key)
+            self.detach(key, session, name)
+            if key in self._sessions.present:
+                sends += _end(key, delivery)
+            if session.token is not None:
+                session.ended[name] = delivery
+                if len(session.ended) > self.limits.session_subscriptions:
+                    del session.ended[next(iter(session.ended))]
+        return sends
 
     def detach(self, key: bytes, session: Session, name: str) -> None:
         """The session has it no more. A cursor stays."""
@@ -208,6 +251,19 @@ class Subscribing:
     def _move(self, record: CursorMoved) -> None:
         self._cursors.move(record)
         self._record(record)
+
+
+def _policy(request: Subscribe) -> str:
+    """What is to become of a queue that is full. Raises DefinitionError."""
+    check_when_slow(request.name, request.durable, request.when_slow)
+    return request.when_slow or WHEN_SLOW[0]
+
+
+def _end(key: bytes, delivery: Delivery) -> list[Send]:
+    """The gap at the end, without regard to credits, and that it is the end."""
+    gap = [Send(key, message) for message in delivery.farewell()]
+    reason = f"{delivery.over}: more waited for its reader than the queue takes, and it was asked to end then"
+    return [*gap, Send(key, Ended(0, delivery.subscription, SLOW, reason))]
 
 
 def _added(cursor: Cursor) -> CursorAdded:

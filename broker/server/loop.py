@@ -60,7 +60,7 @@ Reload = Callable[[], tuple[Limits, Access]]
 MakeKeeper = Callable[[Callable[[], None]], Keeper]
 """Makes a keeper that calls this when the disk is done with something."""
 
-_REFUSALS: Final = frozenset(("permission", "limit", "busy", "version", "protocol"))
+_REFUSALS: Final = frozenset(("permission", "limit", "busy", "expired", "version", "protocol"))
 """The codes that an operator wants to hear of: somebody has too little, or should not be here."""
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from ..wire import WHEN_SLOW
 from .durations import BUCKETS
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -20,10 +21,13 @@ _GROWING: Final = frozenset(
         ("broker", "events"),
         ("broker", "batches"),
         ("broker", "batches_repeated"),
+        ("broker", "batches_expired"),
         ("broker", "events_refused_late"),
         ("broker", "results"),
         ("broker", "notifications_sent"),
         ("broker", "notifications_missed"),
+        *(("broker", f"notifications_missed_{policy}") for policy in WHEN_SLOW),
+        ("broker", "subscriptions_ended_slow"),
         ("broker", "garbled"),
         ("broker", "denied"),
         ("engine", "events"),

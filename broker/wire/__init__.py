@@ -8,7 +8,7 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
-from .errors import Busy, PermissionDenied, WireError
+from .errors import Busy, Expired, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
     Acknowledge,
@@ -17,6 +17,7 @@ from .messages import (
     Credit,
     DescribeStream,
     Done,
+    Ended,
     Failure,
     Forget,
     Goodbye,
@@ -30,18 +31,17 @@ from .messages import (
     Probe,
     Publish,
     Published,
-    Refusal,
     Statistics,
     StatisticsReport,
-    StreamEntry,
     Streams,
     Subscribe,
     Subscribed,
-    SubscriptionEntry,
     Subscriptions,
     Unsubscribe,
     Welcome,
 )
+from .parts import Refusal, StreamEntry, SubscriptionEntry
+from .slowness import WHEN_SLOW, WhenSlow, check_when_slow
 
 __all__ = [
     "BATCH_EVENTS_MAX",
@@ -50,6 +50,7 @@ __all__ = [
     "RESULT_BYTES_MAX",
     "TEXT_BYTES_MAX",
     "VERSION",
+    "WHEN_SLOW",
     "Acknowledge",
     "AddStream",
     "Busy",
@@ -57,6 +58,8 @@ __all__ = [
     "Credit",
     "DescribeStream",
     "Done",
+    "Ended",
+    "Expired",
     "Failure",
     "Forget",
     "Goodbye",
@@ -82,7 +85,9 @@ __all__ = [
     "Subscriptions",
     "Unsubscribe",
     "Welcome",
+    "WhenSlow",
     "WireError",
+    "check_when_slow",
     "decode",
     "decode_result",
     "encode",

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 import msgpack
 
 from . import messages as m
+from . import parts as p
 from . import shapes as s
 from .errors import WireError
 from .limits import (
@@ -49,6 +50,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.INTEGERS),
             _NAMED,
             s.optional(s.COUNT),
+            _MICROSECONDS,
         ),
     ),
     6: (
@@ -64,6 +66,8 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.COUNT),
             _NAMED,
             s.optional(s.COUNT),
+            _NAMED,
+            _MICROSECONDS,
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
@@ -75,7 +79,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     13: (m.Acknowledge, (s.NAME, s.COUNT)),
     14: (m.Forget, (s.NAME,)),
     # from the broker, in answer
-    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN))),
+    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT)),
     33: (m.Done, ()),
     34: (m.Pong, ()),
     35: (
@@ -86,19 +90,31 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
-    40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS)),
+    40: (
+        m.Failure,
+        (
+            s.NAME,
+            s.TEXT,
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.TEXT),
+            _MICROSECONDS,
+            _MICROSECONDS,
+        ),
+    ),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),
     66: (m.Closing, (s.TEXT,)),
+    67: (m.Ended, (s.NAME, s.NAME, s.TEXT)),
 }
 """By the first number of the frame: the message, and the shapes of its fields behind the correlation."""
 
 # Fields that hold values of our own: on the wire each of those is an array of its fields.
 _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
-    m.Published: (4, m.Refusal),
-    m.Streams: (1, m.StreamEntry),
-    m.Subscriptions: (1, m.SubscriptionEntry),
+    m.Published: (4, p.Refusal),
+    m.Streams: (1, p.StreamEntry),
+    m.Subscriptions: (1, p.SubscriptionEntry),
 }
 
 _PACKED_BYTES: Final = 1_024

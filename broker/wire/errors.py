@@ -29,6 +29,17 @@ class PermissionDenied(ForetellError):
 
 
 @final
+class Expired(ForetellError):
+    """The request came after its deadline and was not begun: nothing was done. `clock`: the broker's then."""
+
+    code: ClassVar[str] = "expired"
+
+    def __init__(self, reason: str, clock: int = 0) -> None:
+        super().__init__(reason)
+        self.clock: int = clock
+
+
+@final
 class Busy(LimitExceeded):
     """Not now: nothing was done, and the same request may succeed after `retry` microseconds."""
 

@@ -6,8 +6,10 @@ to the end and raises the version. Types and fields on the wire are in codec.MES
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias, final
+
+from .parts import Refusal, StreamEntry, SubscriptionEntry
 
 # ---- from the client ----
 
@@ -67,6 +69,8 @@ class Publish:
 
     `publisher` and `number` make a repetition known: the same number of the same publisher is taken once, and answered
     as the first time. A publisher's numbers grow. Without both, every message is another one.
+
+    `deadline`: in the broker's clock, after which it is refused instead of begun. A repetition is answered anyway.
     """
 
     correlation: int
@@ -77,6 +81,7 @@ class Publish:
     starts: tuple[int, ...] | None
     publisher: str | None = None
     number: int | None = None
+    deadline: int | None = None
 
 
 @final
@@ -89,6 +94,9 @@ class Subscribe:
 
     `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
     acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
+
+    `when_slow`: of a subscription without a cursor, what becomes of results that its queue has no room for, one of
+    slowness.WHEN_SLOW; nil is the first of them. `deadline`: as in Publish.
     """
 
     correlation: int
@@ -102,6 +110,8 @@ class Subscribe:
     received: int | None = None
     durable: str | None = None
     after: int | None = None
+    when_slow: str | None = None
+    deadline: int | None = None
 
 
 @final
@@ -185,7 +195,8 @@ class Forget:
 class Welcome:
     """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there.
 
-    `session`: what to call it when it is to be resumed. It is a secret.
+    `session`: what to call it when it is to be resumed. It is a secret. `clock`: what the broker's shows now, in
+    microseconds since 1970; deadlines are told in it.
     """
 
     correlation: int
@@ -193,6 +204,7 @@ class Welcome:
     software: str
     silence_seconds: int
     session: bytes | None = None
+    clock: int = 0
 
 
 @final
@@ -209,16 +221,6 @@ class Pong:
     """The answer to Ping."""
 
     correlation: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One event of a batch was not taken: its index in the batch, the error's code and its line. Part of Published."""
-
-    index: int
-    code: str
-    reason: str
 
 
 @final
@@ -260,39 +262,12 @@ class Subscribed:
 
 @final
 @dataclass(frozen=True, slots=True)
-class StreamEntry:
-    """A declared stream. Part of Streams."""
-
-    name: str
-    attributes: dict[str, str]
-    key: str | None
-    disorder: str
-    lateness: int | None
-    speculation: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Streams:
     """`more`: ask again, after the last of these."""
 
     correlation: int
     entries: tuple[StreamEntry, ...]
     more: bool
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SubscriptionEntry:
-    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
-
-    name: str
-    language: str
-    query: str
-    subscribers: int
-    queued: int
-    cursors: dict[str, Any] = field(default_factory=dict)
 
 
 @final
@@ -320,7 +295,7 @@ class Failure:
     """A request was refused and changed nothing. `line`, `column` and `excerpt` point into a query's text.
 
     With correlation 0 the frame was too broken to say which request it was. `retry`: the same request may succeed after
-    so many microseconds.
+    so many microseconds. `clock`: the broker's, where a deadline had passed.
     """
 
     correlation: int
@@ -330,6 +305,7 @@ class Failure:
     column: int | None = None
     excerpt: str | None = None
     retry: int | None = None
+    clock: int | None = None
 
 
 # ---- from the broker, unasked: correlation 0 ----
@@ -358,6 +334,19 @@ class Probe:
     """Sent into a silence to see whether there is still somebody to send to; needs no answer."""
 
     correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The broker ends this subscription of the session, whose last notification has come. `code` `slow`: its reader
+    was too slow, and had asked for that. It may be subscribed to again.
+    """
+
+    correlation: int
+    subscription: str
+    code: str
+    reason: str
 
 
 @final
@@ -395,5 +384,6 @@ Message: TypeAlias = (
     | Failure
     | Notifications
     | Probe
+    | Ended
     | Closing
 )

@@ -5,7 +5,8 @@ After each end must hold: every batch that was answered is in the journal once, 
 for what the mode does not promise when the power goes); the state is that of an engine that has read the journal and
 never ended; and each notification that came is a result of such an engine, with its id. A durable subscriber, whose
 connection is lost now and then, has each of them at the position that it has in the order of such an engine, whatever
-was acknowledged before; but for those that are told as dropped.
+was acknowledged before; but for those that are told as dropped. A slow reader without a cursor, whose queue is short,
+is told in each life what the quick one is told, in order, or how many of that it misses, or is ended.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from broker.storage.records import decode
 from broker.storage.settings import FSYNC
 from broker.wire import (
     VERSION,
+    WHEN_SLOW,
     Acknowledge,
     AddStream,
     Credit,
     Done,
+    Ended,
     Failure,
     Hello,
     Message,
@@ -47,6 +50,7 @@ from broker.wire import (
 IDENTITY: Final = b"0123456789abcdef"
 ANN: Final = b"ann"
 KEPT: Final = 12
+WAITING: Final = 3
 QUERIES: Final = ("SELECT * FROM S", "SELECT * FROM S NEXT{$1.k = $2.k} S", "SELECT * FROM S FOLD{$1.k = $2.k} S")
 
 
@@ -87,6 +91,9 @@ class Story:
         self.read: dict[int, str] = {}  # the durable subscriber's: ids by position
         self.reader = b""  # its connection
         self.position = 0  # up to which it has come there
+        self.slow = b""  # the slow reader's connection
+        self.reached = 0  # how many of those that the quick one was told it knows of
+        self.quick: list[str] | None = None  # their ids, in this life
         self.acknowledging: dict[int, int] = {}
         self.acknowledged = 0
         self.met: dict[str, int] = {}
@@ -156,7 +163,7 @@ class Story:
 
         told = self.settings.told()
         keeper = Keeper(store, history, told, self.checkpoint_bytes, lambda: None, hands)
-        limits = Limits(durable_notifications=KEPT)
+        limits = Limits(durable_notifications=KEPT, queue_notifications=WAITING)
         kernel = Kernel(
             history.engine, limits, taken=history.taken, durability=told, permanent=(), cursors=history.cursors
         )
@@ -165,8 +172,18 @@ class Story:
         self.say(kept, Hello(1, VERSION, "simulation"))
         self.say(kept, AddStream(2, "S", {"k": "string", "x": "int"}, None, "arrival", None, None))
         self.say(kept, Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
+        self.read_slowly(kept)
         self.read_on(kept)
         return store, kept
+
+    def read_slowly(self, kept: KeptKernel) -> None:
+        """The slow reader attaches, with a policy."""
+        self.number += 1
+        self.slow, self.reached, self.quick = b"slow %d" % self.number, 0, None
+        self.say(kept, Hello(1, VERSION, "simulation"), self.slow)
+        policy = self.random.choice(WHEN_SLOW)
+        asked = Subscribe(3, "all", "cayuga", self.query, True, None, None, 1, when_slow=policy)
+        self.say(kept, asked, self.slow)
 
     def read_on(self, kept: KeptKernel) -> None:
         """The durable subscriber attaches, with little patience."""
@@ -203,7 +220,7 @@ class Story:
                     self.acknowledging[10 + self.number] = self.position
                     self.say(kept, Acknowledge(10 + self.number, "all", self.position), self.reader)
                 case 8:
-                    self.say(kept, Credit(0, "all", random.randrange(1, 5)), self.reader)
+                    self.say(kept, Credit(0, "all", random.randrange(1, 5)), random.choice((self.reader, self.slow)))
                 case 9 if random.random() < 0.3:
                     kept.happen(Gone(self.reader), self.now)
                     self.hear(kept)
@@ -235,6 +252,8 @@ class Story:
             if send.session != ANN:
                 if send.session == self.reader:
                     self.hear_reader(send.message)
+                elif send.session == self.slow and self.quick is not None:
+                    self.hear_slow(send.message, self.quick)
                 continue
             match send.message:
                 case Published(correlation=correlation) as published if correlation > 10:
@@ -242,8 +261,12 @@ class Story:
                     known = self.answered.setdefault(number, published) if published.count else published
                     assert known == published, f"message {number}: two receipts"
                     self.count("answered")
+                case Subscribed():
+                    self.quick = []
                 case Notifications(results=results):
+                    assert self.quick is not None
                     for line in map(decode_result, results):
+                        self.quick.append(line["id"])
                         self.told.append((line["id"], tuple(line["lineage"])))
                         self.count("notified")
                 case Failure(code=code):
@@ -251,6 +274,23 @@ class Story:
                     self.count(f"refused {code}")
                 case _:
                     pass
+
+    def hear_slow(self, message: Message, quick: list[str]) -> None:
+        match message:
+            case Notifications(results=results):
+                for line in map(decode_result, results):
+                    if line["kind"] == "incomplete":
+                        self.reached += line["missed"]
+                        self.count("missed")
+                    else:
+                        assert line["id"] == quick[self.reached], "left out in silence, or out of order"
+                        self.reached += 1
+                assert self.reached <= len(quick), "more is missing than there was"
+            case Ended():
+                assert self.reached == len(quick), "ended, and not told of all until then"
+                self.count("ended")
+            case _:
+                pass
 
     def hear_reader(self, message: Message) -> None:
         match message:

@@ -14,6 +14,7 @@ from broker.wire import (
     Credit,
     DescribeStream,
     Done,
+    Ended,
     Failure,
     Forget,
     Goodbye,
@@ -62,7 +63,7 @@ def batches(draw: st.DrawFn) -> Publish:
     times = column() | st.lists(values, min_size=size, max_size=size).map(tuple)
     row = st.lists(values, max_size=3).map(tuple) | values
     rows = st.lists(row, min_size=size, max_size=size).map(tuple)
-    message = (draw(_optional_text), draw(_optional_count))
+    message = (draw(_optional_text), draw(_optional_count), draw(_optional_count))
     columns: Any = (draw(times), draw(rows), draw(column()), draw(column()), *message)
     return Publish(draw(counts), draw(texts), *columns)
 
@@ -98,6 +99,8 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_count,
         _optional_text,
         _optional_count,
+        _optional_text,
+        _optional_count,
     ),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
@@ -107,7 +110,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Statistics, counts),
     st.builds(Acknowledge, counts, texts, counts),
     st.builds(Forget, counts, texts),
-    st.builds(Welcome, counts, counts, texts, counts, _token),
+    st.builds(Welcome, counts, counts, texts, counts, _token, counts),
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
@@ -115,8 +118,19 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
     st.builds(StatisticsReport, counts, options),
-    st.builds(Failure, counts, texts, texts, _optional_count, _optional_count, _optional_text, _optional_count),
+    st.builds(
+        Failure,
+        counts,
+        texts,
+        texts,
+        _optional_count,
+        _optional_count,
+        _optional_text,
+        _optional_count,
+        _optional_count,
+    ),
     st.builds(Notifications, counts, texts, counts, _several(st.binary(max_size=8)), _optional_count, st.booleans()),
     st.builds(Probe, counts),
     st.builds(Closing, counts, texts),
+    st.builds(Ended, counts, texts, texts, texts),
 )

@@ -25,6 +25,7 @@ from broker.wire import (
     Credit,
     DescribeStream,
     Done,
+    Ended,
     Failure,
     Forget,
     Goodbye,
@@ -66,8 +67,8 @@ SAID: Final[tuple[Message, ...]] = (
     Goodbye(2),
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
-    Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None),
-    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 1_000, None, "mine", 4),
+    Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50),
+    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 1_000, None, "mine", 4, None, 2**50),
     Unsubscribe(7, "a"),
     Credit(0, "a", 500),
     DescribeStream(8, "S"),
@@ -76,7 +77,7 @@ SAID: Final[tuple[Message, ...]] = (
     Statistics(11),
     Acknowledge(13, "a", 5),
     Forget(14, "mine"),
-    Welcome(1, VERSION, "foretell", 30, bytes(16)),
+    Welcome(1, VERSION, "foretell", 30, bytes(16), 2**50),
     Done(12),
     Pong(13),
     Published(5, 2, 3, 1, (Refusal(1, "late", "expected a time of 3 or later, found 2"),)),
@@ -88,6 +89,7 @@ SAID: Final[tuple[Message, ...]] = (
     Notifications(0, "a", 1, (encode_result(_RESULT), encode_result({**_RESULT, "tuples": 2**80})), 5, True),
     Probe(0),
     Closing(0, "the broker is stopping"),
+    Ended(0, "a", "slow", "queue_bytes: more waited than the queue takes"),
 )
 """One of each message."""
 

@@ -12,6 +12,7 @@ import zmq
 from broker.wire import (
     VERSION,
     Credit,
+    Ended,
     Failure,
     Hello,
     Message,
@@ -41,7 +42,9 @@ def sockets(count: int) -> Iterator[Context]:
 
 @final
 class Peer:
-    """One session, with one subscription of its own. `found`: results that came; `missed`: what gaps told of."""
+    """One session, with one subscription of its own, that the broker may have `ended`. `found`: results that came;
+    `missed`: what gaps told of.
+    """
 
     def __init__(self, context: Context, address: str, unread: int = 0) -> None:
         """`unread`: how many messages the socket takes that nobody reads; 0: as many as come."""
@@ -52,6 +55,7 @@ class Peer:
         self.name = ""
         self.found = 0
         self.missed = 0
+        self.ended = False
         self._expected: dict[str, int] = {}
         self._answers: deque[Message] = deque()
         self.ask(Hello(1, VERSION, "torture"))
@@ -70,10 +74,11 @@ class Peer:
             self.read()
         return self._answers.popleft()
 
-    def subscribe(self, name: str, query: str, credits: int) -> None:
+    def subscribe(self, name: str, query: str, credits: int, when_slow: str | None = None) -> None:
         """The subscription, with so many credits."""
         self.name = name
-        self.ask(Subscribe(2, name, "cayuga", query, None, None, None, credits))
+        self.ended = False
+        self.ask(Subscribe(2, name, "cayuga", query, None, None, None, credits, when_slow=when_slow))
 
     def unsubscribe(self) -> None:
         """And wait until nothing comes any more."""
@@ -105,6 +110,8 @@ class Peer:
                     self.missed += sum(told)
                     self.found += len(found) - len(told)
                     results += found
+                case Ended():
+                    self.ended = True
                 case Probe():
                     pass
                 case _:

@@ -25,7 +25,7 @@ ODD: Final[tuple[Any, ...]] = (
     float("inf"), "", "S", "T", "a", "x" * 300, "\0", "\ud7ff", "'", "{", "every", "sase", "ptopss", "cayuga",
     "arrival", "watermark", "speculative", "int", "string", b"", b"S", [], [[]], [1], ["a", 1.0, 1], {}, {"x": "int"},
     {"x": {"x": {}}}, "SELECT * FROM S", "PATTERN SEQ(S a, S b)", "FROM S a: price > 1 MATCH a",
-    "SELECT name FROM S PUBLISH T", "SELECT * FROM T",
+    "SELECT name FROM S PUBLISH T", "SELECT * FROM T", "drop_oldest", "disconnect",
 )  # fmt: skip
 REQUESTS: Final = tuple(msgpack.unpackb(encode(message)) for message in SAID[:14])
 MANY: Final = (*REQUESTS, *(REQUESTS[4], REQUESTS[5], REQUESTS[6]) * 4)

@@ -1,10 +1,13 @@
-"""Law: subscribers that stop reading, beside others: `python -m torture.stalls SECONDS [STALLED] [NORMAL] [RATE]`.
+"""Law: subscribers that stop reading, beside others.
+
+    python -m torture.stalls SECONDS [WHEN_SLOW] [STALLED] [NORMAL] [RATE]
 
 Run in tests/, with the repository on PYTHONPATH. Half of the stalled ones take what comes and never ask for more, the
-others do not even read their sockets. Events are published at a rate; the waits of the normal ones, from publishing to
-having read, are compared with those that they have alone. At the end the stalled ones read again: what each has been
-told and what it was told to have missed must be everything that was published, and the broker must have counted the
-same. Prints the waits, the counts and the memory.
+others do not even read their sockets; WHEN_SLOW is what all of them have chosen. Events are published at a rate; the
+waits of the normal ones, from publishing to having read, are compared with those that they have alone. At the end the
+stalled ones read again: what each has been told and what it was told to have missed must be everything that was
+published, or all until it was ended; and the broker must have counted the same. Prints the waits, the counts and the
+memory.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from doubles.process_gauges import peak_kilobytes, resident_kilobytes
 from torture.figures import milliseconds, share
 from torture.peers import Context, Peer, sockets
 
+from broker.wire import WHEN_SLOW
 from client import Client
 
 QUEUE_BYTES: Final = 256 * 1024
@@ -74,8 +78,8 @@ class Trial:
     def wake(self) -> None:
         """The stalled ones read everything, and ask for more until there is no more."""
         for peer in self.stalled:
-            while peer.found + peer.missed < self.published:
-                if not peer.read():
+            while peer.found + peer.missed < self.published and not peer.ended:
+                if not peer.read() and not peer.ended:
                     peer.grant(CREDITS)
                     assert peer.socket.poll(60_000), f"{peer.found} came, {peer.missed} are said to be missed"
 
@@ -85,17 +89,17 @@ class Trial:
         return counted["notifications_missed"], sum(peer.missed for peer in self.stalled)
 
 
-def peers(broker: BrokerProcess, context: Context, kind: str, count: int) -> list[Peer]:
+def peers(broker: BrokerProcess, context: Context, kind: str, count: int, when_slow: str | None = None) -> list[Peer]:
     """So many, each with a subscription of its own; every second stalled one takes what comes."""
     found: list[Peer] = []
     for number in range(count):
         peer = Peer(context, broker.address, unread=1 if kind == "stalled" and number % 2 else 0)
-        peer.subscribe(f"{kind}-{number}", QUERY, CREDITS)
+        peer.subscribe(f"{kind}-{number}", QUERY, CREDITS, when_slow)
         found.append(peer)
     return found
 
 
-def main(seconds: int, stalled: int = 100, normal: int = 100, rate: int = 25) -> None:
+def main(seconds: int, when_slow: str = WHEN_SLOW[0], stalled: int = 100, normal: int = 100, rate: int = 25) -> None:
     with (
         broker_process(CONFIGURATION) as broker,
         Client(broker.address, timeout=60) as client,
@@ -107,13 +111,14 @@ def main(seconds: int, stalled: int = 100, normal: int = 100, rate: int = 25) ->
         trial.publish(rate * 2, rate)
         alone = trial.publish(seconds * rate // 2, rate)
         before = resident_kilobytes(process)
-        trial.stalled, trial.published = peers(broker, context, "stalled", stalled), 0
+        trial.stalled, trial.published = peers(broker, context, "stalled", stalled, when_slow), 0
         beside = trial.publish(seconds * rate, rate)
         peak = peak_kilobytes(process)
         trial.wake()
         counted, told = trial.missed()
         for peer in trial.stalled:
-            peer.unsubscribe()
+            if not peer.ended:
+                peer.unsubscribe()
         trial.stalled = []
         alone += trial.publish(seconds * rate // 2, rate)  # again, as the machine may have changed
     print(f"{seconds} s alone and {seconds} s beside {stalled} stalled, {normal} normal, {rate} events a second")
@@ -121,11 +126,11 @@ def main(seconds: int, stalled: int = 100, normal: int = 100, rate: int = 25) ->
     print(f"beside: {milliseconds(beside)}")
     cap = before + cap_kilobytes(stalled) + KILOBYTES_MAX
     print(f"memory: {before:,} kB before, {peak:,} kB at most; the cap is {cap:,} kB")
-    print(f"drops: {counted:,} counted, {told:,} told")
+    print(f"drops, {when_slow}: {counted:,} counted, {told:,} told")
     assert counted == told
     assert peak <= cap
     assert share(beside, 0.99) <= WAIT_GROWTH_MAX * share(alone, 0.99)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else WHEN_SLOW[0], *map(int, sys.argv[3:]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from itertools import islice
+from typing import get_args
 
 import pytest
 from doubles.small_engine import SmallEngine
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from broker.events import DefinitionError, ForetellError
 from broker.kernel import Cursors, Drain, Gone, Kernel, Limits, Received
-from broker.wire import AddStream, Failure, Message, Publish, Subscribe, decode, encode
+from broker.wire import AddStream, Failure, Message, Publish, Subscribe, WhenSlow, decode, encode
 from client import (
     Advice,
     Busy,
@@ -27,6 +29,7 @@ from client import (
     Reconnect,
     RequestTimeout,
     Retry,
+    SlowConsumer,
     advice,
 )
 from client.calls import Calls, hello, run
@@ -199,10 +202,74 @@ def test_in_a_session_that_is_resumed_everything_comes_once_and_in_order(
     assert read == expected
 
 
+@given(
+    st.sampled_from(get_args(WhenSlow)),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["publish", "publish", "read", "take in", "lose", "lose unnoticed", "fail"]),
+            st.integers(1, 9),
+        ),
+        max_size=25,
+    ),
+)
+def test_a_slow_reader_whose_connection_is_lost_is_told_of_all_that_it_missed(
+    when_slow: WhenSlow, window: int, queue: int, story: list[tuple[str, int]]
+) -> None:
+    """What it reads and what gaps stand for is everything, in order; or everything until it was ended."""
+    link = Link(window, Limits(queue_notifications=queue), when_slow)
+    reached = 0
+    ended: int | None = None
+
+    def read(count: int) -> None:
+        nonlocal reached
+        while count and (one := link.read(1)):
+            count -= 1
+            (end,) = one
+            if end is None:
+                missed = link.missed.popleft()
+                assert missed is not None
+                reached += missed
+            else:
+                assert end == reached, "in order, and none left out in silence"
+                reached += 1
+
+    try:
+        for what, number in [*story, ("lose", 1), ("drain", 0)]:
+            match what:
+                case "publish":
+                    link.publish(number)
+                    if ended is None and link.kernel.statistics()["broker"]["subscriptions_ended_slow"]:
+                        ended = link.time
+                case "read":
+                    read(number)
+                case "take in":
+                    link.take_in(number)
+                case "lose" | "lose unnoticed":
+                    link.lose(noticed=what == "lose")
+                case "fail":
+                    link.fail(number)
+                case _:
+                    for _ in range(1_000):
+                        link.take_in(10_000)
+                        read(10_000)
+            link.kernel.check_invariants()
+    except SlowConsumer:
+        assert when_slow == "disconnect"
+        assert reached == ended
+        assert link.session.lost is None
+    else:
+        assert ended is None
+        assert reached == link.time
+
+
 class Link:
     """A resumable client and a kernel, with what the kernel has sent in between: it comes only when it is taken in."""
 
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: int, limits: Limits | None = None, when_slow: WhenSlow | None = None) -> None:
+        self.limits = limits
+        self.missed: deque[int | None] = deque()  # of the gaps that were read
         self.session = Session(resumable=True)
         self.calls = Calls(self.session)
         self.time = 0
@@ -211,11 +278,11 @@ class Link:
         self._begin()
         run(self.calls.open(), self._exchange)
         run(self.calls.add_stream("S", {}, None, "arrival", None, None), self._exchange)
-        request = self.calls.prepare("all", "cayuga", "every S", None, None, None, window)
+        request = self.calls.prepare("all", "cayuga", "every S", None, None, None, window, None, when_slow)
         run(self.calls.subscribe(request), self._exchange)
 
     def _begin(self) -> None:
-        self.kernel = Kernel(SmallEngine(), secret=b"%d" % self.connection)  # each broker draws its own
+        self.kernel = Kernel(SmallEngine(), self.limits, secret=b"%d" % self.connection)  # each broker draws its own
         self.kernel.step(Received(b"publisher", hello(Session(), 1)), 0)
         self._publisher(AddStream(2, "S", {}, None, "arrival", None, None))
 
@@ -261,6 +328,8 @@ class Link:
             if notification is None:
                 break
             found.append(notification.end)
+            if notification.kind == "incomplete":
+                self.missed.append(notification.missed)
         return found
 
     def lose(self, noticed: bool) -> None:

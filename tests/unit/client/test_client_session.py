@@ -10,13 +10,14 @@ from doubles.small_engine import SmallEngine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.kernel import Kernel, Received
+from broker.kernel import Kernel, Limits, Received
 from broker.wire import (
     VERSION,
     AddStream,
     Closing,
     Credit,
     Done,
+    Ended,
     Failure,
     Hello,
     Message,
@@ -38,16 +39,18 @@ from client.errors import (
     LimitExceeded,
     ProtocolError,
     QueryError,
+    SlowConsumer,
     remote_error,
 )
+from client.flow import Happening
 from client.session import Session
 
 
 class Pair:
     """A session and a kernel; what one sends, the other gets when `exchange` is called."""
 
-    def __init__(self) -> None:
-        self.kernel = Kernel(SmallEngine())
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.kernel = Kernel(SmallEngine(), limits)
         self.session = Session()
         self.on_the_way: list[bytes] = []
         self.ask(partial(Hello, version=VERSION, software="test"))
@@ -73,9 +76,9 @@ class Pair:
             raise remote_error(answer)
         return answer
 
-    def subscribe(self, name: str, window: int) -> None:
+    def subscribe(self, name: str, window: int, when_slow: str | None = None) -> None:
         self.session.open_inbox(name, window)
-        self.ask(lambda n: Subscribe(n, name, "cayuga", "every S", None, None, None, window))
+        self.ask(lambda n: Subscribe(n, name, "cayuga", "every S", None, None, None, window, when_slow=when_slow))
 
     def publish(self, *times: int) -> None:
         self.ask(lambda n: Publish(n, "S", times, ((),) * len(times), None, None))
@@ -193,6 +196,36 @@ def test_a_reader_that_does_not_read_leaves_the_rest_in_the_broker() -> None:
     assert pair.take("a") is None
     pair.exchange()
     assert [pair.take("a") for _ in range(4)] == [4, 5, 6, 7]
+
+
+def test_who_was_ended_reads_all_that_came_and_then_why() -> None:
+    pair = Pair(Limits(queue_notifications=2))
+    pair.subscribe("a", 2, "disconnect")
+    pair.subscribe("b", 100)
+    pair.publish(*range(9))
+    assert [pair.take("a"), pair.take("a")] == [0, 1]
+    gap, _ = pair.session.take("a")
+    assert gap is not None
+    assert (gap.kind, gap.limit, gap.since, gap.missed) == ("incomplete", "queue_notifications", 2, 7)
+    for _ in range(2):
+        with pytest.raises(SlowConsumer, match="subscription 'a': queue_notifications: more waited"):
+            pair.take("a")
+    assert pair.session.lost is None
+    assert [event.happening for event in pair.session.happened] == [Happening.ENDED, Happening.GAP]
+    assert [pair.take("b") for _ in range(9)] == [*range(9)]
+    pair.session.close_inbox("a")
+    pair.subscribe("a", 2, "disconnect")
+    pair.publish(9)
+    assert pair.take("a") == 9
+
+
+def test_the_end_of_one_that_was_given_up_is_not_the_end_of_the_next() -> None:
+    pair = Pair(Limits(queue_notifications=2))
+    pair.subscribe("a", 2, "disconnect")
+    pair.session.close_inbox("a")
+    pair.session.open_inbox("a", 2)
+    pair.session.receive(encode(Ended(0, "a", "slow", "of the first")))
+    assert pair.take("a") is None
 
 
 def test_notifications_for_what_was_given_up_are_dropped() -> None:

@@ -15,8 +15,10 @@ from broker.kernel.delivery import Delivery
 from broker.wire import (
     RESULT_BYTES_MAX,
     VERSION,
+    WHEN_SLOW,
     AddStream,
     Credit,
+    Ended,
     Hello,
     Message,
     Notifications,
@@ -131,15 +133,20 @@ steps = st.one_of(
 
 
 @settings(max_examples=4 * settings().max_examples)
-@given(st.lists(steps, max_size=40), st.integers(1, 6))
+@given(st.lists(steps, max_size=40), st.integers(1, 6), st.tuples(*[st.sampled_from(WHEN_SLOW)] * len(SESSIONS)))
 def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
-    story: list[tuple[str, bytes, str, int]], queue: int
+    story: list[tuple[str, bytes, str, int]], queue: int, policies: tuple[str, ...]
 ) -> None:
-    """For every attachment: told results and counted gaps, in order and numbered, are a prefix of what was found."""
+    """For every attachment: told results and counted gaps, in order and numbered, are a prefix of what was found.
+
+    Of one that was ended for its slowness they are all that was found until then.
+    """
     kernel = Kernel(SmallEngine(), Limits(queue_notifications=queue))
     found: dict[tuple[bytes, str], list[int]] = {}
     told: dict[tuple[bytes, str], list[dict[str, Any]]] = {}
     granted: dict[tuple[bytes, str], int] = {}
+    when_slow = dict(zip(SESSIONS, policies))
+    dropped = dict.fromkeys(WHEN_SLOW, 0)
     published = 0
 
     def step(session: bytes, message: Message) -> None:
@@ -152,7 +159,26 @@ def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
             so_far = told[send.session, send.message.subscription]
             assert send.message.first == len(so_far) + 1
             so_far.extend(map(decode_result, send.message.results))
-            assert len(so_far) <= granted[send.session, send.message.subscription]
+            last = when_slow[send.session] == "disconnect"  # for which no credit is needed
+            assert len(so_far) <= granted[send.session, send.message.subscription] + last
+        elif isinstance(send.message, Ended):
+            ended = (send.session, send.message.subscription)
+            assert when_slow[send.session] == "disconnect"
+            assert told[ended][-1]["kind"] == "incomplete"
+            assert compare(ended) == [], "nothing is left out without being told"
+            del found[ended]
+            dropped["disconnect"] += told[ended][-1]["missed"]
+
+    def compare(attachment: tuple[bytes, str]) -> list[int]:
+        """What was found and not told."""
+        rest = iter(found[attachment])
+        for line in told[attachment]:
+            if line["kind"] == "incomplete":
+                missed = [next(rest) for _ in range(line["missed"])]
+                assert line["since"] == missed[0]
+            else:
+                assert line["end"] == next(rest)
+        return list(rest)
 
     for session in SESSIONS:
         step(session, Hello(1, VERSION, ""))
@@ -163,7 +189,9 @@ def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
             case "subscribe":
                 if attachment not in found:
                     found[attachment], told[attachment], granted[attachment] = [], [], number
-                step(session, Subscribe(3, name, "cayuga", "every S", None, None, None, number))
+                policy = when_slow[session]
+                wanted = Subscribe(3, name, "cayuga", "every S", None, None, None, number, when_slow=policy)
+                step(session, wanted)
             case "unsubscribe":
                 step(session, Unsubscribe(4, name))
                 found.pop(attachment, None)
@@ -182,13 +210,10 @@ def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
                 for each_name in NAMES:
                     found.pop((session, each_name), None)
                 step(session, Hello(1, VERSION, ""))
-    for attachment, numbers in found.items():
-        rest = iter(numbers)
-        for line in told[attachment]:
-            if line["kind"] == "incomplete":
-                missed = [next(rest) for _ in range(line["missed"])]
-                assert line["since"] == missed[0]
-            else:
-                assert line["end"] == next(rest)
+    for attachment in found:
+        rest = compare(attachment)
         if granted[attachment] > len(told[attachment]):
-            assert next(rest, None) is None, "everything was told that there were credits for"
+            assert rest == [], "everything was told that there were credits for"
+    counted = kernel.statistics()["broker"]
+    assert counted["notifications_missed_disconnect"] == dropped["disconnect"]
+    assert counted["notifications_missed"] == sum(counted[f"notifications_missed_{each}"] for each in WHEN_SLOW)

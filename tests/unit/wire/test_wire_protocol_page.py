@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.events import ERRORS
-from broker.wire import VERSION, Busy, PermissionDenied, WireError
+from broker.wire import VERSION, Busy, Expired, PermissionDenied, WireError
 from broker.wire import shapes as s
 from broker.wire.codec import MESSAGES
 
@@ -27,7 +27,7 @@ WORDS: Final = {
     s.NAMES.expected: "names",
     s.PLAIN.expected: "plain",
 }
-OWN_CODES: Final = {Busy.code, PermissionDenied.code, WireError.code, "session", "version", "internal"}
+OWN_CODES: Final = {Busy.code, Expired.code, PermissionDenied.code, WireError.code, "session", "version", "internal"}
 
 
 def word(shape: s.Shape) -> str:
