@@ -18,6 +18,7 @@ from broker.wire.keys import Keys
 
 from .advice import Advice, Fault, Retry, advice
 from .blocking import DEFAULT_ADDRESS, Client
+from .durable import Durable
 from .errors import (
     Busy,
     ConnectionLost,
@@ -48,6 +49,7 @@ __all__ = [
     "Client",
     "ConnectionLost",
     "DefinitionError",
+    "Durable",
     "EventError",
     "Fault",
     "FlowEvent",

@@ -30,6 +30,7 @@ from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
@@ -155,7 +156,7 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name. Arguments and errors as with the other."""
         request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable)
@@ -180,14 +181,17 @@ class Client:
 
     async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
-        return await self._connection.next_notification(name, timeout)
+        found = await self._connection.next_notification(name, timeout)
+        return None if found is None else found.of(self)
 
-    async def acknowledge(self, name: str, position: int | None = None) -> None:
+    async def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
 
+        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
+        was read last. UnknownSubscription where the cursor was forgotten and made anew.
         Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
         """
-        await self._run(self._calls.acknowledge(name, position))
+        await self._run(self._calls.acknowledge(name, position, incarnation))
 
     async def forget(self, cursor: str) -> None:
         """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,

@@ -20,6 +20,7 @@ from broker.wire.keys import Keys
 from .authority import client_keys
 from .calls import Call, Calls, run
 from .connection import Connection
+from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
@@ -143,14 +144,15 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
 
         Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
         tells every tuple of events, "completions" one for each completing event and binding, with their number.
-        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: the name of a
-        cursor, which outlives this client, and keeps what is found until it is acknowledged. Raises QueryError with
+        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: a
+        cursor, which outlives this client, and keeps what is found until it is acknowledged: its name, or with what
+        else is wanted a Durable. Raises QueryError with
         line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded, PermissionDenied; Busy where
         another client is attached to the cursor.
         """
@@ -173,14 +175,17 @@ class Client:
 
     def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
-        return self._connection.next_notification(name, timeout)
+        found = self._connection.next_notification(name, timeout)
+        return None if found is None else found.of(self)
 
-    def acknowledge(self, name: str, position: int | None = None) -> None:
+    def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
 
+        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
+        was read last. UnknownSubscription where the cursor was forgotten and made anew.
         Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
         """
-        self._run(self._calls.acknowledge(name, position))
+        self._run(self._calls.acknowledge(name, position, incarnation))
 
     def forget(self, cursor: str) -> None:
         """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,

@@ -53,11 +53,10 @@ from broker.wire import (
 from broker.wire.limits import CREDITS_MAX
 
 from .batches import check_batch, merged, parts
+from .durable import POSITION_MAX, Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .receipt import Receipt
 from .session import Session
-
-INTEGER_MAX: Final = 2**63 - 1
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -200,14 +199,14 @@ class Calls:
         report: str | None,
         forecast: Mapping[str, Any] | None,
         window: int,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
     ) -> Subscribe:
         """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
-        if durable is not None:
-            checked_subscription_name(durable)
+        reading = Durable(durable) if isinstance(durable, str) else durable
+        cursor = {} if reading is None else reading.fields()
         if query is None:
             checked_subscription_name(name)
         else:
@@ -215,12 +214,15 @@ class Calls:
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
-        return Subscribe(0, name, language, query, lineage, report, options, window, durable=durable)
+        return Subscribe(0, name, language, query, lineage, report, options, window, **cursor)
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Ask for what was prepared."""
         answer = yield from self._ask(lambda number: replace(request, correlation=number), Subscribed)
-        self._session.inboxes[request.name].request = request
+        inbox = self._session.inboxes[request.name]
+        # What it is asked for again is what comes behind: not once more from where it has begun.
+        inbox.request = replace(request, replay=None, since=None)
+        inbox.replays = request.replay is not None or request.since is not None
         return answer
 
     def unsubscribe(self, name: str) -> Call[None]:
@@ -233,15 +235,16 @@ class Calls:
             if not known:  # else it went with a session that was lost
                 raise
 
-    def acknowledge(self, name: str, position: int | None) -> Call[None]:
+    def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
         """Up to a position, or to what was read last."""
-        inbox = self._session.inboxes.get(name)
-        if position is None:
-            position = None if inbox is None else inbox.read
-        elif type(position) is not int or not 0 < position <= INTEGER_MAX:
+        if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
             raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
+        inbox = self._session.inboxes.get(name)
+        read, of = (None, None) if inbox is None else inbox.read or (None, inbox.incarnation)
+        position = read if position is None else position
         if position is not None:
-            yield from self._ask(partial(Acknowledge, name=name, position=position), Done)
+            of = of if incarnation is None else incarnation
+            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
 
     def forget(self, cursor: str) -> Call[None]:
         """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""

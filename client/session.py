@@ -58,6 +58,7 @@ class Arrival(NamedTuple):
     result: bytes
     position: int | None = None
     redelivered: bool = False
+    incarnation: int | None = None
 
 
 @final
@@ -66,19 +67,22 @@ class Inbox:
 
     `refused`: why the broker has not taken it again. `asked`: it was lost, and asked for again. `token`: of the session
     in which its notifications are numbered; an attempt that failed half-way may have begun another one. `position`: of
-    a cursor, that of the last which has come; `read`: of the last that was handed out. `held`: how often somebody
-    else had the cursor.
+    a cursor, that of the last which has come; `read`: of the last that was handed out, with the incarnation of its
+    cursor, where `incarnation` is that of the cursor now. `replays`: positions before the acknowledged ones were asked
+    for. `held`: how often somebody else had the cursor.
     """
 
     __slots__ = (
-        "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken", "token",
-        "window",
+        "asked", "expected", "held", "incarnation", "notifications", "position", "read", "refused", "replays",
+        "request", "taken", "token", "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
         self.notifications: deque[Arrival] = deque()
         self.position: int | None = None
-        self.read: int | None = None
+        self.read: tuple[int, int | None] | None = None
+        self.incarnation: int | None = None
+        self.replays = False
         self.held = 0
         self.window = window
         self.taken = 0
@@ -199,13 +203,14 @@ class Session:
     def _subscribed(self, inbox: Inbox, answer: Subscribed) -> None:
         if inbox.asked and not (answer.resumed and inbox.token == self.token):
             inbox.expected = 1
-            # What a cursor has kept goes on where it has stopped; in memory it may be another one of that name.
+            # What a cursor has kept goes on where it has stopped, unless it is another one of that name.
             goes_on = inbox.position is not None and answer.position == inbox.position + 1
-            if not goes_on or answer.durability == "memory":
+            if not goes_on or answer.incarnation != inbox.incarnation:
                 inbox.notifications.append(_gap(answer.name))  # now, as notifications of the other session follow
                 inbox.position = None
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
+        inbox.incarnation = answer.incarnation
         inbox.asked = False
         inbox.held = 0
         inbox.token = self.token
@@ -251,11 +256,13 @@ class Session:
             if inbox.refused is not None:
                 raise inbox.refused
             return None, None
+        arrival = inbox.notifications.popleft()
         try:
-            notification = Notification(_line(inbox.notifications.popleft()))
+            notification = Notification(_line(arrival), arrival.incarnation)
         except WireError as error:
             raise ProtocolError(str(error)) from None
-        inbox.read = notification.position or inbox.read
+        if arrival.position is not None:
+            inbox.read = arrival.position, arrival.incarnation
         if notification.kind == "incomplete":
             limit = notification.limit or ""
             self.happened.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
@@ -282,7 +289,7 @@ class Session:
             inbox.notifications.extend(map(Arrival, message.results))
             return
         for at, result in enumerate(message.results, position):
-            inbox.notifications.append(Arrival(result, at, message.redelivered))
+            inbox.notifications.append(Arrival(result, at, message.redelivered, inbox.incarnation))
         inbox.position = position + len(message.results) - 1
 
 

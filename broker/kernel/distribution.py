@@ -25,7 +25,7 @@ TURN_RESULTS_MAX: Final = 512
 class Distribution:
     """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
 
-    __slots__ = ("_attachments", "_cursors", "missed", "ready", "results", "sent")
+    __slots__ = ("_attachments", "_cursors", "missed", "ready", "redelivered", "results", "sent")
 
     def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
         self._attachments = attachments
@@ -34,6 +34,7 @@ class Distribution:
         self.results = 0
         self.sent = 0
         self.missed = 0
+        self.redelivered = 0
 
     def distribute(self, results: Iterable[Result]) -> list[Send]:
         """Encode each result once, queue it for everyone who is attached, and send what may be sent.
@@ -73,7 +74,9 @@ class Distribution:
     def due(self, key: bytes, delivery: AnyDelivery, making: int = 0) -> list[Send]:
         """What may be sent to this session now; with `making`, also of what has to be made first, at most so many."""
         sent, missed = delivery.sent, delivery.missed
-        sends = [Send(key, message) for message in (delivery.make(making) if making else delivery.due())]
+        messages = delivery.make(making) if making else delivery.due()
+        sends = [Send(key, message) for message in messages]
+        self.redelivered += sum(len(message.results) for message in messages if message.redelivered)
         self.sent += delivery.sent - sent
         self.missed += missed - delivery.missed
         if delivery.ready:
@@ -113,4 +116,9 @@ class Distribution:
 
     def statistics(self) -> dict[str, int]:
         """What there was so far."""
-        return {"results": self.results, "notifications_sent": self.sent, "notifications_missed": self.missed}
+        return {
+            "results": self.results,
+            "notifications_sent": self.sent,
+            "notifications_missed": self.missed,
+            "notifications_redelivered": self.redelivered,
+        }

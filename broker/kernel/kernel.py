@@ -58,7 +58,7 @@ from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
-from .cursors import Cursors
+from .cursors import Cursors, drawn
 from .declaring import declare
 from .distribution import Distribution
 from .intake import Intake
@@ -135,7 +135,7 @@ class Kernel:
         self._durability = durability
         self._records: list[Record] = []
         self._intake = Intake(matcher, self._admission, taken or Taken(), durability, self._record)
-        self._cursors = cursors = Cursors() if cursors is None else cursors
+        self._cursors = cursors = Cursors(drawn(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
@@ -286,17 +286,14 @@ class Kernel:
             case Subscribe():
                 self._check_open()
                 return self._subscribing.subscribe(key, session, message)
-            case Forget():
-                return self._subscribing.forget(key, session, message)
-            case Acknowledge(correlation):
-                self._subscribing.acknowledge(session, message)
-                answer: Message = Done(correlation)
+            case Acknowledge() | Forget():
+                return self._subscribing.cursors.answer(key, session, message, now)
             case Unsubscribe(correlation, name):
                 if name not in session.deliveries:
                     hint = suggestion(name, session.deliveries)
                     raise UnknownSubscription(f"subscription {name!r}: this client has not subscribed to it{hint}")
                 self._subscribing.detach(key, session, name)
-                answer = Done(correlation)
+                answer: Message = Done(correlation)
             case AddStream(correlation):
                 declared = declare(self._matcher, self._limits, user, message)
                 if declared is not None:
@@ -309,7 +306,7 @@ class Kernel:
                 answer = streams_page(admission.visible(user, self._matcher.streams), message)
             case ListSubscriptions():
                 entries = (each for each in self._attachments.entries() if admission.sees(user, each[0].name))
-                answer = subscriptions_page(entries, partial(self._subscribing.kept, user), message)
+                answer = subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), message)
             case Statistics(correlation):
                 user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())
@@ -350,7 +347,8 @@ class Kernel:
             self._attachments.abandon()
         for key in self._sessions.expired(now):
             self._release(key)
-        return [Send(key, Probe(0)) for key in self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)]
+        silent = self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)
+        return [*self._subscribing.cursors.tick(now), *(Send(key, Probe(0)) for key in silent)]
 
     def _leave(self, key: bytes, now: int) -> None:
         """The connection has ended; the session only if it cannot be resumed."""

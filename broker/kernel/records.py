@@ -94,13 +94,15 @@ class ModelChanged:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorAdded:
-    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them."""
+    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them, and
+    `retain` of those that are acknowledged."""
 
     cursor: str
     subscription: str
     owner: str
     notifications: int
     size: int
+    retain: int = 0
 
 
 @final

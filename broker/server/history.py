@@ -26,7 +26,7 @@ from ..storage import Damaged
 from ..storage.checkpoint import digest
 from ..storage.engine_digest import engine_digest
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 @final

@@ -24,6 +24,7 @@ _GROWING: Final = frozenset(
         ("broker", "results"),
         ("broker", "notifications_sent"),
         ("broker", "notifications_missed"),
+        ("broker", "notifications_redelivered"),
         ("broker", "garbled"),
         ("broker", "denied"),
         ("engine", "events"),

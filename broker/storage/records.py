@@ -69,8 +69,10 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     9: (CursorMoved, (_TEXT, _NUMBER_OR_NONE)),
     10: (CursorOvertaken, (_TEXT, _NUMBER, _NUMBER)),
     11: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER)),
+    12: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER, _NUMBER)),
 }
-"""By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning."""
+"""By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning: with
+more fields it is another kind, and the earlier one is read with their defaults."""
 
 _READERS: Final = {
     entry[0]: (kind, attrgetter(*(field.name for field in fields(entry[0])))) for kind, entry in KINDS.items()

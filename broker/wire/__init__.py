@@ -8,17 +8,16 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
+from .cursor_messages import Acknowledge, Forget
 from .errors import Busy, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
-    Acknowledge,
     AddStream,
     Closing,
     Credit,
     DescribeStream,
     Done,
     Failure,
-    Forget,
     Goodbye,
     Hello,
     ListStreams,

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 import msgpack
 
+from . import cursor_messages as c
 from . import messages as m
 from . import shapes as s
 from .errors import WireError
@@ -64,6 +65,11 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.COUNT),
             _NAMED,
             s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.INTEGER),
+            _MICROSECONDS,
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
@@ -72,8 +78,8 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     10: (m.ListStreams, (s.NAME,)),
     11: (m.ListSubscriptions, (s.NAME,)),
     12: (m.Statistics, ()),
-    13: (m.Acknowledge, (s.NAME, s.COUNT)),
-    14: (m.Forget, (s.NAME,)),
+    13: (c.Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT))),
+    14: (c.Forget, (s.NAME,)),
     # from the broker, in answer
     32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN))),
     33: (m.Done, ()),
@@ -82,7 +88,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
         m.Published,
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
     ),
-    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT))),
+    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT))),
     37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
+from .cursor_messages import Acknowledge, Forget
+
 # ---- from the client ----
 
 
@@ -89,6 +91,11 @@ class Subscribe:
 
     `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
     acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
+
+    `incarnation`: which one of this name that was, as Subscribed has said; of another one `after` and `replay` say
+    nothing. `retain`: how many results a new one keeps after they were acknowledged, too. `replay`: the position to
+    begin with; `since`: likewise, the time from which on results are told again. `within`: what was sent comes again
+    when nothing was acknowledged for so many microseconds.
     """
 
     correlation: int
@@ -102,6 +109,11 @@ class Subscribe:
     received: int | None = None
     durable: str | None = None
     after: int | None = None
+    incarnation: int | None = None
+    retain: int | None = None
+    replay: int | None = None
+    since: int | None = None
+    within: int | None = None
 
 
 @final
@@ -156,25 +168,6 @@ class Statistics:
     """Answered by StatisticsReport."""
 
     correlation: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Acknowledge:
-    """Everything up to this position is done with, of a subscription that is attached by a cursor. Answered by Done."""
-
-    correlation: int
-    name: str
-    position: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """This cursor is not needed any more, with all that it keeps. Answered by Done."""
-
-    correlation: int
-    cursor: str
 
 
 # ---- from the broker, in answer ----
@@ -247,7 +240,7 @@ class Subscribed:
     `resumed`: this session had it already, and its notifications go on with their numbers.
 
     With a cursor: `durability`, what an acknowledgement and all that is kept promise, in the words of Published; and
-    `position`, that of the first that comes, or is told as missing.
+    `position`, that of the first that comes, or is told as missing; `incarnation`, which one of its name it is.
     """
 
     correlation: int
@@ -256,6 +249,7 @@ class Subscribed:
     resumed: bool = False
     durability: str | None = None
     position: int | None = None
+    incarnation: int | None = None
 
 
 @final
@@ -285,7 +279,7 @@ class Streams:
 @dataclass(frozen=True, slots=True)
 class SubscriptionEntry:
     """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
+    `cursors`: those that the user who asks may see, by name, each with how many results of it are not acknowledged."""
 
     name: str
     language: str
