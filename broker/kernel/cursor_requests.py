@@ -7,28 +7,44 @@ is sent again, from the first that is not acknowledged on.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias, final
 
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
-from ..wire import Acknowledge, Busy, Done, Forget, PermissionDenied, Probe, Subscribe, WireError
+from ..wire import (
+    Acknowledge,
+    Busy,
+    Done,
+    Forget,
+    ListDeadLetters,
+    PermissionDenied,
+    Probe,
+    Refuse,
+    Settle,
+    Subscribe,
+    WireError,
+)
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Send
 from .cursor import Cursor
-from .cursors import Cursors
+from .cursors import DELIVERIES, Cursors
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
 from .limits import Limits
-from .listing import failure
+from .listing import dead_letters_page, failure
 from .permissions import User
-from .records import CursorAdded, CursorMoved, Record
+from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
 from .sessions import Session, Sessions
 
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
 """When to ask again for a cursor that somebody is attached to, who has been probed."""
 
-CursorRequest: TypeAlias = Acknowledge | Forget
+GIVEN_UP_MAX: Final = 1_000
+"""Of so many results that were delivered too often is known which they were, until somebody asks for that."""
+
+CursorRequest: TypeAlias = Acknowledge | Forget | Refuse | ListDeadLetters | Settle
 
 
 @final
@@ -36,7 +52,17 @@ class CursorRequests:
     """Carries requests out; what is told to `record` has happened. `leave` ends an attachment."""
 
     __slots__ = (
-        "_admission", "_attached", "_attachments", "_cursors", "_distribution", "_leave", "_record", "_sessions",
+        "_admission",
+        "_attached",
+        "_attachments",
+        "_cursors",
+        "_distribution",
+        "_given_up",
+        "_leave",
+        "_record",
+        "_sessions",
+        "refused",
+        "too_often",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +83,9 @@ class CursorRequests:
         self._record = record
         self._leave = leave
         self._attached: dict[str, DurableDelivery] = {}  # by cursor, those that time does something to
+        self._given_up: deque[tuple[str, int, int]] = deque(maxlen=GIVEN_UP_MAX)
+        self.refused = 0
+        self.too_often = 0
         cursors.restarted()
 
     # ---- attaching ----
@@ -73,7 +102,7 @@ class CursorRequests:
             if retain > limits.durable_retained:
                 most = f"{limits.durable_retained:,} acknowledged results of a cursor"
                 raise LimitExceeded(f"durable_retained: this broker keeps at most {most}, found {retain:,}")
-            bounds = limits.durable_notifications, limits.durable_bytes, retain
+            bounds = limits.durable_notifications, limits.durable_bytes, retain, limits.durable_dead_letters
             return Cursor(name, request.name, user.name, *bounds)
         _check_owner(known, user)
         if known.subscription != request.name:
@@ -86,7 +115,7 @@ class CursorRequests:
         """Somebody is there; the cursor is made if it is new."""
         cursor = delivery.cursor
         if self._cursors.find(cursor.name) is None:
-            bounds = cursor.notifications, cursor.size, cursor.retain
+            bounds = cursor.notifications, cursor.size, cursor.retain, cursor.letters_max
             added = CursorAdded(cursor.name, cursor.subscription, cursor.owner, *bounds)
             delivery.cursor = self._cursors.add(added)
             self._record(added)
@@ -131,6 +160,13 @@ class CursorRequests:
                 self._acknowledge(session, request)
             case Forget():
                 return self._forget(key, session, request)
+            case Refuse():
+                self._refuse(session, request, now)
+            case ListDeadLetters():
+                cursor = self._owned(request.cursor, session.account.user)
+                return [Send(key, dead_letters_page(cursor.letters, request))]
+            case Settle():
+                return self._settle(key, session, request)
         return [Send(key, Done(request.correlation))]
 
     def _acknowledge(self, session: Session, request: Acknowledge) -> None:
@@ -139,9 +175,47 @@ class CursorRequests:
         if request.position > cursor.acknowledged:
             before = cursor.acknowledged
             self._move(CursorMoved(cursor.name, request.position))
+            cursor.taken_up()
             delivery.acknowledged(before)
 
-    def _meant(self, session: Session, request: Acknowledge) -> DurableDelivery:
+    def _refuse(self, session: Session, request: Refuse, now: int) -> None:
+        delivery = self._meant(session, request)
+        cursor, position = delivery.cursor, request.position
+        if cursor.skips(position):
+            return
+        before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
+        self._set_aside(CursorSetAside(cursor.name, position, request.reason, now, deliveries))
+        self.refused += 1
+        if cursor.acknowledged > before:
+            cursor.taken_up()
+            delivery.acknowledged(before)
+
+    def give_up(self, delivery: DurableDelivery, now: int) -> None:
+        """What is sent next is set aside where it was delivered too often. O(attachments of the subscription)."""
+        if delivery.exhausted:
+            cursor, head = delivery.cursor, delivery.next
+            deliveries = cursor.deliveries(head)
+            self._set_aside(CursorSetAside(cursor.name, head, DELIVERIES, now, deliveries))
+            self.too_often += 1
+            self._given_up.append((cursor.name, head, deliveries))
+            delivery.give_up(head)
+
+    def _set_aside(self, record: CursorSetAside) -> None:
+        self._cursors.set_aside(record)
+        self._record(record)
+
+    def _settle(self, key: bytes, session: Session, request: Settle) -> list[Send]:
+        cursor = self._owned(request.cursor, session.account.user)
+        if request.again and not cursor.has_room(request.positions):
+            raise LimitExceeded(f"cursor {cursor.name!r}: there is no room for so many results beside those it keeps")
+        settled = DeadLettersSettled(cursor.name, list(request.positions), request.again)
+        self._cursors.settle(settled)
+        self._record(settled)
+        holder = self.holder(cursor)
+        due = [] if holder is None else self._distribution.due(holder[0], holder[1].deliveries[cursor.subscription])
+        return [Send(key, Done(request.correlation)), *due]
+
+    def _meant(self, session: Session, request: Acknowledge | Refuse) -> DurableDelivery:
         """What this session has, if it is of the cursor that is meant, and has come to this position."""
         delivery = session.deliveries.get(request.name)
         if not isinstance(delivery, DurableDelivery):
@@ -195,8 +269,19 @@ class CursorRequests:
                 holder = self.holder(delivery.cursor)
                 assert holder is not None
                 delivery.go_back()
+                self.give_up(delivery, now)
                 sends += self._distribution.due(holder[0], delivery)
         return sends
+
+    def take_given_up(self) -> list[tuple[str, int, int]]:
+        """What was delivered too often, once: cursor, position, and how often."""
+        given_up = list(self._given_up)
+        self._given_up.clear()
+        return given_up
+
+    def statistics(self) -> dict[str, int]:
+        """What became of results so far."""
+        return {"results_refused": self.refused, "results_given_up": self.too_often}
 
     def _move(self, record: CursorMoved) -> None:
         self._cursors.move(record)

@@ -18,13 +18,16 @@ from ..events import DefinitionError
 from .cursor import Cursor, restored
 from .delivery import encoded, incomplete
 from .matcher import Result
-from .records import CursorAdded, CursorMoved
+from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
 
 LIMIT: Final = "durable_notifications"
 """The limit that an `incomplete` names which stands for results that were dropped."""
 
 RETAINED: Final = "durable_retained"
 """The same for results that are asked for again, were acknowledged, and are not kept any more."""
+
+DELIVERIES: Final = "deliveries_max"
+"""The limit that an `incomplete` names in the place of a result that was delivered too often, and its reason."""
 
 
 def drawn(secret: bytes) -> int:
@@ -68,7 +71,7 @@ class Cursors:
         if record.cursor in self._named:
             raise DefinitionError(f"cursor {record.cursor!r} exists")
         self._made += 1
-        limits = record.notifications, record.size, record.retain
+        limits = record.notifications, record.size, record.retain, record.letters
         cursor = Cursor(record.cursor, record.subscription, record.owner, *limits, self._made)
         self._enter(cursor)
         return cursor
@@ -86,6 +89,20 @@ class Cursors:
         del group[cursor.name]
         if not group:
             del self._of[cursor.subscription]
+
+    def set_aside(self, record: CursorSetAside) -> None:
+        """A result becomes a dead letter. Raises DefinitionError where that cannot be."""
+        self._known(record.cursor).set_aside(record.position, record.reason, record.time, record.deliveries)
+
+    def settle(self, record: DeadLettersSettled) -> None:
+        """Dead letters go. Raises DefinitionError where that cannot be."""
+        self._known(record.cursor).settle(record.positions, record.again)
+
+    def _known(self, name: str) -> Cursor:
+        cursor = self._named.get(name)
+        if cursor is None:
+            raise DefinitionError(f"cursor {name!r} is not known")
+        return cursor
 
     def find_all(self, results: Iterable[Result]) -> None:
         """What a batch has found, where nobody else is told of it. O(results) if there are cursors."""
@@ -139,6 +156,9 @@ class Cursors:
             "cursors_backlog": sum(cursor.backlog for cursor in self),
             "cursors_kept": sum(len(cursor.results) for cursor in self),
             "cursors_kept_bytes": sum(cursor.size_kept for cursor in self),
+            "dead_letters": sum(len(cursor.letters) for cursor in self),
+            "dead_letters_bytes": sum(cursor.letters.size for cursor in self),
+            "dead_letters_dropped": sum(cursor.letters.dropped for cursor in self),
         }
 
     def check_invariants(self) -> None:

@@ -13,7 +13,7 @@ from ..engine.shares import Share
 from ..wire import Notifications, Subscribe, WireError
 from ..wire.limits import CREDITS_MAX, NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
 from .cursor import Cursor
-from .cursors import LIMIT, RETAINED
+from .cursors import DELIVERIES, LIMIT, RETAINED
 from .delivery import Delivery, incomplete
 from .limits import Limits
 
@@ -25,7 +25,8 @@ class DurableDelivery:
 
     `reached`: the last position that was sent here, or was said to have come. `uncounted`: the gap that is told next is
     one of which nobody knows how much is missing. `within`: how many microseconds what was sent may be without an
-    acknowledgement; `due_since`: the first position that is, and since when that is known.
+    acknowledgement; `due_since`: the first position that is, and since when that is known. `deliveries_max`: how often
+    that may be delivered; `given_up`: the position of one that was too often, until that is told.
     """
 
     subscription: str
@@ -37,6 +38,8 @@ class DurableDelivery:
     reached: int = 0
     uncounted: bool = False
     within: int | None = None
+    deliveries_max: int | None = None
+    given_up: int | None = None
     sent: int = 0
     present: bool = True
     due_since: tuple[int, int] | None = None
@@ -71,7 +74,7 @@ class DurableDelivery:
         cursor cannot have given says nothing: it is behind what was lost. O(1), by a time O(kept results).
         """
         cursor = self.cursor
-        self.next, self.again, self.uncounted = cursor.acknowledged + 1, cursor.told, False
+        self.next, self.again, self.uncounted, self.given_up = cursor.acknowledged + 1, cursor.told, False, None
         meant = request.incarnation == cursor.incarnation or (request.incarnation is None and journaled)
         if request.since is not None:
             self.next = cursor.since(request.since)
@@ -89,7 +92,7 @@ class DurableDelivery:
             raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
         self.sent = received
         self.present = True
-        self.within = request.within
+        self.within, self.deliveries_max = request.within, request.deliveries_max
         self.begin(request, True)
         self.credits = min(request.credits, CREDITS_MAX)
 
@@ -97,6 +100,25 @@ class DurableDelivery:
         """The cursor has done with more than `before`: what is done is not sent again, unless it was asked for."""
         if before < self.next <= self.cursor.acknowledged:
             self.next = self.cursor.acknowledged + 1
+        self.reached = max(self.reached, self.cursor.acknowledged)
+
+    @property
+    def begins(self) -> int:
+        """The first position of which something is told."""
+        return self.next if self.given_up is None else self.given_up
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether what is sent next was delivered too often; asked where it may be sent again."""
+        cursor, most = self.cursor, self.deliveries_max
+        head = cursor.acknowledged + 1
+        kept = cursor.first <= head <= cursor.last
+        return most is not None and self.next == head and kept and cursor.deliveries(head) >= most
+
+    def give_up(self, position: int) -> None:
+        """What is sent next was set aside, which is told in its place."""
+        self.given_up = position
+        self.acknowledged(position - 1)
 
     def overdue(self, now: int) -> bool:
         """Whether nothing was acknowledged of what was sent for too long; asked from time to time."""
@@ -117,13 +139,14 @@ class DurableDelivery:
         """What the credits allow to send now. O(what is sent)."""
         messages: list[Notifications] = []
         cursor = self.cursor
-        while self.credits and self.next <= cursor.last:
-            if self.next < cursor.first:
-                missed = None if self.uncounted else cursor.first - self.next
-                limit = RETAINED if cursor.first <= cursor.acknowledged + 1 else LIMIT
-                self.uncounted = False
-                gap = incomplete(self.subscription, limit, None, missed)
-                messages.append(self._numbered([gap], cursor.first - 1))
+        while self.credits and (self.next <= cursor.last or self.given_up is not None):
+            if self.given_up is not None:
+                gap = incomplete(self.subscription, DELIVERIES, None, 1)
+                messages.append(self._numbered([gap], self.given_up))
+            elif self.next < cursor.first:
+                messages.extend(self._gap())
+            elif cursor.skips(self.next):
+                self._go_to(self.next + 1)
             else:
                 messages.append(self._numbered(self._taken(), self.next))
         return messages
@@ -136,6 +159,24 @@ class DurableDelivery:
         """Nothing is lost with the session."""
         return []
 
+    def _gap(self) -> list[Notifications]:
+        """What is not kept, but for what was set aside before that."""
+        cursor = self.cursor
+        missed: int | None = cursor.first - self.next
+        if self.uncounted:
+            missed, self.uncounted = None, False
+        elif cursor.aside:
+            missed = cursor.first - self.next - sum(self.next <= each < cursor.first for each in cursor.aside)
+        if missed == 0:
+            self._go_to(cursor.first)
+            return []
+        limit = RETAINED if cursor.first <= cursor.acknowledged + 1 else LIMIT
+        return [self._numbered([incomplete(self.subscription, limit, None, missed)], cursor.first - 1)]
+
+    def _go_to(self, position: int) -> None:
+        self.next = position
+        self.reached = max(self.reached, position - 1)
+
     def _taken(self) -> list[bytes]:
         cursor = self.cursor
         offset = self.next - cursor.first
@@ -144,7 +185,10 @@ class DurableDelivery:
             most = min(most, self.again - self.next + 1)
         results: list[bytes] = []
         size = 0
+        any_aside = bool(cursor.aside or cursor.letters)
         for index in range(offset, offset + most):
+            if any_aside and cursor.skips(cursor.first + index):
+                break
             results.append(cursor.results[index])
             size += len(results[-1])
             if size >= NOTIFICATIONS_BYTES_TARGET:
@@ -156,9 +200,12 @@ class DurableDelivery:
         message = Notifications(0, self.subscription, self.sent + 1, tuple(results), position, redelivered)
         self.sent += len(results)
         self.credits -= len(results)
-        self.next = position + len(results)
-        self.reached = max(self.reached, self.next - 1)
+        if self.given_up is not None:
+            self.given_up = None
+            return message
+        self._go_to(position + len(results))
         self.cursor.told = max(self.cursor.told, self.next - 1)
+        self.cursor.delivered(position, self.next - 1)
         return message
 
     def check_invariants(self) -> None:
@@ -166,7 +213,8 @@ class DurableDelivery:
         assert 0 <= self.credits <= CREDITS_MAX
         assert 1 <= self.next <= min(self.reached, self.cursor.last) + 1
         assert self.cursor.acknowledged <= self.reached
-        assert not (self.credits and self.next <= self.cursor.last), "what may be sent has been sent"
+        pending = self.next <= self.cursor.last or self.given_up is not None
+        assert not (self.credits and pending), "what may be sent has been sent"
 
 
 AnyDelivery: TypeAlias = Delivery | DurableDelivery

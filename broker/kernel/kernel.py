@@ -38,6 +38,7 @@ from ..wire import (
     Forget,
     Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -46,6 +47,8 @@ from ..wire import (
     Pong,
     Probe,
     Publish,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     Streams,
@@ -196,6 +199,7 @@ class Kernel:
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
             **self._cursors.statistics(),
+            **self._subscribing.cursors.statistics(),
             **self._admission.statistics(),
         }
         return {
@@ -208,6 +212,10 @@ class Kernel:
         """What has happened since this was asked last, in order; none where nobody keeps them."""
         records, self._records = self._records, []
         return records
+
+    def given_up(self) -> list[tuple[str, int, int]]:
+        """Cursor, position and how often: what was delivered too often since this was asked last, for the log."""
+        return self._subscribing.cursors.take_given_up()
 
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
@@ -282,11 +290,11 @@ class Kernel:
             case Credit():
                 return self._credit(key, session, message)
             case Subscribe(name=name, received=int(received)) if name in session.deliveries:
-                return self._subscribing.go_on(key, session.deliveries[name], message, received)
+                return self._subscribing.go_on(key, session.deliveries[name], message, received, now)
             case Subscribe():
                 self._check_open()
-                return self._subscribing.subscribe(key, session, message)
-            case Acknowledge() | Forget():
+                return self._subscribing.subscribe(key, session, message, now)
+            case Acknowledge() | Forget() | Refuse() | ListDeadLetters() | Settle():
                 return self._subscribing.cursors.answer(key, session, message, now)
             case Unsubscribe(correlation, name):
                 if name not in session.deliveries:

@@ -54,6 +54,10 @@ class Limits:
     durable_retained: int = 100_000
     """Acknowledged results that a new cursor may be asked to keep, within durable_bytes; more are refused."""
 
+    durable_dead_letters: int = 1_000
+    """Results that were set aside, of a new cursor, and within durable_bytes of their own; then the oldest is dropped,
+    and counted."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

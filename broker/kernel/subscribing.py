@@ -59,7 +59,7 @@ class Subscribing:
 
     # ---- attachments ----
 
-    def subscribe(self, key: bytes, session: Session, request: Subscribe) -> list[Send]:
+    def subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
         """Attach; the answer, and what is due. Raises ForetellErrors, having changed nothing."""
         limit = self.limits.session_subscriptions
         if len(session.deliveries) >= limit:
@@ -79,7 +79,8 @@ class Subscribing:
             holder = self.cursors.holder(cursor)
             if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
                 return self.cursors.held(key, holder[0], request, cursor)
-            delivery = DurableDelivery(request.name, self.limits, request.credits, cursor, within=request.within)
+            delivery = DurableDelivery(request.name, self.limits, request.credits, cursor)
+            delivery.within, delivery.deliveries_max = request.within, request.deliveries_max
         attached = self._attachments.attach(key, request, delivery, flow)
         try:
             if isinstance(delivery, DurableDelivery):
@@ -94,15 +95,17 @@ class Subscribing:
                 self.detach(*holder, request.name)
             self.cursors.attach(delivery)
             delivery.begin(request, self._durability != MEMORY)
+            self.cursors.give_up(delivery, now)
         return [Send(key, self._subscribed(request, delivery, attached)), *self._distribution.due(key, delivery)]
 
-    def go_on(self, key: bytes, delivery: AnyDelivery, request: Subscribe, received: int) -> list[Send]:
+    def go_on(self, key: bytes, delivery: AnyDelivery, request: Subscribe, received: int, now: int) -> list[Send]:
         """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
         if isinstance(delivery, DurableDelivery):
             if request.durable != delivery.cursor.name:
                 raise DefinitionError(f"subscription {request.name!r}: this client has it by {delivery.cursor.name!r}")
             delivery.resume(received, request)
             self.cursors.attach(delivery)
+            self.cursors.give_up(delivery, now)
         elif request.durable is not None:
             raise DefinitionError(f"subscription {request.name!r}: this client has it without a cursor")
         else:
@@ -121,5 +124,5 @@ class Subscribing:
     ) -> Subscribed:
         if isinstance(delivery, Delivery):
             return Subscribed(request.correlation, request.name, attached, resumed)
-        promise, position, incarnation = self._durability, delivery.next, delivery.cursor.incarnation
+        promise, position, incarnation = self._durability, delivery.begins, delivery.cursor.incarnation
         return Subscribed(request.correlation, request.name, attached, resumed, promise, position, incarnation)

@@ -17,6 +17,8 @@ from ..kernel.records import (
     Batch,
     CursorAdded,
     CursorMoved,
+    CursorSetAside,
+    DeadLettersSettled,
     ModelChanged,
     StreamDeclared,
     SubscriptionAdded,
@@ -63,6 +65,10 @@ class History:
                 self.cursors.add(record)
             case CursorMoved():
                 self.cursors.move(record)
+            case CursorSetAside():
+                self.cursors.set_aside(record)
+            case DeadLettersSettled():
+                self.cursors.settle(record)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of

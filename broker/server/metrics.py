@@ -25,6 +25,8 @@ _GROWING: Final = frozenset(
         ("broker", "notifications_sent"),
         ("broker", "notifications_missed"),
         ("broker", "notifications_redelivered"),
+        ("broker", "results_refused"),
+        ("broker", "results_given_up"),
         ("broker", "garbled"),
         ("broker", "denied"),
         ("engine", "events"),

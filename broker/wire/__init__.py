@@ -8,7 +8,7 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
-from .cursor_messages import Acknowledge, Forget
+from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .errors import Busy, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
@@ -54,12 +54,15 @@ __all__ = [
     "Busy",
     "Closing",
     "Credit",
+    "DeadLetter",
+    "DeadLetters",
     "DescribeStream",
     "Done",
     "Failure",
     "Forget",
     "Goodbye",
     "Hello",
+    "ListDeadLetters",
     "ListStreams",
     "ListSubscriptions",
     "Message",
@@ -71,6 +74,8 @@ __all__ = [
     "Publish",
     "Published",
     "Refusal",
+    "Refuse",
+    "Settle",
     "Statistics",
     "StatisticsReport",
     "StreamEntry",

@@ -70,6 +70,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.COUNT),
             s.optional(s.INTEGER),
             _MICROSECONDS,
+            s.optional(s.COUNT),
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
@@ -80,6 +81,9 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     12: (m.Statistics, ()),
     13: (c.Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT))),
     14: (c.Forget, (s.NAME,)),
+    15: (c.Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT))),
+    16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
+    17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
     # from the broker, in answer
     32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN))),
     33: (m.Done, ()),
@@ -93,6 +97,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
     40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS)),
+    41: (c.DeadLetters, (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT)),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),
@@ -105,6 +110,7 @@ _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
     m.Published: (4, m.Refusal),
     m.Streams: (1, m.StreamEntry),
     m.Subscriptions: (1, m.SubscriptionEntry),
+    c.DeadLetters: (1, c.DeadLetter),
 }
 
 _COUNTS: Final = ("tuples", "missed")

@@ -29,3 +29,64 @@ class Forget:
 
     correlation: int
     cursor: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """This one result cannot be done with, and is set aside among the cursor's dead letters. Answered by Done."""
+
+    correlation: int
+    name: str
+    position: int
+    reason: str
+    incarnation: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListDeadLetters:
+    """The dead letters of a cursor whose positions are behind `after`; answered by DeadLetters, a page at a time."""
+
+    correlation: int
+    cursor: str
+    after: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """These dead letters go; with `again` they are delivered once more, at new positions. Answered by Done."""
+
+    correlation: int
+    cursor: str
+    positions: tuple[int, ...]
+    again: bool
+
+
+# ---- from the broker, in answer ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A result that was set aside: the position that it had, why and when that was, and how often it was delivered, as
+    far as this broker knows. Part of DeadLetters.
+    """
+
+    position: int
+    result: bytes
+    reason: str
+    time: int
+    deliveries: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """`more`: ask again, after the last of these. `dropped`: how many there were no room for."""
+
+    correlation: int
+    entries: tuple[DeadLetter, ...]
+    more: bool
+    dropped: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
-from .cursor_messages import Acknowledge, Forget
+from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 
 # ---- from the client ----
 
@@ -95,7 +95,8 @@ class Subscribe:
     `incarnation`: which one of this name that was, as Subscribed has said; of another one `after` and `replay` say
     nothing. `retain`: how many results a new one keeps after they were acknowledged, too. `replay`: the position to
     begin with; `since`: likewise, the time from which on results are told again. `within`: what was sent comes again
-    when nothing was acknowledged for so many microseconds.
+    when nothing was acknowledged for so many microseconds. `deliveries_max`: what was delivered so often as the first
+    that is not acknowledged is set aside.
     """
 
     correlation: int
@@ -114,6 +115,7 @@ class Subscribe:
     replay: int | None = None
     since: int | None = None
     within: int | None = None
+    deliveries_max: int | None = None
 
 
 @final
@@ -378,6 +380,9 @@ Message: TypeAlias = (
     | Statistics
     | Acknowledge
     | Forget
+    | Refuse
+    | ListDeadLetters
+    | Settle
     | Welcome
     | Done
     | Pong
@@ -386,6 +391,7 @@ Message: TypeAlias = (
     | Streams
     | Subscriptions
     | StatisticsReport
+    | DeadLetters
     | Failure
     | Notifications
     | Probe

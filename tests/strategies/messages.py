@@ -12,12 +12,15 @@ from broker.wire import (
     AddStream,
     Closing,
     Credit,
+    DeadLetter,
+    DeadLetters,
     DescribeStream,
     Done,
     Failure,
     Forget,
     Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -28,6 +31,8 @@ from broker.wire import (
     Publish,
     Published,
     Refusal,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -75,6 +80,7 @@ _stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _o
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))
+_letters = _several(st.builds(DeadLetter, counts, st.binary(max_size=8), texts, integers, counts))
 _forecast = st.none() | options
 _token = st.none() | st.binary(max_size=64)
 _flag = st.none() | st.booleans()
@@ -103,6 +109,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_count,
         st.none() | integers,
         _optional_count,
+        _optional_count,
     ),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
@@ -112,6 +119,10 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Statistics, counts),
     st.builds(Acknowledge, counts, texts, counts, _optional_count),
     st.builds(Forget, counts, texts),
+    st.builds(Refuse, counts, texts, counts, texts, _optional_count),
+    st.builds(ListDeadLetters, counts, texts, counts),
+    st.builds(Settle, counts, texts, _several(integers), st.booleans()),
+    st.builds(DeadLetters, counts, _letters, st.booleans(), counts),
     st.builds(Welcome, counts, counts, texts, counts, _token),
     st.builds(Done, counts),
     st.builds(Pong, counts),

@@ -184,7 +184,7 @@ def test_records_say_all_of_it_and_give_the_same_cursors() -> None:
     rig.kernel = Kernel(rig.engine, Limits(durable_notifications=3), durability="always")
     rig.say(ANN, Hello(1, VERSION, "test"))
     rig.ask(durable())
-    added = CursorAdded("mine", "all", "anybody", 3, Limits().durable_bytes)
+    added = CursorAdded("mine", "all", "anybody", 3, Limits().durable_bytes, 0, 1_000)
     first, second = rig.kernel.records()
     assert isinstance(first, SubscriptionAdded)
     assert second == added

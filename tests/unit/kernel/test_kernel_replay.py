@@ -32,7 +32,7 @@ def again(first: int, last: int) -> Told:
     return [(position, f"all-{position}", True) for position in range(first, last + 1)]
 
 
-def read(rig: Rig, count: int, acknowledged: int, **options: int | None) -> None:
+def read(rig: Rig, count: int, acknowledged: int, **options: int) -> None:
     """So many results come to a new cursor, and so many are acknowledged; then its reader leaves."""
     rig.ask(durable(**options))
     for number in range(1, count + 1):
@@ -209,7 +209,7 @@ def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart(
     rig.say(BEN, Hello(1, VERSION, "test"))
     read(rig, 4, 3, retain=2)
     records = [each for each in rig.kernel.records() if isinstance(each, (CursorAdded, CursorMoved))]
-    added = CursorAdded("mine", "all", "anybody", Limits().durable_notifications, Limits().durable_bytes, 2)
+    added = CursorAdded("mine", "all", "anybody", Limits().durable_notifications, Limits().durable_bytes, 2, 1_000)
     assert records == [added, CursorMoved("mine", None), added, CursorMoved("mine", 3)]
     saved = Cursors()
     saved.restore(cursors.save())
