@@ -18,6 +18,7 @@ from broker.wire.keys import Keys
 
 from .advice import Advice, Fault, Retry, advice
 from .blocking import DEFAULT_ADDRESS, Client
+from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import (
     Busy,
@@ -48,6 +49,7 @@ __all__ = [
     "Busy",
     "Client",
     "ConnectionLost",
+    "DeadLetter",
     "DefinitionError",
     "Durable",
     "EventError",

@@ -30,6 +30,7 @@ from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
@@ -192,6 +193,28 @@ class Client:
         Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
         """
         await self._run(self._calls.acknowledge(name, position, incarnation))
+
+    async def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Of a durable subscription: the result at `position`, without one what was read last, cannot be done with. It
+        is set aside among the cursor's dead letters, and not delivered again.
+
+        Raises as `acknowledge`; DefinitionError where that result is not one that is to be acknowledged.
+        """
+        await self._run(self._calls.refuse(name, position, reason, incarnation))
+
+    async def dead_letters(self, cursor: str) -> list[DeadLetter]:
+        """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
+        return await self._run(self._calls.dead_letters(cursor))
+
+    async def discard(self, cursor: str, *positions: int) -> None:
+        """Dead letters go. Raises as `dead_letters`, and DefinitionError where one of these is none."""
+        await self._run(self._calls.settle(cursor, positions, False))
+
+    async def requeue(self, cursor: str, *positions: int) -> None:
+        """Dead letters are delivered again, with their ids, at new positions. Raises as `discard`, and LimitExceeded
+        where the cursor has no room.
+        """
+        await self._run(self._calls.settle(cursor, positions, True))
 
     async def forget(self, cursor: str) -> None:
         """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,

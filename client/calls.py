@@ -6,7 +6,7 @@ result. The blocking client and the asyncio client run the same calls, each in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, final
@@ -20,18 +20,21 @@ from broker.events import (
     checked_subscription_name,
     parse_instant,
     row_from_mapping,
+    shown,
 )
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    DeadLetters,
     DescribeStream,
     Done,
     Failure,
     Forget,
     Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -39,6 +42,8 @@ from broker.wire import (
     Pong,
     Publish,
     Published,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -50,13 +55,17 @@ from broker.wire import (
     Unsubscribe,
     Welcome,
 )
-from broker.wire.limits import CREDITS_MAX
+from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
 
 from .batches import check_batch, merged, parts
+from .dead_letter import DeadLetter, received
 from .durable import POSITION_MAX, Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .receipt import Receipt
 from .session import Session
+
+SETTLED_AT_ONCE: Final = 1_000
+"""Dead letters in one request: each is settled, or none is."""
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -237,14 +246,17 @@ class Calls:
 
     def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
         """Up to a position, or to what was read last."""
+        position, of = self._place(name, position, incarnation)
+        if position is not None:
+            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
+
+    def _place(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
+        """This position, or that of what was read last, and of which cursor of its name it is."""
         if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
             raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
         inbox = self._session.inboxes.get(name)
         read, of = (None, None) if inbox is None else inbox.read or (None, inbox.incarnation)
-        position = read if position is None else position
-        if position is not None:
-            of = of if incarnation is None else incarnation
-            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
+        return read if position is None else position, of if incarnation is None else incarnation
 
     def forget(self, cursor: str) -> Call[None]:
         """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""
@@ -254,6 +266,40 @@ class Calls:
             if inbox.request is not None and inbox.request.durable == cursor:
                 inbox.request = None
                 inbox.notifications.clear()
+
+    def refuse(self, name: str, position: int | None, reason: str, incarnation: int | None) -> Call[None]:
+        """One result is set aside: that at a position, or what was read last."""
+        if type(reason) is not str or not 0 < len(reason) <= NAME_LENGTH_MAX:
+            most = f"a reason of 1 to {NAME_LENGTH_MAX} characters"
+            raise DefinitionError(f"subscription {name!r}: expected {most}, found {shown(reason)}")
+        position, of = self._place(name, position, incarnation)
+        if position is None:
+            raise DefinitionError(f"subscription {name!r}: expected a position, as nothing was read")
+        request = partial(Refuse, name=name, position=position, reason=reason, incarnation=of)
+        yield from self._ask(request, Done)
+
+    def dead_letters(self, cursor: str) -> Call[list[DeadLetter]]:
+        """All pages of a cursor's dead letters."""
+        checked_subscription_name(cursor)
+        found: list[DeadLetter] = []
+        more = True
+        while more:
+            after = found[-1].position if found else 0
+            page = yield from self._ask(partial(ListDeadLetters, cursor=cursor, after=after), DeadLetters)
+            found.extend(map(received, page.entries))
+            more = page.more and bool(page.entries)
+        return found
+
+    def settle(self, cursor: str, positions: Iterable[int], again: bool) -> Call[None]:
+        """Dead letters go, or are delivered again; as many at a time as fit a message."""
+        checked_subscription_name(cursor)
+        wanted = list(positions)
+        for each in wanted:
+            if type(each) is not int or not 0 < each <= POSITION_MAX:
+                raise DefinitionError(f"cursor {cursor!r}: expected positions from 1 on, found {shown(each)}")
+        for first in range(0, len(wanted), SETTLED_AT_ONCE):
+            some = tuple(wanted[first : first + SETTLED_AT_ONCE])
+            yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
 
     # ---- the broker ----
 

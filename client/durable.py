@@ -21,7 +21,9 @@ class Durable:
     `retain`: a new cursor keeps so many results after they were acknowledged, too, as long as there is room.
     `replay`: the position from which on results are delivered again, acknowledged or not; `since`: likewise, the time,
     microseconds or ISO-8601. Acknowledgements stay: the next reader goes on behind them. `acknowledge_within`, in
-    seconds: what was delivered comes again when for so long nothing was acknowledged. Raises DefinitionError.
+    seconds: what was delivered comes again when for so long nothing was acknowledged. `deliveries_max`: what was
+    delivered so often as the first that is not acknowledged is set aside as a dead letter, and not delivered again.
+    Raises DefinitionError.
     """
 
     cursor: str
@@ -29,11 +31,13 @@ class Durable:
     replay: int | None = None
     since: int | str | None = None
     acknowledge_within: float | None = None
+    deliveries_max: int | None = None
 
     def __post_init__(self) -> None:
         checked_subscription_name(self.cursor)
         self._check("retain", self.retain, 0)
         self._check("replay", self.replay, 1)
+        self._check("deliveries_max", self.deliveries_max, 1)
         if self.replay is not None and self.since is not None:
             raise DefinitionError(f"cursor {self.cursor!r}: expected replay or since, found both")
         seconds = self.acknowledge_within
@@ -57,6 +61,7 @@ class Durable:
             "replay": self.replay,
             "since": None if self.since is None else parse_instant(self.since),
             "within": None if within is None else max(1, round(within * _MICROSECONDS)),
+            "deliveries_max": self.deliveries_max,
         }
 
 

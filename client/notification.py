@@ -15,6 +15,8 @@ class Source(Protocol):
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
+    def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
+
 
 @final
 class Notification:
@@ -45,6 +47,15 @@ class Notification:
         """
         source, position = self._durable()
         return source.acknowledge(self.subscription, position, self.incarnation)
+
+    def refuse(self, reason: str) -> Any:
+        """Of a durable subscription: this one cannot be done with. It is set aside among the cursor's dead letters, and
+        not delivered again; those before it are still to be acknowledged. Of `client.aio`, to be awaited.
+
+        Raises as `Client.refuse`, and UnknownSubscription where this is of no durable subscription.
+        """
+        source, position = self._durable()
+        return source.refuse(self.subscription, reason, position, self.incarnation)
 
     def _durable(self) -> tuple[Source, int]:
         position = self.position

@@ -29,6 +29,7 @@ from broker.wire import (
     Notifications,
     Probe,
     Publish,
+    Refuse,
     Subscribe,
     Subscribed,
     Welcome,
@@ -133,7 +134,7 @@ class Session:
         if isinstance(message, Publish) and self.publisher is not None:
             numbered = True
             message = replace(message, publisher=self.publisher, number=correlation)
-        repeatable = numbered or isinstance(message, Acknowledge)
+        repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:
             frame = encode(message)
         except WireError as error:
