@@ -111,7 +111,7 @@ class Story:
                 self.lose()
             elif random.random() < 0.2:
                 kept.finish(self.now)
-                self.hear(kept)
+                self.hear(kept, answering=False)
                 kept.close(self.now)
                 self.count("closed")
                 disk.kill()
@@ -217,11 +217,11 @@ class Story:
     def say(self, kept: KeptKernel, message: Message, session: bytes = ANN) -> None:
         kept.request(Received(session, message), self.now)
 
-    def hear(self, kept: KeptKernel) -> None:
+    def hear(self, kept: KeptKernel, answering: bool = True) -> None:
         for send in kept.ready():
             if send.session != ANN:
                 more = self.reader.hear(send.message) if send.session == self.reader.key else None
-                if more is not None:
+                if more is not None and answering:
                     self.say(kept, more, send.session)
                 continue
             match send.message:

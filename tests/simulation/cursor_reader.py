@@ -42,7 +42,8 @@ class CursorReader:
 
     What it knows for sure, by incarnation: `read`, ids by place; `acknowledged` and `refused`, as they were answered.
     What is to be looked at in the journal: `left_out`, places that were passed over; `skipped`, from where on it was
-    told that nothing is left to do before; `gaps`, from a place to a place so many.
+    told that nothing is left to do before; `gaps`, from a place to a place so many. `asked_for`: up to which position it
+    has acknowledged, answered or not.
     """
 
     def __init__(self, random: Random, count: Callable[[str], None]) -> None:
@@ -67,7 +68,8 @@ class CursorReader:
         self.refused: set[Place] = set()
         self.left_out: set[Place] = set()
         self.skipped: set[Place] = set()
-        self.gaps: list[tuple[int, int, int, int]] = []
+        self.asked_for: dict[int, int] = {}
+        self.gaps: list[tuple[int, int, int, int, int]] = []
 
     # ---- what it says ----
 
@@ -105,12 +107,15 @@ class CursorReader:
         request: Message | None = None
         match random.randrange(8):
             case 0 | 1 if self.position:
+                assert self.incarnation is not None
+                before = self.asked_for.get(self.incarnation, 0)
+                self.asked_for[self.incarnation] = max(before, self.position)
                 request = Acknowledge(correlation, "all", self.position, self.incarnation)
             case 2 | 3 if self.seen:
                 request = Refuse(correlation, "all", random.choice(self.seen[-4:]), "refused", self.incarnation)
             case 4:
                 request = ListDeadLetters(correlation, CURSOR, 0)
-            case 5 if random.random() < 0.1:
+            case 5 if random.random() < 0.3:
                 request = Forget(correlation, CURSOR)
             case _:
                 return Credit(0, "all", random.randrange(1, 5))
@@ -158,7 +163,9 @@ class CursorReader:
         elif line["kind"] == "incomplete":
             missed = line["missed"]
             assert type(missed) is int
-            self.gaps.append((incarnation, self.position, position, missed))
+            # It may have begun further back, where all of that is missing, too.
+            least = 0 if self.within is not None else self.position
+            self.gaps.append((incarnation, self.position, position, missed, position - least))
         else:
             self.left_out.update((incarnation, each) for each in range(self.position + 1, position))
         self.position = position
@@ -198,13 +205,16 @@ class CursorReader:
             assert models.all[incarnation].ids[position - 1] == identity, "delivered under another id or position"
         for incarnation, position in self.acknowledged.items():
             assert models.all[incarnation].acknowledged >= position, "acknowledged, and lost"
-        for incarnation, position in self.refused | self.left_out:
-            assert position in models.all[incarnation].set_aside, f"{position} was not set aside, and is left out"
+        for incarnation, position in self.refused:
+            assert position in models.all[incarnation].set_aside, "refused, and not set aside"
+        for incarnation, position in self.left_out:
+            done = position <= self.asked_for.get(incarnation, 0)  # an acknowledgement has crossed a redelivery
+            assert done or position in models.all[incarnation].set_aside, "neither done with nor told"
         for incarnation, position in self.skipped:
             assert models.all[incarnation].acknowledged >= position, "what was not done with is left out"
-        for incarnation, before, last, missed in self.gaps:
+        for incarnation, before, last, missed, most in self.gaps:
             aside = models.all[incarnation].set_aside & set(range(before + 1, last + 1))
-            assert last - before - len(aside) <= missed <= last - before, "a gap that is not what is missing"
+            assert last - before - len(aside) <= missed <= most, "a gap that is not what is missing"
         living = models.living
         cursor = cursors.find(CURSOR)
         assert (cursor is None) == (living is None), "the cursor is lost, or was not forgotten"
