@@ -28,17 +28,14 @@ from .. import __version__
 from ..events import ForetellError, LimitExceeded, UnknownSubscription, suggestion
 from ..wire import (
     VERSION,
-    Acknowledge,
     AddStream,
     Busy,
     Closing,
     Credit,
     DescribeStream,
     Done,
-    Forget,
     Goodbye,
     Hello,
-    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -47,8 +44,6 @@ from ..wire import (
     Pong,
     Probe,
     Publish,
-    Refuse,
-    Settle,
     Statistics,
     StatisticsReport,
     Streams,
@@ -61,6 +56,7 @@ from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .cursor_requests import CursorRequest
 from .cursors import Cursors, drawn
 from .declaring import declare
 from .distribution import Distribution
@@ -284,6 +280,8 @@ class Kernel:
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
         """One request."""
         admission, user = self._admission, session.account.user
+        if isinstance(message, CursorRequest):
+            return self._subscribing.cursors.answer(key, session, message, now)
         match message:
             case Publish():
                 return self._publish(key, session.account, message, now)
@@ -294,8 +292,6 @@ class Kernel:
             case Subscribe():
                 self._check_open()
                 return self._subscribing.subscribe(key, session, message, now)
-            case Acknowledge() | Forget() | Refuse() | ListDeadLetters() | Settle():
-                return self._subscribing.cursors.answer(key, session, message, now)
             case Unsubscribe(correlation, name):
                 if name not in session.deliveries:
                     hint = suggestion(name, session.deliveries)

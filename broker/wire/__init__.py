@@ -15,12 +15,10 @@ from .messages import (
     AddStream,
     Closing,
     Credit,
-    DescribeStream,
     Done,
     Failure,
     Goodbye,
     Hello,
-    ListStreams,
     ListSubscriptions,
     Message,
     Notifications,
@@ -32,8 +30,6 @@ from .messages import (
     Refusal,
     Statistics,
     StatisticsReport,
-    StreamEntry,
-    Streams,
     Subscribe,
     Subscribed,
     SubscriptionEntry,
@@ -41,6 +37,7 @@ from .messages import (
     Unsubscribe,
     Welcome,
 )
+from .stream_messages import DescribeStream, ListStreams, StreamEntry, Streams
 
 __all__ = [
     "BATCH_EVENTS_MAX",

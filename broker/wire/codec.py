@@ -20,6 +20,7 @@ import msgpack
 from . import cursor_messages as c
 from . import messages as m
 from . import shapes as s
+from . import stream_messages as d
 from .errors import WireError
 from .limits import (
     ARRAY_LENGTH_MAX,
@@ -75,8 +76,8 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     ),
     7: (m.Unsubscribe, (s.NAME,)),
     8: (m.Credit, (s.NAME, s.CREDITS)),
-    9: (m.DescribeStream, (s.NAME,)),
-    10: (m.ListStreams, (s.NAME,)),
+    9: (d.DescribeStream, (s.NAME,)),
+    10: (d.ListStreams, (s.NAME,)),
     11: (m.ListSubscriptions, (s.NAME,)),
     12: (m.Statistics, ()),
     13: (c.Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT))),
@@ -93,7 +94,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
     ),
     36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT))),
-    37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
+    37: (d.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
     40: (m.Failure, (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS)),
@@ -108,7 +109,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
 # Fields that hold values of our own: on the wire each of those is an array of its fields.
 _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
     m.Published: (4, m.Refusal),
-    m.Streams: (1, m.StreamEntry),
+    d.Streams: (1, d.StreamEntry),
     m.Subscriptions: (1, m.SubscriptionEntry),
     c.DeadLetters: (1, c.DeadLetter),
 }

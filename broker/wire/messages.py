@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
+from .stream_messages import DescribeStream, ListStreams, Streams
 
 # ---- from the client ----
 
@@ -139,24 +140,6 @@ class Credit:
 
 @final
 @dataclass(frozen=True, slots=True)
-class DescribeStream:
-    """Answered by Streams with this one."""
-
-    correlation: int
-    name: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ListStreams:
-    """The streams whose names sort behind `after`; answered by Streams, a page at a time."""
-
-    correlation: int
-    after: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class ListSubscriptions:
     """The subscriptions whose names sort behind `after`; answered by Subscriptions, a page at a time."""
 
@@ -252,29 +235,6 @@ class Subscribed:
     durability: str | None = None
     position: int | None = None
     incarnation: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class StreamEntry:
-    """A declared stream. Part of Streams."""
-
-    name: str
-    attributes: dict[str, str]
-    key: str | None
-    disorder: str
-    lateness: int | None
-    speculation: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """`more`: ask again, after the last of these."""
-
-    correlation: int
-    entries: tuple[StreamEntry, ...]
-    more: bool
 
 
 @final

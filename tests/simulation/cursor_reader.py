@@ -42,8 +42,8 @@ class CursorReader:
 
     What it knows for sure, by incarnation: `read`, ids by place; `acknowledged` and `refused`, as they were answered.
     What is to be looked at in the journal: `left_out`, places that were passed over; `skipped`, from where on it was
-    told that nothing is left to do before; `gaps`, from a place to a place so many. `asked_for`: up to which position it
-    has acknowledged, answered or not.
+    told that nothing is left to do before; `gaps`, from a place to a place so many. `asked_for`: up to where it has
+    acknowledged, answered or not.
     """
 
     def __init__(self, random: Random, count: Callable[[str], None]) -> None:
