@@ -18,6 +18,8 @@ from broker.wire.keys import Keys
 
 from .advice import Advice, Fault, Retry, advice
 from .blocking import DEFAULT_ADDRESS, Client
+from .dead_letter import DeadLetter
+from .durable import Durable
 from .errors import (
     Busy,
     ConnectionLost,
@@ -49,7 +51,9 @@ __all__ = [
     "Busy",
     "Client",
     "ConnectionLost",
+    "DeadLetter",
     "DefinitionError",
+    "Durable",
     "EventError",
     "Expired",
     "Fault",

@@ -30,6 +30,8 @@ from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .dead_letter import DeadLetter
+from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
@@ -155,7 +157,7 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name. Arguments and errors as with the other."""
@@ -181,14 +183,39 @@ class Client:
 
     async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
-        return await self._connection.next_notification(name, timeout)
+        found = await self._connection.next_notification(name, timeout)
+        return None if found is None else found.of(self)
 
-    async def acknowledge(self, name: str, position: int | None = None) -> None:
+    async def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
 
+        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
+        was read last. UnknownSubscription where the cursor was forgotten and made anew.
         Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
         """
-        await self._run(self._calls.acknowledge(name, position))
+        await self._run(self._calls.acknowledge(name, position, incarnation))
+
+    async def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Of a durable subscription: the result at `position`, without one what was read last, cannot be done with. It
+        is set aside among the cursor's dead letters, and not delivered again.
+
+        Raises as `acknowledge`; DefinitionError where that result is not one that is to be acknowledged.
+        """
+        await self._run(self._calls.refuse(name, position, reason, incarnation))
+
+    async def dead_letters(self, cursor: str) -> list[DeadLetter]:
+        """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
+        return await self._run(self._calls.dead_letters(cursor))
+
+    async def discard(self, cursor: str, *positions: int) -> None:
+        """Dead letters go. Raises as `dead_letters`, and DefinitionError where one of these is none."""
+        await self._run(self._calls.settle(cursor, positions, False))
+
+    async def requeue(self, cursor: str, *positions: int) -> None:
+        """Dead letters are delivered again, with their ids, at new positions. Raises as `discard`, and LimitExceeded
+        where the cursor has no room.
+        """
+        await self._run(self._calls.settle(cursor, positions, True))
 
     async def forget(self, cursor: str) -> None:
         """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,

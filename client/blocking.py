@@ -20,6 +20,8 @@ from broker.wire.keys import Keys
 from .authority import client_keys
 from .calls import Call, Calls, run
 from .connection import Connection
+from .dead_letter import DeadLetter
+from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
@@ -143,19 +145,20 @@ class Client:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
 
         Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
         tells every tuple of events, "completions" one for each completing event and binding, with their number.
-        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: the name of a
-        cursor, which outlives this client, and keeps what is found until it is acknowledged. `when_slow`: what becomes
-        of results that find the broker's queue full: they are missed ("drop_newest", which is the default), the oldest
-        are ("drop_oldest"), or the subscription ends ("disconnect") and reading it raises SlowConsumer. Raises
-        QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
-        PermissionDenied; Busy where another client is attached to the cursor.
+        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: a
+        cursor, which outlives this client, and keeps what is found until it is acknowledged: its name, or with what
+        else is wanted a Durable. `when_slow`: what becomes of results that find the broker's queue full: they are
+        missed ("drop_newest", which is the default), the oldest are ("drop_oldest"), or the subscription ends
+        ("disconnect") and reading it raises SlowConsumer. Raises QueryError with line and column, DefinitionError,
+        UnknownSubscription, Unsupported, LimitExceeded, PermissionDenied; Busy where another client is attached to the
+        cursor.
         """
         request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
         try:
@@ -176,14 +179,39 @@ class Client:
 
     def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
-        return self._connection.next_notification(name, timeout)
+        found = self._connection.next_notification(name, timeout)
+        return None if found is None else found.of(self)
 
-    def acknowledge(self, name: str, position: int | None = None) -> None:
+    def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
 
+        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
+        was read last. UnknownSubscription where the cursor was forgotten and made anew.
         Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
         """
-        self._run(self._calls.acknowledge(name, position))
+        self._run(self._calls.acknowledge(name, position, incarnation))
+
+    def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Of a durable subscription: the result at `position`, without one what was read last, cannot be done with. It
+        is set aside among the cursor's dead letters, and not delivered again.
+
+        Raises as `acknowledge`; DefinitionError where that result is not one that is to be acknowledged.
+        """
+        self._run(self._calls.refuse(name, position, reason, incarnation))
+
+    def dead_letters(self, cursor: str) -> list[DeadLetter]:
+        """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
+        return self._run(self._calls.dead_letters(cursor))
+
+    def discard(self, cursor: str, *positions: int) -> None:
+        """Dead letters go. Raises as `dead_letters`, and DefinitionError where one of these is none."""
+        self._run(self._calls.settle(cursor, positions, False))
+
+    def requeue(self, cursor: str, *positions: int) -> None:
+        """Dead letters are delivered again, with their ids, at new positions. Raises as `discard`, and LimitExceeded
+        where the cursor has no room.
+        """
+        self._run(self._calls.settle(cursor, positions, True))
 
     def forget(self, cursor: str) -> None:
         """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,

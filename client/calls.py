@@ -6,7 +6,7 @@ result. The blocking client and the asyncio client run the same calls, each in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, final
@@ -20,18 +20,21 @@ from broker.events import (
     checked_subscription_name,
     parse_instant,
     row_from_mapping,
+    shown,
 )
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    DeadLetters,
     DescribeStream,
     Done,
     Failure,
     Forget,
     Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -39,6 +42,8 @@ from broker.wire import (
     Pong,
     Publish,
     Published,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -52,14 +57,17 @@ from broker.wire import (
     WhenSlow,
     check_when_slow,
 )
-from broker.wire.limits import CREDITS_MAX
+from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
 
 from .batches import check_batch, merged, parts
+from .dead_letter import DeadLetter, received
+from .durable import POSITION_MAX, Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .receipt import Receipt
 from .session import Session
 
-INTEGER_MAX: Final = 2**63 - 1
+SETTLED_AT_ONCE: Final = 1_000
+"""Dead letters in one request: each is settled, or none is."""
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -202,16 +210,16 @@ class Calls:
         report: str | None,
         forecast: Mapping[str, Any] | None,
         window: int,
-        durable: str | None = None,
+        durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscribe:
         """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
-        if durable is not None:
-            checked_subscription_name(durable)
-        check_when_slow(name, durable, when_slow)
+        reading = Durable(durable) if isinstance(durable, str) else durable
+        cursor = {} if reading is None else reading.fields()
+        check_when_slow(name, cursor.get("durable"), when_slow)
         if query is None:
             checked_subscription_name(name)
         else:
@@ -219,12 +227,17 @@ class Calls:
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
-        return Subscribe(0, name, language, query, lineage, report, options, window, None, durable, None, when_slow)
+        return Subscribe(
+            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow
+        )
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Ask for what was prepared."""
         answer = yield from self._ask(lambda number: replace(request, correlation=number), Subscribed)
-        self._session.inboxes[request.name].request = request
+        inbox = self._session.inboxes[request.name]
+        # What it is asked for again is what comes behind: not once more from where it has begun.
+        inbox.request = replace(request, replay=None, since=None)
+        inbox.replays = request.replay is not None or request.since is not None
         return answer
 
     def unsubscribe(self, name: str) -> Call[None]:
@@ -237,15 +250,19 @@ class Calls:
             if not known:  # else it went with a session that was lost
                 raise
 
-    def acknowledge(self, name: str, position: int | None) -> Call[None]:
+    def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
         """Up to a position, or to what was read last."""
-        inbox = self._session.inboxes.get(name)
-        if position is None:
-            position = None if inbox is None else inbox.read
-        elif type(position) is not int or not 0 < position <= INTEGER_MAX:
-            raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
+        position, of = self._place(name, position, incarnation)
         if position is not None:
-            yield from self._ask(partial(Acknowledge, name=name, position=position), Done)
+            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
+
+    def _place(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
+        """This position, or that of what was read last, and of which cursor of its name it is."""
+        if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
+            raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
+        inbox = self._session.inboxes.get(name)
+        read, of = (None, None) if inbox is None else inbox.read or (None, inbox.incarnation)
+        return read if position is None else position, of if incarnation is None else incarnation
 
     def forget(self, cursor: str) -> Call[None]:
         """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""
@@ -255,6 +272,40 @@ class Calls:
             if inbox.request is not None and inbox.request.durable == cursor:
                 inbox.request = None
                 inbox.notifications.clear()
+
+    def refuse(self, name: str, position: int | None, reason: str, incarnation: int | None) -> Call[None]:
+        """One result is set aside: that at a position, or what was read last."""
+        if type(reason) is not str or not 0 < len(reason) <= NAME_LENGTH_MAX:
+            most = f"a reason of 1 to {NAME_LENGTH_MAX} characters"
+            raise DefinitionError(f"subscription {name!r}: expected {most}, found {shown(reason)}")
+        position, of = self._place(name, position, incarnation)
+        if position is None:
+            raise DefinitionError(f"subscription {name!r}: expected a position, as nothing was read")
+        request = partial(Refuse, name=name, position=position, reason=reason, incarnation=of)
+        yield from self._ask(request, Done)
+
+    def dead_letters(self, cursor: str) -> Call[list[DeadLetter]]:
+        """All pages of a cursor's dead letters."""
+        checked_subscription_name(cursor)
+        found: list[DeadLetter] = []
+        more = True
+        while more:
+            after = found[-1].position if found else 0
+            page = yield from self._ask(partial(ListDeadLetters, cursor=cursor, after=after), DeadLetters)
+            found.extend(map(received, page.entries))
+            more = page.more and bool(page.entries)
+        return found
+
+    def settle(self, cursor: str, positions: Iterable[int], again: bool) -> Call[None]:
+        """Dead letters go, or are delivered again; as many at a time as fit a message."""
+        checked_subscription_name(cursor)
+        wanted = list(positions)
+        for each in wanted:
+            if type(each) is not int or not 0 < each <= POSITION_MAX:
+                raise DefinitionError(f"cursor {cursor!r}: expected positions from 1 on, found {shown(each)}")
+        for first in range(0, len(wanted), SETTLED_AT_ONCE):
+            some = tuple(wanted[first : first + SETTLED_AT_ONCE])
+            yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
 
     # ---- the broker ----
 

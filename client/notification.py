@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, Protocol, final
 
-from broker.events import LimitExceeded
+from broker.events import LimitExceeded, UnknownSubscription
 
 from .expansion import paths
+
+
+class Source(Protocol):
+    """What a notification of a durable subscription asks of its client; the one for asyncio returns what is awaited."""
+
+    def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
+
+    def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
 
 @final
@@ -19,10 +27,41 @@ class Notification:
     that is `incomplete` is a result; see there.
     """
 
-    __slots__ = ("_line",)
+    __slots__ = ("_line", "_source", "incarnation")
 
-    def __init__(self, line: dict[str, Any]) -> None:
+    def __init__(self, line: dict[str, Any], incarnation: int | None = None) -> None:
         self._line = line
+        self._source: Source | None = None
+        self.incarnation = incarnation
+        """Of a durable subscription: which cursor of its name the position is of."""
+
+    def of(self, source: Source) -> Notification:
+        """Itself, as this client has received it."""
+        self._source = source
+        return self
+
+    def acknowledge(self) -> Any:
+        """Of a durable subscription: everything up to this one is done with. Of `client.aio`, to be awaited.
+
+        Raises as `Client.acknowledge`, and UnknownSubscription where this is of no durable subscription.
+        """
+        source, position = self._durable()
+        return source.acknowledge(self.subscription, position, self.incarnation)
+
+    def refuse(self, reason: str) -> Any:
+        """Of a durable subscription: this one cannot be done with. It is set aside among the cursor's dead letters, and
+        not delivered again; those before it are still to be acknowledged. Of `client.aio`, to be awaited.
+
+        Raises as `Client.refuse`, and UnknownSubscription where this is of no durable subscription.
+        """
+        source, position = self._durable()
+        return source.refuse(self.subscription, reason, position, self.incarnation)
+
+    def _durable(self) -> tuple[Source, int]:
+        position = self.position
+        if self._source is None or position is None:
+            raise UnknownSubscription(f"subscription {self.subscription!r}: this is not one of a durable subscription")
+        return self._source, position
 
     def line(self) -> dict[str, Any]:
         """The result exactly as the broker tells it, as the command line prints it."""

@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from broker.wire import AddStream, Failure, Message, Subscribe, Unsubscribe, Welcome
 
 from .errors import ProtocolError, remote_error
 from .flow import FlowEvent, Happening
-from .session import Session
+from .session import Inbox, Session
 
 HELD_ATTEMPTS_MAX: Final = 10
 """How often a session is begun for a cursor that another client is attached to, until that one has it for good."""
@@ -46,7 +46,7 @@ class Renewal:
             if inbox.request is not None and inbox.refused is None:
                 room = max(1, inbox.window - len(inbox.notifications))
                 received = inbox.expected - 1 if inbox.token == session.token else 0
-                again = replace(inbox.request, credits=room, received=received, after=inbox.position)
+                again = replace(inbox.request, credits=room, received=received, **_place(inbox))
                 self._say(partial(_numbered, again), again)
 
     def done(self) -> bool:
@@ -95,6 +95,15 @@ class Renewal:
             del self._session.declared[request.name]
         elif request.name in self._session.inboxes:
             self._session.inboxes[request.name].refused = error
+
+
+def _place(inbox: Inbox) -> dict[str, Any]:
+    """Where a cursor is to go on. Behind what has come; also where that is before what was acknowledged."""
+    if inbox.position is None:
+        return {}
+    if inbox.replays:
+        return {"incarnation": inbox.incarnation, "replay": inbox.position + 1}
+    return {"incarnation": inbox.incarnation, "after": inbox.position}
 
 
 def _numbered(request: AddStream | Subscribe, correlation: int) -> Message:

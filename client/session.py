@@ -30,6 +30,7 @@ from broker.wire import (
     Notifications,
     Probe,
     Publish,
+    Refuse,
     Subscribe,
     Subscribed,
     Welcome,
@@ -60,6 +61,7 @@ class Arrival(NamedTuple):
     result: bytes
     position: int | None = None
     redelivered: bool = False
+    incarnation: int | None = None
 
 
 @final
@@ -69,18 +71,21 @@ class Inbox:
     `answered`: the broker has it. `refused`: why it has ended it, or not taken it again. `asked`: it was lost, and
     asked for again. `token`: of the session in which its notifications are numbered; an attempt that failed half-way
     may have begun another one. `position`: of a cursor, that of the last which has come; `read`: of the last that was
-    handed out. `held`: how often somebody else had the cursor.
+    handed out, with the incarnation of its cursor, where `incarnation` is that of the cursor now. `replays`: positions
+    before the acknowledged ones were asked for. `held`: how often somebody else had the cursor.
     """
 
     __slots__ = (
-        "answered", "asked", "expected", "held", "notifications", "position", "read", "refused", "request", "taken",
-        "token", "window",
+        "answered", "asked", "expected", "held", "incarnation", "notifications", "position", "read", "refused",
+        "replays", "request", "taken", "token", "window",
     )  # fmt: skip
 
     def __init__(self, window: int) -> None:
         self.notifications: deque[Arrival] = deque()
         self.position: int | None = None
-        self.read: int | None = None
+        self.read: tuple[int, int | None] | None = None
+        self.incarnation: int | None = None
+        self.replays = False
         self.held = 0
         self.window = window
         self.taken = 0
@@ -134,12 +139,12 @@ class Session:
         correlation = self._correlation + 1
         message = make(correlation)
         deadline = self._deadlines.of(message, waits)
-        repeatable = isinstance(message, Acknowledge)
-        if isinstance(message, Publish) and self.publisher is not None:
-            repeatable = True
+        numbered = isinstance(message, Publish) and self.publisher is not None
+        if isinstance(message, Publish) and numbered:
             message = replace(message, publisher=self.publisher, number=correlation, deadline=deadline)
         elif deadline is not None and isinstance(message, Publish | Subscribe):
             message = replace(message, deadline=deadline)
+        repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:
             frame = encode(message)
         except WireError as error:
@@ -214,13 +219,14 @@ class Session:
     def _subscribed(self, inbox: Inbox, answer: Subscribed) -> None:
         if inbox.asked and not (answer.resumed and inbox.token == self.token):
             inbox.expected = 1
-            # What a cursor has kept goes on where it has stopped; in memory it may be another one of that name.
+            # What a cursor has kept goes on where it has stopped, unless it is another one of that name.
             goes_on = inbox.position is not None and answer.position == inbox.position + 1
-            if not goes_on or answer.durability == "memory":
+            if not goes_on or answer.incarnation != inbox.incarnation:
                 inbox.notifications.append(_gap(answer.name))  # now, as notifications of the other session follow
                 inbox.position = None
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
+        inbox.incarnation = answer.incarnation
         inbox.asked = False
         inbox.answered = True
         inbox.held = 0
@@ -269,11 +275,13 @@ class Session:
             if inbox.refused is not None:
                 raise inbox.refused
             return None, None
+        arrival = inbox.notifications.popleft()
         try:
-            notification = Notification(_line(inbox.notifications.popleft()))
+            notification = Notification(_line(arrival), arrival.incarnation)
         except WireError as error:
             raise ProtocolError(str(error)) from None
-        inbox.read = notification.position or inbox.read
+        if arrival.position is not None:
+            inbox.read = arrival.position, arrival.incarnation
         if notification.kind == "incomplete":
             limit = notification.limit or ""
             self.happened.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
@@ -300,7 +308,7 @@ class Session:
             inbox.notifications.extend(map(Arrival, message.results))
             return
         for at, result in enumerate(message.results, position):
-            inbox.notifications.append(Arrival(result, at, message.redelivered))
+            inbox.notifications.append(Arrival(result, at, message.redelivered, inbox.incarnation))
         inbox.position = position + len(message.results) - 1
 
 

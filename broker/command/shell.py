@@ -21,6 +21,7 @@ from .backtest import backtest
 from .backup import backup
 from .check import check
 from .complaint import BadInput, of_file, one_line
+from .dead_letters import dead_letters
 from .demo.command import demo
 from .doctor import doctor
 from .explain import explain
@@ -56,6 +57,7 @@ for command in (
     subscribe,
     streams,
     subscriptions,
+    dead_letters,
     stats,
     top,
     doctor,

@@ -18,7 +18,7 @@ from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .results import json_line
 
 if TYPE_CHECKING:
-    from client import Client, Subscription
+    from client import Client, Durable, Subscription
 
 
 def subscribe(
@@ -40,6 +40,15 @@ def subscribe(
         str | None,
         typer.Option(metavar="CURSOR", help="Go on where this cursor has stopped; each line printed is acknowledged."),
     ] = None,
+    retain: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="A new cursor keeps so many acknowledged results, too.")
+    ] = None,
+    replay: Annotated[
+        int | None, typer.Option(metavar="POSITION", min=1, help="With --durable: once more from this position on.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --durable: once more from this time on.")
+    ] = None,
     when_slow: Annotated[
         WhenSlow | None,
         typer.Option(help="What becomes of what waits beyond the broker's limits."),
@@ -51,9 +60,10 @@ def subscribe(
     """Subscribe to a pattern and print what it finds."""
     if query is not None and file is not None:
         raise DefinitionError("expected --query or --file, found both")
+    cursor = _cursor(durable, retain, replay, since)
     with (
         connect(broker) as client,
-        _subscription(client, name, language, query, lineage, report, file, durable, when_slow) as subscription,
+        _subscription(client, name, language, query, lineage, report, file, cursor, when_slow) as subscription,
     ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
@@ -69,6 +79,17 @@ def subscribe(
                 subscription.acknowledge()
 
 
+def _cursor(name: str | None, retain: int | None, replay: int | None, since: str | None) -> Durable | None:
+    from client import Durable
+
+    if name is not None:
+        return Durable(name, retain, replay, int(since) if since is not None and since.isdecimal() else since)
+    for option, value in (("--retain", retain), ("--replay", replay), ("--since", since)):
+        if value is not None:
+            raise DefinitionError(f"expected --durable with {option}, found none")
+    return None
+
+
 def _subscription(
     client: Client,
     name: str,
@@ -77,7 +98,7 @@ def _subscription(
     lineage: bool | None,
     report: Report | None,
     path: Path | None,
-    durable: str | None,
+    durable: Durable | None,
     when_slow: WhenSlow | None,
 ) -> Subscription:
     if path is None:

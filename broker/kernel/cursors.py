@@ -1,82 +1,51 @@
-"""Law: what durable subscriptions keep: results in order with their positions, until they are acknowledged or dropped.
+"""Law: what durable subscriptions keep: results in order with their positions, until they are dropped.
 
 This is part of the state that is a fold over the records: which cursors there are, what they keep and how far they
 have got comes back after a crash, with the same positions and ids, and depends on no configuration that may have
 changed in between. Who is attached to a cursor is no part of it.
 
-The positions of a cursor are 1, 2, 3 and so on. It keeps at most so many results as it was made for; beyond that the
-oldest is dropped, which whoever reads next is told by the positions that are missing.
+A cursor that was forgotten and made anew is another one, which its incarnation tells.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Final, final
 
 from ..engine.shares import Share, taken_out
 from ..events import DefinitionError
+from .cursor import Cursor, restored
 from .delivery import encoded, incomplete
 from .matcher import Result
-from .records import CursorAdded, CursorMoved
-
-KEPT_BYTES_EXTRA: Final = 48
-"""What a kept result takes beside its bytes."""
+from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
 
 LIMIT: Final = "durable_notifications"
 """The limit that an `incomplete` names which stands for results that were dropped."""
 
+RETAINED: Final = "durable_retained"
+"""The same for results that are asked for again, were acknowledged, and are not kept any more."""
 
-@final
-@dataclass(slots=True)
-class Cursor:
-    """`first` is the position of the oldest result that is kept, `acknowledged` that up to which everything is done.
+DELIVERIES: Final = "deliveries_max"
+"""The limit that an `incomplete` names in the place of a result that was delivered too often, and its reason."""
 
-    `told`: up to which position something may have been delivered; everything that was found before a restart.
-    """
 
-    name: str
-    subscription: str
-    owner: str
-    notifications: int
-    size: int
-    first: int = 1
-    acknowledged: int = 0
-    results: deque[bytes] = field(default_factory=deque)
-    size_kept: int = 0
-    told: int = 0
-
-    @property
-    def last(self) -> int:
-        """The position of the newest result that was found, kept or not; 0 before the first."""
-        return self.first + len(self.results) - 1
-
-    def keep(self, result: bytes) -> None:
-        """One more. O(1)."""
-        self.results.append(result)
-        self.size_kept += len(result) + KEPT_BYTES_EXTRA
-        while len(self.results) > 1 and (len(self.results) > self.notifications or self.size_kept > self.size):
-            self._drop()
-
-    def acknowledge(self, position: int) -> None:
-        """Everything up to here is done, and not kept any more."""
-        self.acknowledged = max(self.acknowledged, position)
-        while self.results and self.first <= position:
-            self._drop()
-
-    def _drop(self) -> None:
-        self.size_kept -= len(self.results.popleft()) + KEPT_BYTES_EXTRA
-        self.first += 1
+def drawn(secret: bytes) -> int:
+    """The incarnation before the first one of a broker without a journal."""
+    return int.from_bytes(blake2b(b"cursors", key=secret, digest_size=6).digest(), "big")
 
 
 @final
 class Cursors:
-    """Part of the kernel's state; by name, and by the subscription that they are of."""
+    """Part of the kernel's state; by name, and by the subscription that they are of.
 
-    __slots__ = ("_named", "_of")
+    `made`: the newest incarnation. Without a journal a broker begins with a number that no other one has begun with.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_made", "_named", "_of")
+
+    def __init__(self, made: int = 0) -> None:
+        self._made = made
         self._named: dict[str, Cursor] = {}
         self._of: dict[str, dict[str, Cursor]] = {}
 
@@ -101,7 +70,9 @@ class Cursors:
         """Raises DefinitionError where there is one of this name."""
         if record.cursor in self._named:
             raise DefinitionError(f"cursor {record.cursor!r} exists")
-        cursor = Cursor(record.cursor, record.subscription, record.owner, record.notifications, record.size)
+        self._made += 1
+        limits = record.notifications, record.size, record.retain, record.letters
+        cursor = Cursor(record.cursor, record.subscription, record.owner, *limits, self._made)
         self._enter(cursor)
         return cursor
 
@@ -118,6 +89,20 @@ class Cursors:
         del group[cursor.name]
         if not group:
             del self._of[cursor.subscription]
+
+    def set_aside(self, record: CursorSetAside) -> None:
+        """A result becomes a dead letter. Raises DefinitionError where that cannot be."""
+        self._known(record.cursor).set_aside(record.position, record.reason, record.time, record.deliveries)
+
+    def settle(self, record: DeadLettersSettled) -> None:
+        """Dead letters go. Raises DefinitionError where that cannot be."""
+        self._known(record.cursor).settle(record.positions, record.again)
+
+    def _known(self, name: str) -> Cursor:
+        cursor = self._named.get(name)
+        if cursor is None:
+            raise DefinitionError(f"cursor {name!r} is not known")
+        return cursor
 
     def find_all(self, results: Iterable[Result]) -> None:
         """What a batch has found, where nobody else is told of it. O(results) if there are cursors."""
@@ -155,25 +140,25 @@ class Cursors:
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(kept results)."""
-        return [
-            [c.name, c.subscription, c.owner, c.notifications, c.size, c.first, c.acknowledged, list(c.results)]
-            for c in self
-        ]
+        return [self._made, [cursor.save() for cursor in self]]
 
-    def restore(self, plain: Sequence[Sequence[Any]]) -> None:
+    def restore(self, plain: Sequence[Any]) -> None:
         """Take the place of what has said this of itself."""
+        self._made, cursors = plain
         self._named, self._of = {}, {}
-        for name, subscription, owner, notifications, size, first, acknowledged, results in plain:
-            kept = sum(map(len, results)) + KEPT_BYTES_EXTRA * len(results)
-            results = deque(results)
-            self._enter(Cursor(name, subscription, owner, notifications, size, first, acknowledged, results, kept))
+        for each in cursors:
+            self._enter(restored(each))
 
     def statistics(self) -> dict[str, int]:
         """Of all cursors together. O(cursors)."""
         return {
             "cursors": len(self),
+            "cursors_backlog": sum(cursor.backlog for cursor in self),
             "cursors_kept": sum(len(cursor.results) for cursor in self),
             "cursors_kept_bytes": sum(cursor.size_kept for cursor in self),
+            "dead_letters": sum(len(cursor.letters) for cursor in self),
+            "dead_letters_bytes": sum(cursor.letters.size for cursor in self),
+            "dead_letters_dropped": sum(cursor.letters.dropped for cursor in self),
         }
 
     def check_invariants(self) -> None:
@@ -181,10 +166,8 @@ class Cursors:
         for name, cursor in self._named.items():
             assert cursor.name == name
             assert self._of[cursor.subscription][name] is cursor
-            assert cursor.size_kept == sum(map(len, cursor.results)) + KEPT_BYTES_EXTRA * len(cursor.results)
-            assert len(cursor.results) <= max(1, cursor.notifications)
-            assert cursor.acknowledged < cursor.first
-            assert cursor.told <= cursor.last
+            assert cursor.incarnation <= self._made
+            cursor.check_invariants()
         assert sum(map(len, self._of.values())) == len(self)
         assert all(self._of.values())
 

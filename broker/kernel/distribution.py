@@ -26,7 +26,7 @@ TURN_RESULTS_MAX: Final = 512
 class Distribution:
     """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
 
-    __slots__ = ("_attachments", "_cursors", "_missed", "_over", "ended", "ready", "results", "sent")
+    __slots__ = ("_attachments", "_cursors", "_missed", "_over", "ended", "ready", "redelivered", "results", "sent")
 
     def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
         self._attachments = attachments
@@ -35,6 +35,7 @@ class Distribution:
         self.results = 0
         self.sent = 0
         self.ended = 0
+        self.redelivered = 0
         self._missed: dict[str, int] = dict.fromkeys(WHEN_SLOW, 0)
         self._over: dict[tuple[bytes, str], Delivery] = {}
 
@@ -79,6 +80,7 @@ class Distribution:
         messages = delivery.make(making) if making else delivery.due()
         for message in messages:
             self.sent += len(message.results)
+            self.redelivered += len(message.results) if message.redelivered else 0
         if isinstance(delivery, Delivery):
             self._missed[delivery.when_slow] += delivery.drops()
             if delivery.over:
@@ -135,4 +137,5 @@ class Distribution:
             "notifications_missed": sum(self._missed.values()),
             **{f"notifications_missed_{policy}": count for policy, count in self._missed.items()},
             "subscriptions_ended_slow": self.ended,
+            "notifications_redelivered": self.redelivered,
         }

@@ -28,14 +28,12 @@ from .. import __version__
 from ..events import ForetellError, LimitExceeded, UnknownSubscription, suggestion
 from ..wire import (
     VERSION,
-    Acknowledge,
     AddStream,
     Busy,
     Closing,
     Credit,
     DescribeStream,
     Done,
-    Forget,
     Goodbye,
     Hello,
     ListStreams,
@@ -58,7 +56,8 @@ from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
-from .cursors import Cursors
+from .cursor_requests import CursorRequest
+from .cursors import Cursors, drawn
 from .deadlines import check_deadline
 from .declaring import declare
 from .distribution import Distribution
@@ -136,7 +135,7 @@ class Kernel:
         self._durability = durability
         self._records: list[Record] = []
         self._intake = Intake(matcher, self._admission, taken or Taken(), durability, self._record)
-        self._cursors = cursors = Cursors() if cursors is None else cursors
+        self._cursors = cursors = Cursors(drawn(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
@@ -197,6 +196,7 @@ class Kernel:
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
             **self._cursors.statistics(),
+            **self._subscribing.cursors.statistics(),
             **self._admission.statistics(),
         }
         return {
@@ -209,6 +209,10 @@ class Kernel:
         """What has happened since this was asked last, in order; none where nobody keeps them."""
         records, self._records = self._records, []
         return records
+
+    def given_up(self) -> list[tuple[str, int, int]]:
+        """Cursor, position and how often: what was delivered too often since this was asked last, for the log."""
+        return self._subscribing.cursors.take_given_up()
 
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
@@ -277,28 +281,25 @@ class Kernel:
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
         """One request."""
         admission, user = self._admission, session.account.user
+        if isinstance(message, CursorRequest):
+            return self._subscribing.cursors.answer(key, session, message, now)
         match message:
             case Publish():
                 return self._publish(key, session.account, message, now)
             case Credit():
                 return self._credit(key, session, message)
             case Subscribe(name=name, received=int(received)) if name in session.deliveries or name in session.ended:
-                return self._subscribing.go_on(key, session, message, received)
+                return self._subscribing.go_on(key, session, message, received, now)
             case Subscribe():
                 self._check_open()
                 check_deadline(message.deadline, now)
-                return self._subscribing.subscribe(key, session, message)
-            case Forget():
-                return self._subscribing.forget(key, session, message)
-            case Acknowledge(correlation):
-                self._subscribing.acknowledge(session, message)
-                answer: Message = Done(correlation)
+                return self._subscribing.subscribe(key, session, message, now)
             case Unsubscribe(correlation, name):
                 if name not in session.deliveries:
                     hint = suggestion(name, session.deliveries)
                     raise UnknownSubscription(f"subscription {name!r}: this client has not subscribed to it{hint}")
                 self._subscribing.detach(key, session, name)
-                answer = Done(correlation)
+                answer: Message = Done(correlation)
             case AddStream(correlation):
                 declared = declare(self._matcher, self._limits, user, message)
                 if declared is not None:
@@ -311,7 +312,7 @@ class Kernel:
                 answer = streams_page(admission.visible(user, self._matcher.streams), message)
             case ListSubscriptions():
                 entries = (each for each in self._attachments.entries() if admission.sees(user, each[0].name))
-                answer = subscriptions_page(entries, partial(self._subscribing.kept, user), message)
+                answer = subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), message)
             case Statistics(correlation):
                 user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())
@@ -352,7 +353,8 @@ class Kernel:
             self._attachments.abandon()
         for key in self._sessions.expired(now):
             self._release(key)
-        return [Send(key, Probe(0)) for key in self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)]
+        silent = self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)
+        return [*self._subscribing.cursors.tick(now), *(Send(key, Probe(0)) for key in silent)]
 
     def _leave(self, key: bytes, now: int) -> None:
         """The connection has ended; the session only if it cannot be resumed."""

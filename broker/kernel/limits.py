@@ -49,7 +49,14 @@ class Limits:
     an `incomplete` in the place of those dropped says how many they were."""
 
     durable_bytes: int = 16 * 1024 * 1024
-    """The same in bytes, as estimated by cursors.KEPT_BYTES_EXTRA; the newest result is always kept."""
+    """The same in bytes, as estimated by cursor.KEPT_BYTES_EXTRA; the newest result is always kept."""
+
+    durable_retained: int = 100_000
+    """Acknowledged results that a new cursor may be asked to keep, within durable_bytes; more are refused."""
+
+    durable_dead_letters: int = 1_000
+    """Results that were set aside, of a new cursor, and within durable_bytes of their own; then the oldest is dropped,
+    and counted."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

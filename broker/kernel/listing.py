@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
@@ -11,9 +12,11 @@ from ..wire import (
     VERSION,
     AddStream,
     Busy,
+    DeadLetter,
     Expired,
     Failure,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     StreamEntry,
@@ -21,7 +24,9 @@ from ..wire import (
     SubscriptionEntry,
     Subscriptions,
 )
+from ..wire import DeadLetters as DeadLettersPage
 from ..wire.limits import PAGE_BYTES_TARGET
+from .dead_letters import DeadLetters
 from .durable_delivery import AnyDelivery
 
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
@@ -112,6 +117,19 @@ def subscriptions_page(
         lambda entry: len(entry.query) + sum(len(name) + 8 for name in entry.cursors),
     )
     return Subscriptions(request.correlation, entries, more)
+
+
+def dead_letters_page(known: DeadLetters, request: ListDeadLetters) -> DeadLettersPage:
+    """The dead letters whose positions are behind `after`, in their order. O(letters log letters)."""
+    page: list[DeadLetter] = []
+    size = 0
+    behind = (each for each in known if each.position > request.after)
+    for letter in sorted(behind, key=attrgetter("position")):
+        if size >= PAGE_BYTES_TARGET:
+            return DeadLettersPage(request.correlation, tuple(page), True, known.dropped)
+        page.append(letter)
+        size += _ENTRY_BYTES_EXTRA + len(letter.result) + _CHARACTER_BYTES_MAX * len(letter.reason)
+    return DeadLettersPage(request.correlation, tuple(page), False, known.dropped)
 
 
 def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tuple[tuple[_Entry, ...], bool]:

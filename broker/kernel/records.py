@@ -94,13 +94,16 @@ class ModelChanged:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorAdded:
-    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them."""
+    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them, and
+    `retain` of those that are acknowledged, and at most so many dead letters."""
 
     cursor: str
     subscription: str
     owner: str
     notifications: int
     size: int
+    retain: int = 0
+    letters: int = 1_000
 
 
 @final
@@ -110,6 +113,28 @@ class CursorMoved:
 
     cursor: str
     position: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CursorSetAside:
+    """This result of a cursor is done with and has become a dead letter, after so many deliveries."""
+
+    cursor: str
+    position: int
+    reason: str
+    time: int
+    deliveries: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DeadLettersSettled:
+    """These dead letters of a cursor are gone; with `again` they were found once more."""
+
+    cursor: str
+    positions: Sequence[int]
+    again: bool
 
 
 @final
@@ -133,5 +158,7 @@ Record: TypeAlias = (
     | ModelChanged
     | CursorAdded
     | CursorMoved
+    | CursorSetAside
+    | DeadLettersSettled
     | CursorOvertaken
 )

@@ -1,8 +1,7 @@
 """Law: how a session comes to a subscription and leaves it, as an attachment of its own or by a durable cursor.
 
-A cursor belongs to the user who has made it. One session at a time is attached to it; one without a connection gives
-way, and one that may have lost its connection without anybody's notice is probed. A cursor holds its subscription: that
-stays, with or without clients, until the cursor is forgotten.
+One session at a time is attached to a cursor; one without a connection gives way, and one that may have lost its
+connection without anybody's notice is probed.
 """
 
 from __future__ import annotations
@@ -10,33 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, final
 
-from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
-from ..wire import (
-    WHEN_SLOW,
-    Acknowledge,
-    Busy,
-    Done,
-    Ended,
-    Forget,
-    PermissionDenied,
-    Probe,
-    Subscribe,
-    Subscribed,
-    WireError,
-    check_when_slow,
-)
+from ..events import DefinitionError, LimitExceeded
+from ..wire import WHEN_SLOW, Ended, Subscribe, Subscribed, check_when_slow
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Send
-from .cursors import Cursor, Cursors
+from .cursor_requests import CursorRequests
+from .cursors import Cursors
 from .delivery import Delivery
 from .distribution import Distribution
-from .durable_delivery import AnyDelivery, DurableDelivery, begin
+from .durable_delivery import AnyDelivery, DurableDelivery
 from .limits import Limits
-from .listing import failure
 from .matcher import Matcher
-from .permissions import User
-from .records import CursorAdded, CursorMoved, Record
+from .records import Record
 from .sessions import Session, Sessions
 
 MEMORY: Final = "memory"
@@ -45,17 +30,13 @@ MEMORY: Final = "memory"
 SLOW: Final = "slow"
 """The code of the end of a subscription whose reader was too slow."""
 
-ATTACHED_RETRY_MICROSECONDS: Final = 250_000
-"""When to ask again for a cursor that somebody is attached to, who has been probed."""
-
 
 @final
 class Subscribing:
     """Carries requests out; what is told to `record` has happened. `durability`: what is promised of cursors."""
 
     __slots__ = (
-        "_admission", "_attachments", "_cursors", "_distribution", "_durability", "_matcher", "_record", "_sessions",
-        "limits",
+        "_admission", "_attachments", "_distribution", "_durability", "_matcher", "_sessions", "cursors", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -76,14 +57,12 @@ class Subscribing:
         self._attachments = attachments
         self._distribution = distribution
         self._sessions = sessions
-        self._cursors = cursors
         self._durability = durability
-        self._record = record
-        cursors.restarted()
+        self.cursors = CursorRequests(admission, attachments, distribution, sessions, cursors, record, self.detach)
 
     # ---- attachments ----
 
-    def subscribe(self, key: bytes, session: Session, request: Subscribe) -> list[Send]:
+    def subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
         """Attach; the answer, and what is due. Raises ForetellErrors, having changed nothing."""
         limit = self.limits.session_subscriptions
         if len(session.deliveries) >= limit:
@@ -101,17 +80,16 @@ class Subscribing:
             resumable = session.token is not None
             delivery = Delivery(request.name, self.limits, request.credits, resumable=resumable, when_slow=when_slow)
         else:
-            cursor = self._cursor(request.durable, request.name, account.user)
-            holder = self._holder(cursor)
+            cursor = self.cursors.wanted(request, account.user, self.limits)
+            holder = self.cursors.holder(cursor)
             if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
-                return _held(key, holder[0], request, cursor)
-            # In memory it may be another one of the same name, whose positions say nothing of what has come.
-            first = begin(cursor, None if self._durability == MEMORY else request.after)
-            delivery = DurableDelivery(request.name, self.limits, request.credits, cursor, first, cursor.told)
+                return self.cursors.held(key, holder[0], request, cursor)
+            delivery = DurableDelivery(request.name, self.limits, request.credits, cursor)
+            delivery.within, delivery.deliveries_max = request.within, request.deliveries_max
         attached = self._attachments.attach(key, request, delivery, flow)
         try:
             if isinstance(delivery, DurableDelivery):
-                self._check_quota(delivery.cursor, account.user)
+                self.cursors.check_quota(delivery.cursor, account.user)
             account.attach(admission.states(request.name))
         except LimitExceeded:
             self._attachments.detach(key, request.name)
@@ -121,20 +99,21 @@ class Subscribing:
         if isinstance(delivery, DurableDelivery):
             if holder is not None:
                 self.detach(*holder, request.name)
-            if self._cursors.find(delivery.cursor.name) is None:
-                added = _added(delivery.cursor)
-                delivery.cursor = self._cursors.add(added)
-                self._record(added)
+            self.cursors.attach(delivery)
+            delivery.begin(request, self._durability != MEMORY)
+            self.cursors.give_up(delivery, now)
         return [Send(key, self._subscribed(request, delivery, attached)), *self._distribution.due(key, delivery)]
 
-    def go_on(self, key: bytes, session: Session, request: Subscribe, received: int) -> list[Send]:
+    def go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
         """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
         name = request.name
         delivery = session.deliveries[name] if name in session.deliveries else session.ended[name]
         if isinstance(delivery, DurableDelivery):
             if request.durable != delivery.cursor.name:
                 raise DefinitionError(f"subscription {name!r}: this client has it by {delivery.cursor.name!r}")
-            delivery.resume(received, request.credits, request.after)
+            delivery.resume(received, request)
+            self.cursors.attach(delivery)
+            self.cursors.give_up(delivery, now)
         elif request.durable is not None:
             raise DefinitionError(f"subscription {name!r}: this client has it without a cursor")
         elif _policy(request) != delivery.when_slow:
@@ -165,7 +144,7 @@ class Subscribing:
 
     def detach(self, key: bytes, session: Session, name: str) -> None:
         """The session has it no more. A cursor stays."""
-        del session.deliveries[name]
+        self.cursors.detach(session.deliveries.pop(name))
         session.account.detach(self._admission.states(name))
         self._distribution.forget(key, name)
         self._attachments.detach(key, name)
@@ -175,82 +154,8 @@ class Subscribing:
     ) -> Subscribed:
         if isinstance(delivery, Delivery):
             return Subscribed(request.correlation, request.name, attached, resumed)
-        promise, position = self._durability, delivery.next
-        return Subscribed(request.correlation, request.name, attached, resumed, promise, position)
-
-    # ---- cursors ----
-
-    def acknowledge(self, session: Session, request: Acknowledge) -> None:
-        """Everything up to a position is done. Raises ForetellErrors."""
-        delivery = session.deliveries.get(request.name)
-        if not isinstance(delivery, DurableDelivery):
-            raise UnknownSubscription(f"subscription {request.name!r}: this client is attached to no cursor of it")
-        if request.position >= delivery.next:
-            raise WireError(
-                f"subscription {request.name!r}: {delivery.next - 1} is the last position that was sent, "
-                f"found {request.position}"
-            )
-        if request.position > delivery.cursor.acknowledged:
-            self._move(CursorMoved(delivery.cursor.name, request.position))
-
-    def forget(self, key: bytes, session: Session, request: Forget) -> list[Send]:
-        """A cursor goes, with what it keeps; and its subscription, if nobody else has it. Raises ForetellErrors."""
-        user = session.account.user
-        cursor = self._cursors.find(request.cursor)
-        if cursor is None:
-            mine = [each.name for each in self._cursors if each.owner == user.name]
-            raise UnknownSubscription(f"cursor {request.cursor!r} is not known{suggestion(request.cursor, mine)}")
-        if not user.admin:
-            _check_owner(cursor, user)
-        holder = self._holder(cursor)
-        if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
-            return _held(key, holder[0], request, cursor)
-        self._move(CursorMoved(cursor.name, None))
-        if holder is not None:
-            self.detach(*holder, cursor.subscription)
-        self._attachments.release(cursor.subscription)
-        return [Send(key, Done(request.correlation))]
-
-    def kept(self, user: User, subscription: str) -> dict[str, int]:
-        """The cursors of a subscription that this user may see, each with how many results it keeps."""
-        cursors = self._cursors.of(subscription)
-        return {each.name: len(each.results) for each in cursors if user.admin or each.owner == user.name}
-
-    def _cursor(self, name: str, subscription: str, user: User) -> Cursor:
-        """The cursor of this name, or one that may be added. Raises ForetellErrors."""
-        checked_subscription_name(name)
-        known = self._cursors.find(name)
-        if known is None:
-            limit = self.limits.durable_cursors
-            if len(self._cursors) >= limit:
-                raise LimitExceeded(f"durable_cursors: this broker keeps {limit:,} cursors")
-            limits = self.limits
-            return Cursor(name, subscription, user.name, limits.durable_notifications, limits.durable_bytes)
-        _check_owner(known, user)
-        if known.subscription != subscription:
-            raise DefinitionError(f"cursor {name!r} is one of subscription {known.subscription!r}")
-        return known
-
-    def _holder(self, cursor: Cursor) -> tuple[bytes, Session] | None:
-        """Who is attached to it. O(attachments of the subscription)."""
-        for key, delivery in self._attachments.of(cursor.subscription).items():
-            if isinstance(delivery, DurableDelivery) and delivery.cursor is cursor:
-                return key, self._sessions.of(key)
-        return None
-
-    def _check_quota(self, cursor: Cursor, user: User) -> None:
-        """What is kept without clients counts, too. Raises LimitExceeded."""
-        quota, states = user.quota, self._admission.states
-        owned = {each.name: each.subscription for each in self._cursors if each.owner == user.name}
-        owned[cursor.name] = cursor.subscription
-        if quota.subscriptions is not None and len(owned) > quota.subscriptions:
-            raise LimitExceeded(f"quota subscriptions: user {user.name!r} may have {quota.subscriptions:,} cursors")
-        if quota.states is not None and sum(map(states, dict.fromkeys(owned.values()))) > quota.states:
-            raise LimitExceeded(f"quota states: the cursors of user {user.name!r} may hold {quota.states:,} states")
-
-    def _move(self, record: CursorMoved) -> None:
-        self._cursors.move(record)
-        self._record(record)
+        promise, position, incarnation = self._durability, delivery.begins, delivery.cursor.incarnation
+        return Subscribed(request.correlation, request.name, attached, resumed, promise, position, incarnation)
 
 
 def _policy(request: Subscribe) -> str:
@@ -264,18 +169,3 @@ def _end(key: bytes, delivery: Delivery) -> list[Send]:
     gap = [Send(key, message) for message in delivery.farewell()]
     reason = f"{delivery.over}: more waited for its reader than the queue takes, and it was asked to end then"
     return [*gap, Send(key, Ended(0, delivery.subscription, SLOW, reason))]
-
-
-def _added(cursor: Cursor) -> CursorAdded:
-    return CursorAdded(cursor.name, cursor.subscription, cursor.owner, cursor.notifications, cursor.size)
-
-
-def _held(key: bytes, holder: bytes, request: Subscribe | Forget, cursor: Cursor) -> list[Send]:
-    """Not now; and look whether the other one is still there."""
-    busy = Busy(f"cursor {cursor.name!r}: another client is attached to it", ATTACHED_RETRY_MICROSECONDS)
-    return [Send(holder, Probe(0)), Send(key, failure(request.correlation, busy))]
-
-
-def _check_owner(cursor: Cursor, user: User) -> None:
-    if cursor.owner != user.name:
-        raise PermissionDenied(f"cursor {cursor.name!r}: user {user.name!r} has no permission to use it")

@@ -17,6 +17,8 @@ from ..kernel.records import (
     Batch,
     CursorAdded,
     CursorMoved,
+    CursorSetAside,
+    DeadLettersSettled,
     ModelChanged,
     StreamDeclared,
     SubscriptionAdded,
@@ -26,7 +28,7 @@ from ..storage import Damaged
 from ..storage.checkpoint import digest
 from ..storage.engine_digest import engine_digest
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 @final
@@ -63,6 +65,10 @@ class History:
                 self.cursors.add(record)
             case CursorMoved():
                 self.cursors.move(record)
+            case CursorSetAside():
+                self.cursors.set_aside(record)
+            case DeadLettersSettled():
+                self.cursors.settle(record)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of

@@ -185,6 +185,8 @@ class Broker:
                 self._turn()
             if time.monotonic() >= next_tick:
                 self._happen(Tick())
+                for cursor, position, deliveries in self._kernel.given_up():
+                    say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
                 self._complaints.tell()
                 self._trimming.go_on()
                 next_tick = time.monotonic() + TICK_SECONDS

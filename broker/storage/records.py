@@ -19,6 +19,8 @@ from ..kernel.records import (
     CursorAdded,
     CursorMoved,
     CursorOvertaken,
+    CursorSetAside,
+    DeadLettersSettled,
     LimitsChanged,
     ModelChanged,
     Punctuated,
@@ -36,6 +38,8 @@ __all__ = [
     "CursorAdded",
     "CursorMoved",
     "CursorOvertaken",
+    "CursorSetAside",
+    "DeadLettersSettled",
     "LimitsChanged",
     "ModelChanged",
     "Punctuated",
@@ -70,8 +74,12 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     9: (CursorMoved, (_TEXT, _NUMBER_OR_NONE)),
     10: (CursorOvertaken, (_TEXT, _NUMBER, _NUMBER)),
     11: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER)),
+    12: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
+    13: (CursorSetAside, (_TEXT, _NUMBER, _TEXT, _NUMBER, _NUMBER)),
+    14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
 }
-"""By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning."""
+"""By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning: with
+more fields it is another kind, and the earlier one is read with their defaults."""
 
 _READERS: Final = {
     entry[0]: (kind, attrgetter(*(field.name for field in fields(entry[0])))) for kind, entry in KINDS.items()

@@ -8,21 +8,18 @@ that were encoded once, however many clients they go to.
 from __future__ import annotations
 
 from .codec import decode, decode_result, encode, encode_result
+from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .errors import Busy, Expired, PermissionDenied, WireError
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
-    Acknowledge,
     AddStream,
     Closing,
     Credit,
-    DescribeStream,
     Done,
     Ended,
     Failure,
-    Forget,
     Goodbye,
     Hello,
-    ListStreams,
     ListSubscriptions,
     Message,
     Notifications,
@@ -33,15 +30,15 @@ from .messages import (
     Published,
     Statistics,
     StatisticsReport,
-    Streams,
     Subscribe,
     Subscribed,
     Subscriptions,
     Unsubscribe,
     Welcome,
 )
-from .parts import Refusal, StreamEntry, SubscriptionEntry
+from .parts import Refusal, SubscriptionEntry
 from .slowness import WHEN_SLOW, WhenSlow, check_when_slow
+from .stream_messages import DescribeStream, ListStreams, StreamEntry, Streams
 
 __all__ = [
     "BATCH_EVENTS_MAX",
@@ -56,6 +53,8 @@ __all__ = [
     "Busy",
     "Closing",
     "Credit",
+    "DeadLetter",
+    "DeadLetters",
     "DescribeStream",
     "Done",
     "Ended",
@@ -64,6 +63,7 @@ __all__ = [
     "Forget",
     "Goodbye",
     "Hello",
+    "ListDeadLetters",
     "ListStreams",
     "ListSubscriptions",
     "Message",
@@ -75,6 +75,8 @@ __all__ = [
     "Publish",
     "Published",
     "Refusal",
+    "Refuse",
+    "Settle",
     "Statistics",
     "StatisticsReport",
     "StreamEntry",

@@ -17,9 +17,11 @@ from typing import Any, Final, NoReturn
 
 import msgpack
 
+from . import cursor_messages as c
 from . import messages as m
 from . import parts as p
 from . import shapes as s
+from . import stream_messages as d
 from .errors import WireError
 from .limits import (
     ARRAY_LENGTH_MAX,
@@ -66,18 +68,27 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             s.optional(s.COUNT),
             _NAMED,
             s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.COUNT),
+            s.optional(s.INTEGER),
+            _MICROSECONDS,
+            s.optional(s.COUNT),
             _NAMED,
             _MICROSECONDS,
         ),
     ),
     7: (m.Unsubscribe, (s.NAME,)),
     8: (m.Credit, (s.NAME, s.CREDITS)),
-    9: (m.DescribeStream, (s.NAME,)),
-    10: (m.ListStreams, (s.NAME,)),
+    9: (d.DescribeStream, (s.NAME,)),
+    10: (d.ListStreams, (s.NAME,)),
     11: (m.ListSubscriptions, (s.NAME,)),
     12: (m.Statistics, ()),
-    13: (m.Acknowledge, (s.NAME, s.COUNT)),
-    14: (m.Forget, (s.NAME,)),
+    13: (c.Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT))),
+    14: (c.Forget, (s.NAME,)),
+    15: (c.Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT))),
+    16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
+    17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
     # from the broker, in answer
     32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT)),
     33: (m.Done, ()),
@@ -86,8 +97,8 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
         m.Published,
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
     ),
-    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT))),
-    37: (m.Streams, (s.records(*_STREAM), s.FLAG)),
+    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT))),
+    37: (d.Streams, (s.records(*_STREAM), s.FLAG)),
     38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
     39: (m.StatisticsReport, (s.PLAIN,)),
     40: (
@@ -102,6 +113,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
             _MICROSECONDS,
         ),
     ),
+    41: (c.DeadLetters, (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT)),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),
@@ -113,8 +125,9 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
 # Fields that hold values of our own: on the wire each of those is an array of its fields.
 _PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
     m.Published: (4, p.Refusal),
-    m.Streams: (1, p.StreamEntry),
+    d.Streams: (1, d.StreamEntry),
     m.Subscriptions: (1, p.SubscriptionEntry),
+    c.DeadLetters: (1, c.DeadLetter),
 }
 
 _PACKED_BYTES: Final = 1_024

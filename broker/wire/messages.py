@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from .parts import Refusal, StreamEntry, SubscriptionEntry
+from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
+from .parts import Refusal, SubscriptionEntry
+from .stream_messages import DescribeStream, ListStreams, Streams
 
 # ---- from the client ----
 
@@ -95,6 +97,11 @@ class Subscribe:
     `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
     acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
 
+    `incarnation`: which one of this name that was, as Subscribed has said; of another one `after` and `replay` say
+    nothing. `retain`: how many results a new one keeps after they were acknowledged, too. `replay`: the position to
+    begin with; `since`: likewise, the time from which on results are told again. `within`: what was sent comes again
+    when nothing was acknowledged for so many microseconds. `deliveries_max`: what was delivered so often as the first
+    that is not acknowledged is set aside.
     `when_slow`: of a subscription without a cursor, what becomes of results that its queue has no room for, one of
     slowness.WHEN_SLOW; nil is the first of them. `deadline`: as in Publish.
     """
@@ -110,6 +117,12 @@ class Subscribe:
     received: int | None = None
     durable: str | None = None
     after: int | None = None
+    incarnation: int | None = None
+    retain: int | None = None
+    replay: int | None = None
+    since: int | None = None
+    within: int | None = None
+    deliveries_max: int | None = None
     when_slow: str | None = None
     deadline: int | None = None
 
@@ -135,24 +148,6 @@ class Credit:
 
 @final
 @dataclass(frozen=True, slots=True)
-class DescribeStream:
-    """Answered by Streams with this one."""
-
-    correlation: int
-    name: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ListStreams:
-    """The streams whose names sort behind `after`; answered by Streams, a page at a time."""
-
-    correlation: int
-    after: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class ListSubscriptions:
     """The subscriptions whose names sort behind `after`; answered by Subscriptions, a page at a time."""
 
@@ -166,25 +161,6 @@ class Statistics:
     """Answered by StatisticsReport."""
 
     correlation: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Acknowledge:
-    """Everything up to this position is done with, of a subscription that is attached by a cursor. Answered by Done."""
-
-    correlation: int
-    name: str
-    position: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """This cursor is not needed any more, with all that it keeps. Answered by Done."""
-
-    correlation: int
-    cursor: str
 
 
 # ---- from the broker, in answer ----
@@ -249,7 +225,7 @@ class Subscribed:
     `resumed`: this session had it already, and its notifications go on with their numbers.
 
     With a cursor: `durability`, what an acknowledgement and all that is kept promise, in the words of Published; and
-    `position`, that of the first that comes, or is told as missing.
+    `position`, that of the first that comes, or is told as missing; `incarnation`, which one of its name it is.
     """
 
     correlation: int
@@ -258,16 +234,7 @@ class Subscribed:
     resumed: bool = False
     durability: str | None = None
     position: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """`more`: ask again, after the last of these."""
-
-    correlation: int
-    entries: tuple[StreamEntry, ...]
-    more: bool
+    incarnation: int | None = None
 
 
 @final
@@ -373,6 +340,9 @@ Message: TypeAlias = (
     | Statistics
     | Acknowledge
     | Forget
+    | Refuse
+    | ListDeadLetters
+    | Settle
     | Welcome
     | Done
     | Pong
@@ -381,6 +351,7 @@ Message: TypeAlias = (
     | Streams
     | Subscriptions
     | StatisticsReport
+    | DeadLetters
     | Failure
     | Notifications
     | Probe

@@ -18,22 +18,9 @@ class Refusal:
 
 @final
 @dataclass(frozen=True, slots=True)
-class StreamEntry:
-    """A declared stream. Part of Streams."""
-
-    name: str
-    attributes: dict[str, str]
-    key: str | None
-    disorder: str
-    lateness: int | None
-    speculation: int | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class SubscriptionEntry:
     """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-    `cursors`: those that the user who asks may see, by name, each with how many results it keeps."""
+    `cursors`: those that the user who asks may see, by name, each with how many results of it are not acknowledged."""
 
     name: str
     language: str

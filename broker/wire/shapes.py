@@ -112,6 +112,7 @@ NAME: Final = Shape(
 TEXT: Final = Shape("a string", lambda value: type(value) is str)
 INTEGERS: Final = Shape("an array of integers of 64 bits", _are_integers)
 ARRAY: Final = Shape("an array", lambda value: type(value) is tuple)
+BLOB: Final = Shape("a byte string", lambda value: type(value) is bytes)
 BLOBS: Final = Shape("an array of byte strings", _are(bytes))
 NAMES: Final = Shape("a map of strings to strings", _are_names)
 PLAIN: Final = Shape(f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)

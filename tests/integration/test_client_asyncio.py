@@ -14,6 +14,7 @@ from doubles.cut_line import CutLine
 from client import (
     ConnectionLost,
     DefinitionError,
+    Durable,
     FlowEvent,
     Happening,
     LateEvent,
@@ -95,6 +96,47 @@ def test_a_durable_subscription_goes_on_where_it_was_acknowledged() -> None:
         assert await client.subscriptions() == []
         with pytest.raises(UnknownSubscription):
             await client.forget("mine")
+
+    played(story)
+
+
+def test_notifications_of_a_cursor_acknowledge_and_refuse_themselves_and_come_again() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        mine = Durable("mine", retain=10)
+        async with await client.subscribe("all", query="SELECT * FROM S", durable=mine) as subscription:
+            await client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
+            first, second, third = [await anext(subscription) for _ in range(3)]
+            await first.acknowledge()
+            await second.refuse("of no use")
+            await third.acknowledge()
+        async with await client.subscribe("all", durable=Durable("mine", since=1)) as subscription:
+            assert [(await anext(subscription)).end for _ in range(2)] == [1, 3]
+            (letter,) = await client.dead_letters("mine")
+            assert (letter.position, letter.reason, letter.notification.end) == (2, "of no use", 2)
+            await client.requeue("mine", 2)
+            again = await anext(subscription)
+            assert (again.position, again.end, again.id) == (4, 2, second.id)
+            await client.refuse("all", "still of no use")
+        await client.discard("mine", 4)
+        assert await client.dead_letters("mine") == []
+
+    played(story)
+
+
+def test_what_nobody_acknowledges_comes_again_until_it_was_too_often() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        wanted = Durable("mine", acknowledge_within=0.01, deliveries_max=2)
+        async with await client.subscribe("all", query="SELECT * FROM S", durable=wanted) as subscription:
+            await client.publish("S", {"x": 1}, time=1)
+            told = [await subscription.next(60) for _ in range(3)]
+            assert [(each.kind, each.position, each.limit) for each in told if each is not None] == [
+                ("match", 1, None),
+                ("match", 1, None),
+                ("incomplete", 1, "deliveries_max"),
+            ]
+        assert [each.reason for each in await client.dead_letters("mine")] == ["deliveries_max"]
 
     played(story)
 

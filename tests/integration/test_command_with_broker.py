@@ -130,6 +130,47 @@ def test_a_durable_subscription_goes_on_with_each_call(
     assert kept["cursors"] == {"mine": 0}
 
 
+def test_a_durable_subscription_is_replayed_and_its_dead_letters_are_settled(
+    address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETELL_BROKER", address)
+    durable = ("subscribe", "jumps", "--file", "s.toml", "--durable", "mine", "--timeout", "60", "--count")
+    printed(capsys, "subscribe", "jumps", "--file", "s.toml", "--durable", "mine", "--retain", "9", "--timeout", "0")
+    Path("e.jsonl").write_text("".join(stock(time, 100 * 2**time) for time in range(1, 5)))
+    printed(capsys, "publish", "Stock", "e.jsonl")
+    for asked, first in (((), 1), (("--replay", "1"), 1), (("--since", "3"), 2), (("--replay", "2"), 2)):
+        lines = [json.loads(line) for line in printed(capsys, *durable, str(4 - first), *asked)]
+        assert [line["position"] for line in lines] == list(range(first, 4))
+    with Client(address) as client:
+        client.publish_batch("Stock", [5, 6], [("IBM", 9_000.0), ("IBM", 90_000.0)])
+        with client.subscribe("jumps", durable="mine") as subscription:
+            for notification in (subscription.next(60), subscription.next(60)):
+                assert notification is not None
+                notification.refuse("of no use")
+    letters = [json.loads(line) for line in printed(capsys, "dead-letters", "mine")]
+    assert [(each["position"], each["reason"], each["result"]["end"]) for each in letters] == [
+        (4, "of no use", 5),
+        (5, "of no use", 6),
+    ]
+    assert len(printed(capsys, "dead-letters", "mine", "--position", "4", "--discard")) == 1
+    assert len(printed(capsys, "dead-letters", "mine", "--requeue")) == 1
+    (line,) = map(json.loads, printed(capsys, *durable, "1"))
+    assert (line["position"], line["end"]) == (6, 6)
+    assert printed(capsys, "dead-letters", "mine") == []
+    for refused, reason in (
+        (("dead-letters", "mine", "--requeue", "--discard"), "expected --discard or --requeue, found both"),
+        (("dead-letters", "mine", "--position", "9"), "position 9 is none of its dead letters"),
+        (("dead-letters", "none"), "cursor 'none' is not known"),
+        (("subscribe", "jumps", "--replay", "1"), "expected --durable with --replay, found none"),
+        (("subscribe", "jumps", "--durable", "mine", "--replay", "1", "--since", "1"), "expected replay or since"),
+        (("subscribe", "jumps", "--durable", "mine", "--since", "noon"), "noon"),
+    ):
+        assert perform(refused) == 2
+        error = capsys.readouterr().err
+        assert reason in error
+        assert len(error.splitlines()) == 1
+
+
 def test_stats_have_a_group_for_the_forecasts_of_each_subscription(
     address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

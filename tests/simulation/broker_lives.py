@@ -5,8 +5,10 @@ After each end must hold: every batch that was answered is in the journal once, 
 for what the mode does not promise when the power goes); the state is that of an engine that has read the journal and
 never ended; and each notification that came is a result of such an engine, with its id. A durable subscriber, whose
 connection is lost now and then, has each of them at the position that it has in the order of such an engine, whatever
-was acknowledged before; but for those that are told as dropped. A slow reader without a cursor, whose queue is short,
-is told in each life what the quick one is told, in order, or how many of that it misses, or is ended.
+was acknowledged before; but for those that are told as dropped. It refuses some and has others delivered again, reads
+once more from before, and gives up what kills it: nothing that is not done with is left out, and what was set aside is
+there until it is settled. A slow reader without a cursor, whose queue is short, is told in each life what the quick one
+is told, in order, or how many of that it misses, or is ended.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from doubles.journaled_engine import JournaledEngine
 from doubles.simulated_files import PowerLoss, SimulatedFiles
+from simulation.cursor_model import CursorModels, CursorRecord
+from simulation.cursor_reader import LETTERS, CursorReader
 
 from broker.kernel import Gone, Kernel, Limits, Received, Tick
-from broker.kernel.records import Batch, CursorAdded, CursorMoved
+from broker.kernel.records import Batch
 from broker.server.history import History
 from broker.server.keeping import Keeper
 from broker.server.kept_kernel import KeptKernel
@@ -31,10 +35,8 @@ from broker.storage.settings import FSYNC
 from broker.wire import (
     VERSION,
     WHEN_SLOW,
-    Acknowledge,
     AddStream,
     Credit,
-    Done,
     Ended,
     Failure,
     Hello,
@@ -88,15 +90,11 @@ class Story:
         self.asked: dict[int, Publish] = {}
         self.answered: dict[int, Published] = {}
         self.told: list[tuple[str, tuple[int, ...]]] = []  # notifications: id and lineage
-        self.read: dict[int, str] = {}  # the durable subscriber's: ids by position
-        self.reader = b""  # its connection
-        self.position = 0  # up to which it has come there
         self.slow = b""  # the slow reader's connection
         self.reached = 0  # how many of those that the quick one was told it knows of
         self.quick: list[str] | None = None  # their ids, in this life
-        self.acknowledging: dict[int, int] = {}
-        self.acknowledged = 0
         self.met: dict[str, int] = {}
+        self.reader = CursorReader(random, self.count)
         self.tasks: deque[Task] = deque()
 
     def count(self, event: str) -> None:
@@ -122,7 +120,7 @@ class Story:
                 self.lose()
             elif random.random() < 0.2:
                 kept.finish(self.now)
-                self.hear(kept)
+                self.hear(kept, answering=False)
                 kept.close(self.now)
                 self.count("closed")
                 disk.kill()
@@ -148,8 +146,7 @@ class Story:
         if self.settings.fsync != "always":
             self.answered.clear()
             self.told.clear()
-            self.read.clear()
-            self.acknowledged = 0
+            self.reader.forget_all()
 
     def start(self) -> tuple[Store, KeptKernel]:
         store = Store(self.disk, IDENTITY, self.settings, self.now)
@@ -163,7 +160,7 @@ class Story:
 
         told = self.settings.told()
         keeper = Keeper(store, history, told, self.checkpoint_bytes, lambda: None, hands)
-        limits = Limits(durable_notifications=KEPT, queue_notifications=WAITING)
+        limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         kernel = Kernel(
             history.engine, limits, taken=history.taken, durability=told, permanent=(), cursors=history.cursors
         )
@@ -187,14 +184,8 @@ class Story:
 
     def read_on(self, kept: KeptKernel) -> None:
         """The durable subscriber attaches, with little patience."""
-        self.acknowledging.clear()
-        self.position = 0
-        self.number += 1
-        self.reader = b"reader %d" % self.number
-        self.say(kept, Hello(1, VERSION, "simulation"), self.reader)
-        credits = self.random.choice((1, 3, 1_000))
-        asked = Subscribe(3, "all", "cayuga", self.query, True, None, None, credits, durable="cursor")
-        self.say(kept, asked, self.reader)
+        for message in self.reader.attach(self.query):
+            self.say(kept, message, self.reader.key)
 
     def converse(self, store: Store, kept: KeptKernel) -> None:
         random = self.random
@@ -215,14 +206,13 @@ class Story:
                     self.disk.capacity = random.randrange(1_000, 9_000)
                 case 6 if random.random() < 0.2:
                     self.disk.capacity = None
-                case 7 if self.position:
-                    self.number += 1
-                    self.acknowledging[10 + self.number] = self.position
-                    self.say(kept, Acknowledge(10 + self.number, "all", self.position), self.reader)
-                case 8:
-                    self.say(kept, Credit(0, "all", random.randrange(1, 5)), random.choice((self.reader, self.slow)))
+                case 7 | 8:
+                    request = self.reader.next_request()
+                    if request is not None:
+                        self.say(kept, request, self.reader.key)
+                    self.say(kept, Credit(0, "all", random.randrange(1, 5)), self.slow)
                 case 9 if random.random() < 0.3:
-                    kept.happen(Gone(self.reader), self.now)
+                    kept.happen(Gone(self.reader.key), self.now)
                     self.hear(kept)
                     self.read_on(kept)
                     self.count("attached again")
@@ -247,13 +237,14 @@ class Story:
     def say(self, kept: KeptKernel, message: Message, session: bytes = ANN) -> None:
         kept.request(Received(session, message), self.now)
 
-    def hear(self, kept: KeptKernel) -> None:
+    def hear(self, kept: KeptKernel, answering: bool = True) -> None:
         for send in kept.ready():
             if send.session != ANN:
-                if send.session == self.reader:
-                    self.hear_reader(send.message)
-                elif send.session == self.slow and self.quick is not None:
+                if send.session == self.slow and self.quick is not None:
                     self.hear_slow(send.message, self.quick)
+                more = self.reader.hear(send.message) if send.session == self.reader.key else None
+                if more is not None and answering:
+                    self.say(kept, more, send.session)
                 continue
             match send.message:
                 case Published(correlation=correlation) as published if correlation > 10:
@@ -292,50 +283,23 @@ class Story:
             case _:
                 pass
 
-    def hear_reader(self, message: Message) -> None:
-        match message:
-            case Subscribed(position=int(position)):
-                assert position > self.acknowledged or self.settings.fsync != "always", "acknowledged, and comes again"
-                self.position = position - 1
-            case Notifications(results=results, position=int(first)):
-                for position, line in enumerate(map(decode_result, results), first):
-                    if line["kind"] == "incomplete":
-                        assert position == self.position + line["missed"], "a gap that is not what is missing"
-                        self.count("dropped")
-                    else:
-                        assert position == self.position + 1, "a position is left out"
-                        assert self.read.setdefault(position, line["id"]) == line["id"], "two ids at a position"
-                        self.count("read")
-                    self.position = position
-            case Done(correlation):
-                self.acknowledged = max(self.acknowledged, self.acknowledging.pop(correlation, 0))
-                self.count("acknowledged")
-            case Failure(code=code):
-                assert code in ("busy", "unknown-stream", "session", "unknown-subscription"), message
-                self.count(f"reader refused {code}")
-            case _:
-                pass
-
     # ---- the checker ----
 
     def check(self, store: Store, history: History) -> None:
         reference = JournaledEngine()
         taken: dict[int, int] = {}
-        begun: int | None = None  # the record that made the cursor
-        moved = 0
+        models = CursorModels()
         for entry in store.journal.read():
             record = decode(entry.kind, entry.payload)
-            if isinstance(record, CursorAdded):
-                begun = entry.position
-                continue
-            if isinstance(record, CursorMoved):
-                moved = record.position or 0
+            if isinstance(record, CursorRecord):
+                models.take(record)
                 continue
             reference.replay(entry.position, entry.time, record)
             if isinstance(record, Batch):
                 assert record.message is not None
                 assert record.message not in taken, "taken twice"
                 taken[record.message] = record.ids[0]
+                models.find(reference.lines[entry.position])
         recovered = JournaledEngine()
         recovered.engine = history.engine
         assert recovered.digest() == reference.digest(), "the state is that of the journal"
@@ -344,23 +308,7 @@ class Story:
         found = {(line["id"], tuple(line["lineage"])) for lines in reference.lines.values() for line in lines}
         for notification in self.told:
             assert notification in found, "delivered, and not a result of the journal"
-        if begun is None:
-            assert self.acknowledged == len(self.read) == 0, "the cursor is lost"
-        else:
-            self.check_cursor(history, [each for at, each in reference.lines.items() if at > begun], moved)
+        self.reader.check(models, history.cursors)
         self.count("checked")
         if store.statistics()["checkpoint"]:
             self.count("from a checkpoint")
-
-    def check_cursor(self, history: History, batches: list[list[dict[str, Any]]], moved: int) -> None:
-        """Against what an engine finds that has never ended, in its order, from the record on that made the cursor."""
-        ids = [line["id"] for lines in batches for line in lines]
-        cursor = history.cursors.find("cursor")
-        assert cursor is not None
-        history.cursors.check_invariants()
-        assert cursor.last == len(ids)
-        assert [decode_result(each)["id"] for each in cursor.results] == ids[cursor.first - 1 :]
-        assert cursor.acknowledged == moved >= self.acknowledged, "acknowledged, and lost"
-        assert cursor.first == moved + 1 or len(cursor.results) == KEPT, "dropped without need"
-        for position, identity in self.read.items():
-            assert ids[position - 1] == identity, "delivered under another id or position"

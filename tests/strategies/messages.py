@@ -12,6 +12,8 @@ from broker.wire import (
     AddStream,
     Closing,
     Credit,
+    DeadLetter,
+    DeadLetters,
     DescribeStream,
     Done,
     Ended,
@@ -19,6 +21,7 @@ from broker.wire import (
     Forget,
     Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -29,6 +32,8 @@ from broker.wire import (
     Publish,
     Published,
     Refusal,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -76,6 +81,7 @@ _stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _o
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))
+_letters = _several(st.builds(DeadLetter, counts, st.binary(max_size=8), texts, integers, counts))
 _forecast = st.none() | options
 _token = st.none() | st.binary(max_size=64)
 _flag = st.none() | st.booleans()
@@ -99,6 +105,12 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_count,
         _optional_text,
         _optional_count,
+        _optional_count,
+        _optional_count,
+        _optional_count,
+        st.none() | integers,
+        _optional_count,
+        _optional_count,
         _optional_text,
         _optional_count,
     ),
@@ -108,13 +120,19 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(ListStreams, counts, texts),
     st.builds(ListSubscriptions, counts, texts),
     st.builds(Statistics, counts),
-    st.builds(Acknowledge, counts, texts, counts),
+    st.builds(Acknowledge, counts, texts, counts, _optional_count),
     st.builds(Forget, counts, texts),
+    st.builds(Refuse, counts, texts, counts, texts, _optional_count),
+    st.builds(ListDeadLetters, counts, texts, counts),
+    st.builds(Settle, counts, texts, _several(integers), st.booleans()),
+    st.builds(DeadLetters, counts, _letters, st.booleans(), counts),
     st.builds(Welcome, counts, counts, texts, counts, _token, counts),
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),
-    st.builds(Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, _optional_count),
+    st.builds(
+        Subscribed, counts, texts, st.booleans(), st.booleans(), _optional_text, _optional_count, _optional_count
+    ),
     st.builds(Streams, counts, _streams, st.booleans()),
     st.builds(Subscriptions, counts, _subscriptions, st.booleans()),
     st.builds(StatisticsReport, counts, options),

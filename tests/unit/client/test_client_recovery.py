@@ -489,11 +489,11 @@ def test_what_a_cursor_keeps_goes_on_without_a_gap_where_the_broker_comes_back(d
     run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 4, "mine")), broker.exchange)
     publish(session, broker, [1, 2])
     assert session.take("all")[0] is not None
-    run(calls.acknowledge("all", None), broker.exchange)
+    run(calls.acknowledge("all", None, None), broker.exchange)
     broker.kernel.step(Gone(b"it"), 0)
     restart()
     if gaps:
-        cursors.restore([])
+        cursors.restore([7, []])
         restart()
     come_back(session, broker)
     publish(session, broker, [7, 8])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from doubles.durable_reader import FIRST, durable, told
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
@@ -24,7 +23,6 @@ from broker.wire import (
     Forget,
     Hello,
     ListSubscriptions,
-    Message,
     Notifications,
     Probe,
     Subscribe,
@@ -38,32 +36,15 @@ from broker.wire import (
 NEW = b"new"
 
 
-def durable(credits: int = 100, **options: Any) -> Message:
-    return subscribe(credits=credits, durable="mine", **options)
-
-
-def told(sends: list[Send]) -> list[tuple[int, str, bool]]:
-    """Position, id (of a gap how many are missing) and whether it may have come before, of each notification."""
-    found: list[tuple[int, str, bool]] = []
-    for send in sends:
-        if isinstance(send.message, Notifications):
-            assert send.message.position is not None
-            for at, result in enumerate(send.message.results, send.message.position):
-                line = decode_result(result)
-                said = line["id"] if line["kind"] == "match" else f"missed {line['missed']} {line['limit']}"
-                found.append((at, said, send.message.redelivered))
-    return found
-
-
 def test_what_is_found_is_kept_with_positions_whether_or_not_somebody_is_there() -> None:
     rig = Rig()
-    assert rig.ask(durable()) == Subscribed(5, "all", False, False, "memory", 1)
+    assert rig.ask(durable()) == Subscribed(5, "all", False, False, "memory", 1, FIRST)
     assert told(rig.say(BEN, publish([1, 2], [1, 2]))) == [(1, "all-1", False), (2, "all-2", False)]
     assert rig.ask(Acknowledge(7, "all", 1)) == Done(7)
     assert rig.ask(Unsubscribe(8, "all")) == Done(8)
     rig.say(BEN, publish([3], [3]))
     answer, *rest = rig.say(ANN, durable())
-    assert answer.message == Subscribed(5, "all", True, False, "memory", 2)
+    assert answer.message == Subscribed(5, "all", True, False, "memory", 2, FIRST)
     assert told(rest) == [(2, "all-2", True), (3, "all-3", False)]
     assert rig.ask(Acknowledge(9, "all", 3)) == Done(9)
     assert rig.kernel.statistics()["broker"]["cursors_kept"] == 0
@@ -147,7 +128,7 @@ def test_who_comes_back_gets_what_has_not_come() -> None:
     rig.say(BEN, publish([3], [3]))
     rig.say(b"back", Hello(1, VERSION, "test", welcome.message.session))
     answer, *rest = rig.say(b"back", durable(received=1, after=1))
-    assert answer.message == Subscribed(5, "all", True, True, "memory", 2)
+    assert answer.message == Subscribed(5, "all", True, True, "memory", 2, FIRST)
     assert told(rest) == [(2, "all-2", True), (3, "all-3", False)]
     assert [send.message.first for send in rest if isinstance(send.message, Notifications)] == [2, 3]
 
@@ -203,7 +184,7 @@ def test_records_say_all_of_it_and_give_the_same_cursors() -> None:
     rig.kernel = Kernel(rig.engine, Limits(durable_notifications=3), durability="always")
     rig.say(ANN, Hello(1, VERSION, "test"))
     rig.ask(durable())
-    added = CursorAdded("mine", "all", "anybody", 3, Limits().durable_bytes)
+    added = CursorAdded("mine", "all", "anybody", 3, Limits().durable_bytes, 0, 1_000)
     first, second = rig.kernel.records()
     assert isinstance(first, SubscriptionAdded)
     assert second == added
@@ -230,7 +211,7 @@ def test_after_a_restart_positions_go_on_and_what_was_found_before_may_have_come
     kernel.step(Tick(), 1_000 * SECOND)
     assert set(rig.engine.subscriptions) == {"all"}
     answer, *rest = kernel.step(Received(ANN, durable(after=2)), 0)
-    assert answer.message == Subscribed(5, "all", True, False, "always", 3)
+    assert answer.message == Subscribed(5, "all", True, False, "always", 3, FIRST)
     assert told(rest) == [(3, "all-3", True)]
     later = kernel.step(Received(ANN, publish([4], [4], [4])), 0)
     assert told(later) == [(4, "all-4", False)]
@@ -267,7 +248,8 @@ def test_a_cursor_is_its_users_and_counts_for_quotas() -> None:
 def test_tuples_that_are_too_many_are_told_as_dropped() -> None:
     engine = Engine()
     engine.add_stream("S", {"x": "int"})
-    kernel = Kernel(engine, Limits(durable_notifications=3_000), durability="always", permanent=())
+    limits = Limits(durable_notifications=3_000)
+    kernel = Kernel(engine, limits, durability="always", permanent=(), cursors=Cursors())
     kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
     query = "FROM S a: x > 0 b: x = 0 MATCH a; b"
     asked = Subscribe(2, "all", "ptopss", query, None, "all", None, 1, durable="mine")

@@ -1,0 +1,36 @@
+"""Law: `foretell dead-letters`: what was set aside of a durable subscription, as JSON lines; and what becomes of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..events import DefinitionError
+from .connection import DEFAULT_BROKER, BrokerOption, connect
+from .results import json_line
+
+
+def dead_letters(
+    cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The name of the cursor.", show_default=False)],
+    discard: Annotated[bool, typer.Option("--discard", help="Remove what is printed.")] = False,
+    requeue: Annotated[bool, typer.Option("--requeue", help="Have what is printed delivered again.")] = False,
+    position: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the one with this position.")] = None,
+    broker: BrokerOption = DEFAULT_BROKER,
+) -> None:
+    """Print the results of a durable subscription that were set aside; discard them, or have them delivered again."""
+    if discard and requeue:
+        raise DefinitionError("expected --discard or --requeue, found both")
+    with connect(broker) as client:
+        found = [each for each in client.dead_letters(cursor) if position in (None, each.position)]
+        if position is not None and not found:
+            raise DefinitionError(f"cursor {cursor!r}: position {position} is none of its dead letters")
+        for letter in found:
+            said = {"position": letter.position, "reason": letter.reason, "time": letter.time}
+            result = letter.notification.line()
+            sys.stdout.write(json_line({**said, "deliveries": letter.deliveries, "result": result}))
+        sys.stdout.flush()  # nothing goes that was not printed
+        settle = client.requeue if requeue else client.discard
+        if discard or requeue:
+            settle(cursor, *(letter.position for letter in found))

@@ -1,0 +1,293 @@
+"""Law: what clients ask of cursors, and who may: whose a cursor is, who is attached to it, what is done with.
+
+A cursor belongs to the user who has made it. It holds its subscription: that stays, with or without clients, until the
+cursor is forgotten. Time does one thing to it: what was sent and is not acknowledged for as long as its client has said
+is sent again, from the first that is not acknowledged on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, TypeAlias, final
+
+from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
+from ..wire import (
+    Acknowledge,
+    Busy,
+    Done,
+    Forget,
+    ListDeadLetters,
+    PermissionDenied,
+    Probe,
+    Refuse,
+    Settle,
+    Subscribe,
+    WireError,
+)
+from .admission import Admission
+from .attachments import Attachments
+from .boundary import Send
+from .cursor import Cursor
+from .cursors import DELIVERIES, Cursors
+from .distribution import Distribution
+from .durable_delivery import AnyDelivery, DurableDelivery
+from .limits import Limits
+from .listing import dead_letters_page, failure
+from .permissions import User
+from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
+from .sessions import Session, Sessions
+
+ATTACHED_RETRY_MICROSECONDS: Final = 250_000
+"""When to ask again for a cursor that somebody is attached to, who has been probed."""
+
+GIVEN_UP_MAX: Final = 1_000
+"""Of so many results that were delivered too often is known which they were, until somebody asks for that."""
+
+CursorRequest: TypeAlias = Acknowledge | Forget | Refuse | ListDeadLetters | Settle
+
+
+@final
+class CursorRequests:
+    """Carries requests out; what is told to `record` has happened. `leave` ends an attachment."""
+
+    __slots__ = (
+        "_admission",
+        "_attached",
+        "_attachments",
+        "_cursors",
+        "_distribution",
+        "_given_up",
+        "_leave",
+        "_record",
+        "_sessions",
+        "refused",
+        "too_often",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        admission: Admission,
+        attachments: Attachments,
+        distribution: Distribution,
+        sessions: Sessions,
+        cursors: Cursors,
+        record: Callable[[Record], None],
+        leave: Callable[[bytes, Session, str], None],
+    ) -> None:
+        self._admission = admission
+        self._attachments = attachments
+        self._distribution = distribution
+        self._sessions = sessions
+        self._cursors = cursors
+        self._record = record
+        self._leave = leave
+        self._attached: dict[str, DurableDelivery] = {}  # by cursor, those that time does something to
+        self._given_up: deque[tuple[str, int, int]] = deque(maxlen=GIVEN_UP_MAX)
+        self.refused = 0
+        self.too_often = 0
+        cursors.restarted()
+
+    # ---- attaching ----
+
+    def wanted(self, request: Subscribe, user: User, limits: Limits) -> Cursor:
+        """The cursor that is asked for, or one that may be added. Raises ForetellErrors."""
+        name = request.durable or ""
+        checked_subscription_name(name)
+        known = self._cursors.find(name)
+        if known is None:
+            if len(self._cursors) >= limits.durable_cursors:
+                raise LimitExceeded(f"durable_cursors: this broker keeps {limits.durable_cursors:,} cursors")
+            retain = request.retain or 0
+            if retain > limits.durable_retained:
+                most = f"{limits.durable_retained:,} acknowledged results of a cursor"
+                raise LimitExceeded(f"durable_retained: this broker keeps at most {most}, found {retain:,}")
+            bounds = limits.durable_notifications, limits.durable_bytes, retain, limits.durable_dead_letters
+            return Cursor(name, request.name, user.name, *bounds)
+        _check_owner(known, user)
+        if known.subscription != request.name:
+            raise DefinitionError(f"cursor {name!r} is one of subscription {known.subscription!r}")
+        if request.retain is not None and request.retain != known.retain:
+            raise DefinitionError(f"cursor {name!r}: it retains {known.retain:,} results, found {request.retain:,}")
+        return known
+
+    def attach(self, delivery: DurableDelivery) -> None:
+        """Somebody is there; the cursor is made if it is new."""
+        cursor = delivery.cursor
+        if self._cursors.find(cursor.name) is None:
+            bounds = cursor.notifications, cursor.size, cursor.retain, cursor.letters_max
+            added = CursorAdded(cursor.name, cursor.subscription, cursor.owner, *bounds)
+            delivery.cursor = self._cursors.add(added)
+            self._record(added)
+        if delivery.within is None:
+            self._attached.pop(cursor.name, None)
+        else:
+            self._attached[cursor.name] = delivery
+
+    def detach(self, delivery: AnyDelivery) -> None:
+        """Nobody is there any more. The cursor stays."""
+        if isinstance(delivery, DurableDelivery) and self._attached.get(delivery.cursor.name) is delivery:
+            del self._attached[delivery.cursor.name]
+
+    def holder(self, cursor: Cursor) -> tuple[bytes, Session] | None:
+        """Who is attached to it. O(attachments of the subscription)."""
+        for key, delivery in self._attachments.of(cursor.subscription).items():
+            if isinstance(delivery, DurableDelivery) and delivery.cursor is cursor:
+                return key, self._sessions.of(key)
+        return None
+
+    def held(self, key: bytes, holder: bytes, request: Subscribe | Forget, cursor: Cursor) -> list[Send]:
+        """Not now; and look whether the other one is still there."""
+        busy = Busy(f"cursor {cursor.name!r}: another client is attached to it", ATTACHED_RETRY_MICROSECONDS)
+        return [Send(holder, Probe(0)), Send(key, failure(request.correlation, busy))]
+
+    def check_quota(self, cursor: Cursor, user: User) -> None:
+        """What is kept without clients counts, too. Raises LimitExceeded."""
+        quota, states = user.quota, self._admission.states
+        owned = {each.name: each.subscription for each in self._cursors if each.owner == user.name}
+        owned[cursor.name] = cursor.subscription
+        if quota.subscriptions is not None and len(owned) > quota.subscriptions:
+            raise LimitExceeded(f"quota subscriptions: user {user.name!r} may have {quota.subscriptions:,} cursors")
+        if quota.states is not None and sum(map(states, dict.fromkeys(owned.values()))) > quota.states:
+            raise LimitExceeded(f"quota states: the cursors of user {user.name!r} may hold {quota.states:,} states")
+
+    # ---- requests ----
+
+    def answer(self, key: bytes, session: Session, request: CursorRequest, now: int) -> list[Send]:
+        """The answer, and what is due then. Raises ForetellErrors, having changed nothing."""
+        match request:
+            case Acknowledge():
+                self._acknowledge(session, request)
+            case Forget():
+                return self._forget(key, session, request)
+            case Refuse():
+                self._refuse(session, request, now)
+            case ListDeadLetters():
+                cursor = self._owned(request.cursor, session.account.user)
+                return [Send(key, dead_letters_page(cursor.letters, request))]
+            case Settle():
+                return self._settle(key, session, request)
+        return [Send(key, Done(request.correlation))]
+
+    def _acknowledge(self, session: Session, request: Acknowledge) -> None:
+        delivery = self._meant(session, request)
+        cursor = delivery.cursor
+        if request.position > cursor.acknowledged:
+            before = cursor.acknowledged
+            self._move(CursorMoved(cursor.name, request.position))
+            cursor.taken_up()
+            delivery.acknowledged(before)
+
+    def _refuse(self, session: Session, request: Refuse, now: int) -> None:
+        delivery = self._meant(session, request)
+        cursor, position = delivery.cursor, request.position
+        if cursor.skips(position):
+            return
+        before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
+        self._set_aside(CursorSetAside(cursor.name, position, request.reason, now, deliveries))
+        self.refused += 1
+        if cursor.acknowledged > before:
+            cursor.taken_up()
+            delivery.acknowledged(before)
+
+    def give_up(self, delivery: DurableDelivery, now: int) -> None:
+        """What is sent next is set aside where it was delivered too often. O(attachments of the subscription)."""
+        if delivery.exhausted:
+            cursor, head = delivery.cursor, delivery.next
+            deliveries = cursor.deliveries(head)
+            self._set_aside(CursorSetAside(cursor.name, head, DELIVERIES, now, deliveries))
+            self.too_often += 1
+            self._given_up.append((cursor.name, head, deliveries))
+            delivery.give_up(head)
+
+    def _set_aside(self, record: CursorSetAside) -> None:
+        self._cursors.set_aside(record)
+        self._record(record)
+
+    def _settle(self, key: bytes, session: Session, request: Settle) -> list[Send]:
+        cursor = self._owned(request.cursor, session.account.user)
+        if request.again and not cursor.has_room(request.positions):
+            raise LimitExceeded(f"cursor {cursor.name!r}: there is no room for so many results beside those it keeps")
+        settled = DeadLettersSettled(cursor.name, list(request.positions), request.again)
+        self._cursors.settle(settled)
+        self._record(settled)
+        holder = self.holder(cursor)
+        due = [] if holder is None else self._distribution.due(holder[0], holder[1].deliveries[cursor.subscription])
+        return [Send(key, Done(request.correlation)), *due]
+
+    def _meant(self, session: Session, request: Acknowledge | Refuse) -> DurableDelivery:
+        """What this session has, if it is of the cursor that is meant, and has come to this position."""
+        delivery = session.deliveries.get(request.name)
+        if not isinstance(delivery, DurableDelivery):
+            raise UnknownSubscription(f"subscription {request.name!r}: this client is attached to no cursor of it")
+        cursor = delivery.cursor
+        if request.incarnation is not None and request.incarnation != cursor.incarnation:
+            raise UnknownSubscription(
+                f"cursor {cursor.name!r} was forgotten and made anew: position {request.position} is of the earlier one"
+            )
+        if request.position > delivery.reached:
+            raise WireError(
+                f"subscription {request.name!r}: {delivery.reached} is the last position that was sent, "
+                f"found {request.position}"
+            )
+        return delivery
+
+    def _forget(self, key: bytes, session: Session, request: Forget) -> list[Send]:
+        """A cursor goes, with what it keeps; and its subscription, if nobody else has it."""
+        cursor = self._owned(request.cursor, session.account.user)
+        holder = self.holder(cursor)
+        if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
+            return self.held(key, holder[0], request, cursor)
+        self._move(CursorMoved(cursor.name, None))
+        if holder is not None:
+            self._leave(*holder, cursor.subscription)
+        self._attachments.release(cursor.subscription)
+        return [Send(key, Done(request.correlation))]
+
+    def _owned(self, name: str, user: User) -> Cursor:
+        """A cursor that this user may dispose of."""
+        cursor = self._cursors.find(name)
+        if cursor is None:
+            mine = [each.name for each in self._cursors if each.owner == user.name]
+            raise UnknownSubscription(f"cursor {name!r} is not known{suggestion(name, mine)}")
+        if not user.admin:
+            _check_owner(cursor, user)
+        return cursor
+
+    def kept(self, user: User, subscription: str) -> dict[str, int]:
+        """The cursors of a subscription that this user may see, each with how many results are not acknowledged."""
+        cursors = self._cursors.of(subscription)
+        return {each.name: each.backlog for each in cursors if user.admin or each.owner == user.name}
+
+    # ---- time ----
+
+    def tick(self, now: int) -> list[Send]:
+        """What nobody has acknowledged for too long is sent again. O(cursors that this was asked for)."""
+        sends: list[Send] = []
+        for delivery in tuple(self._attached.values()):
+            if delivery.overdue(now):
+                holder = self.holder(delivery.cursor)
+                assert holder is not None
+                delivery.go_back()
+                self.give_up(delivery, now)
+                sends += self._distribution.due(holder[0], delivery)
+        return sends
+
+    def take_given_up(self) -> list[tuple[str, int, int]]:
+        """What was delivered too often, once: cursor, position, and how often."""
+        given_up = list(self._given_up)
+        self._given_up.clear()
+        return given_up
+
+    def statistics(self) -> dict[str, int]:
+        """What became of results so far."""
+        return {"results_refused": self.refused, "results_given_up": self.too_often}
+
+    def _move(self, record: CursorMoved) -> None:
+        self._cursors.move(record)
+        self._record(record)
+
+
+def _check_owner(cursor: Cursor, user: User) -> None:
+    if cursor.owner != user.name:
+        raise PermissionDenied(f"cursor {cursor.name!r}: user {user.name!r} has no permission to use it")

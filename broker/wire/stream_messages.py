@@ -1,0 +1,52 @@
+"""Law: what is said of declared streams beside AddStream; plain values, as in messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+# ---- from the client ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DescribeStream:
+    """Answered by Streams with this one."""
+
+    correlation: int
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListStreams:
+    """The streams whose names sort behind `after`; answered by Streams, a page at a time."""
+
+    correlation: int
+    after: str
+
+
+# ---- from the broker, in answer ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    """A declared stream. Part of Streams."""
+
+    name: str
+    attributes: dict[str, str]
+    key: str | None
+    disorder: str
+    lateness: int | None
+    speculation: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """`more`: ask again, after the last of these."""
+
+    correlation: int
+    entries: tuple[StreamEntry, ...]
+    more: bool

@@ -1,0 +1,85 @@
+"""Law: what a cursor is, said slowly: ids in order, what is done, what was set aside; from the records alone."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from broker.kernel.records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
+
+CursorRecord = CursorAdded | CursorMoved | CursorSetAside | DeadLettersSettled
+
+
+class CursorModel:
+    """One incarnation. Positions are those of `ids`, from 1 on."""
+
+    def __init__(self, added: CursorAdded) -> None:
+        self.added: Final = added
+        self.forgotten = False
+        self.ids: list[str] = []
+        self.done: set[int] = set()
+        self.first = 1
+        self.letters: dict[int, str] = {}
+        self.set_aside: set[int] = set()
+
+    @property
+    def acknowledged(self) -> int:
+        position = 0
+        while position + 1 in self.done:
+            position += 1
+        return position
+
+    def find(self, ids: list[str]) -> None:
+        for each in ids:
+            self.ids.append(each)
+            self.fit()
+
+    def fit(self) -> None:
+        while len(self.ids) - max(self.acknowledged, self.first - 1) > self.added.notifications:
+            self.first += 1
+        while self.acknowledged - self.first + 1 > self.added.retain:
+            self.first += 1
+
+    def take(self, record: CursorRecord) -> None:
+        match record:
+            case CursorMoved(position=None):
+                self.forgotten = True
+            case CursorMoved(position=int(position)):
+                self.done.update(range(1, position + 1))
+            case CursorSetAside(position=position, reason=reason):
+                assert position not in self.set_aside, "set aside twice"
+                assert position not in self.done, "acknowledged, and set aside"
+                self.set_aside.add(position)
+                self.done.add(position)
+                self.letters[position] = reason
+                while len(self.letters) > self.added.letters:
+                    del self.letters[next(iter(self.letters))]
+            case DeadLettersSettled(positions=positions, again=again):
+                for position in positions:
+                    del self.letters[position]
+                    if again:
+                        self.find([self.ids[position - 1]])
+        self.fit()
+
+
+class CursorModels:
+    """All cursors of one name that there were, by incarnation."""
+
+    def __init__(self) -> None:
+        self.all: dict[int, CursorModel] = {}
+
+    @property
+    def living(self) -> CursorModel | None:
+        newest = self.all.get(len(self.all))
+        return None if newest is None or newest.forgotten else newest
+
+    def take(self, record: CursorRecord) -> None:
+        if isinstance(record, CursorAdded):
+            assert self.living is None
+            self.all[len(self.all) + 1] = CursorModel(record)
+        else:
+            assert self.living is not None
+            self.living.take(record)
+
+    def find(self, lines: list[dict[str, Any]]) -> None:
+        if self.living is not None:
+            self.living.find([line["id"] for line in lines])
