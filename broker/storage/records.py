@@ -108,6 +108,8 @@ def decode(kind: int, payload: bytes) -> Record:
     found: list[Any] = values if type(values) is list else []
     if len(found) != len(shapes) or any(type(value) not in shape for value, shape in zip(found, shapes)):
         raise Damaged(f"expected the {len(shapes)} fields of a {make.__name__}, found others")
+    if make is DeadLettersSettled and any(type(position) is not int for position in found[1]):
+        raise Damaged("expected positions in a DeadLettersSettled, found something else")
     record: Record = _unpacked(found) if make is Batch else make(*found)
     return record
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ from doubles.small_engine import SmallEngine, SmallResult
 
 from broker.events import ForetellError
 from broker.server import Broker, loop
-from client import Client, ConnectionLost, DefinitionError
+from client import Client, ConnectionLost, DefinitionError, Durable
 
 
 class Faulty(SmallEngine):  # type: ignore[misc]  # final for everyone but this test, which breaks it on purpose
@@ -58,6 +59,25 @@ def test_a_fault_at_a_subscription_is_told_and_the_broker_goes_on(caplog: pytest
         assert client.publish("S", {"x": 1}).count == 1
         assert ended == []
     assert "KeyError" in caplog.text
+
+
+def test_a_result_that_is_delivered_too_often_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", logger="foretell")
+    wanted = Durable("mine", deliveries_max=1)
+    with running(SmallEngine()) as (broker, ended), Client(broker.endpoint) as client:
+        client.add_stream("S", {"x": "int"})
+        with client.subscribe("all", query="every S", durable=wanted) as subscription:
+            client.publish("S", {"x": 1})
+            assert subscription.next(60) is not None
+        with client.subscribe("all", durable=wanted) as subscription:
+            told = subscription.next(60)
+            assert told is not None
+            assert told.limit == "deliveries_max"
+        deadline = time.monotonic() + 60
+        while "result set aside" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert ended == []
+    assert "result set aside" in caplog.text
 
 
 def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(caplog: pytest.LogCaptureFixture) -> None:

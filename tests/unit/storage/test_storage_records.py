@@ -14,8 +14,11 @@ from broker.storage.records import (
     KINDS,
     Batch,
     ClockTick,
+    CursorAdded,
     CursorMoved,
     CursorOvertaken,
+    CursorSetAside,
+    DeadLettersSettled,
     LimitsChanged,
     ModelChanged,
     Punctuated,
@@ -79,6 +82,9 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(LimitsChanged, st.dictionaries(TEXT, INTEGERS, max_size=3)),
     st.builds(ModelChanged, TEXT, TEXT),
     st.builds(CursorMoved, TEXT, st.none() | INTEGERS),
+    st.builds(CursorAdded, TEXT, TEXT, TEXT, INTEGERS, INTEGERS, INTEGERS, INTEGERS),
+    st.builds(CursorSetAside, TEXT, INTEGERS, TEXT, INTEGERS, INTEGERS),
+    st.builds(DeadLettersSettled, TEXT, st.lists(INTEGERS, max_size=3), st.booleans()),
     st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
 )
 
@@ -97,7 +103,7 @@ def test_a_record_comes_back_as_it_was(record: Record) -> None:
     assert plain(decode(*encode(record))) == plain(record)
 
 
-@given(st.integers(0, 12), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
+@given(st.integers(0, 15), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
 def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
     try:
         record = decode(kind, payload)
@@ -112,6 +118,7 @@ def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
         (99, b"", "expected a record of a kind that this version knows, found kind 99"),
         (5, b"\xc1", "expected a ClockTick, found no msgpack"),
         (5, msgpack.packb(["now"]), "expected the 1 fields of a ClockTick, found others"),
+        (14, msgpack.packb(["a", [[2]], True]), "expected positions in a DeadLettersSettled, found something else"),
         (9, msgpack.packb(["ann"]), "expected the 2 fields of a CursorMoved, found others"),
     ],
 )
@@ -131,3 +138,9 @@ def test_columns_of_different_lengths_are_refused() -> None:
     payload = msgpack.packb(("S", [1, 2], [[1]], 1, None, None, None, []))
     with pytest.raises(Damaged, match="expected columns of 1 values in a Batch"):
         decode(4, payload)
+
+
+def test_a_cursor_of_an_earlier_version_is_read_with_what_it_did_not_say() -> None:
+    record = decode(11, msgpack.packb(["mine", "all", "ann", 10, 1_000]))
+    assert record == CursorAdded("mine", "all", "ann", 10, 1_000, retain=0, letters=1_000)
+    assert encode(record)[0] == 12
