@@ -22,7 +22,7 @@ from broker.wire.keys import Keys
 from .calls import hello
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
-from .line import Line
+from .line import RECEIVE_FRAMES_MAX, Line
 from .notification import Notification
 from .reconnection import Reconnect, is_passing, session_of
 from .recovery import Recovery
@@ -64,6 +64,7 @@ class AioConnection:
         self._retry: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = self._loop.time()
+        self._closed = False
         self._line = Line(address, keys)
         self._listen()
         self._tasks.append(self._loop.create_task(self._keep_alive()))
@@ -121,7 +122,7 @@ class AioConnection:
         self._send(frame)
 
     async def _connected(self, deadline: float) -> None:
-        if self._line.closed:
+        if self._closed:
             raise ConnectionLost("this client is closed")
         if self._back is not None:
             await asyncio.wait((self._back,), timeout=max(0.0, deadline - self._loop.time()))
@@ -143,7 +144,7 @@ class AioConnection:
             self._tell()
             if notification is not None:
                 return notification
-            if self._line.closed:
+            if self._closed:
                 raise ConnectionLost("this client is closed")
             if self.session.lost is not None and self._back is None:
                 raise self.session.lost
@@ -204,9 +205,12 @@ class AioConnection:
 
     def _receive(self) -> None:
         session = self.session
-        while not self._line.closed and self._line.receive(session):
+        received = 0 if self._line.closed else self._line.receive(session)
+        if received:
             self._heard = self._loop.time()
             self._stirred.set()
+        if received >= RECEIVE_FRAMES_MAX:
+            self._loop.call_soon(self._receive)  # there may be more, of which no descriptor tells
         for correlation, waiting in list(self._answers.items()):
             answer = session.answer(correlation)
             if answer is not None and not waiting.done():
@@ -259,7 +263,11 @@ class AioConnection:
             self._happens(event)
         await asyncio.sleep(max(0.0, recovery.until - self._loop.time()))
         self._close_line()
-        self._line = Line(self._address, self._keys, patient=False)
+        try:
+            self._line = Line(self._address, self._keys, patient=False)
+        except ConnectionLost as error:  # there may be sockets for it later
+            recovery.lose(error, self._loop.time())
+            return False
         self._listen()
         self._grants.clear()
         recovery.begin(Renewal(self.session, partial(hello, self.session)), self._loop.time())
@@ -295,6 +303,7 @@ class AioConnection:
 
     async def close(self) -> None:
         """Close at once. Does nothing the second time."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:

@@ -58,6 +58,7 @@ class Connection:
         self._recovery: Recovery | None = None
         self._process = os.getpid()
         self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._closed = False
         self._line = Line(address, keys)
 
     @property
@@ -200,6 +201,7 @@ class Connection:
     def close(self) -> None:
         """Close at once. Does nothing the second time."""
         if os.getpid() == self._process:
+            self._closed = True
             self._line.close()
 
     def _check(self, deadline: float | None) -> bool:
@@ -208,7 +210,7 @@ class Connection:
         Raises why it is lost where that is final.
         """
         self._check_process()
-        if self._line.closed:
+        if self._closed:
             raise ConnectionLost("this client is closed")
         if self._recovery is not None:
             return self._restore(self._recovery, deadline)
@@ -226,14 +228,14 @@ class Connection:
         """Go on where the last call has stopped; whether there is a session, or else the time is over."""
         while True:
             now = time.monotonic()
-            if recovery.due(now):
-                self._line.close()
-                self._grants.clear()
-                self._line = Line(self._address, self._keys, patient=False)
-                recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
-            if recovery.trying:
-                self._receive(0.0)  # also for a caller who has no time
             try:
+                if recovery.due(now):
+                    self._line.close()
+                    self._grants.clear()
+                    self._line = Line(self._address, self._keys, patient=False)
+                    recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
+                if recovery.trying:
+                    self._receive(0.0)  # also for a caller who has no time
                 done = recovery.advance(self.session, self._line.send, now)
             except ForetellError as error:
                 self._fail(recovery, error, now)
@@ -301,6 +303,5 @@ class Connection:
             self._line.poll_room(rest)
 
     def _receive(self, patience: float) -> bool:
-        """Whether anything has come within `patience` seconds; all of it is in the session then."""
-        self._line.poll(patience)
-        return self._line.receive(self.session) > 0
+        """Whether anything has come within `patience` seconds; it is in the session then."""
+        return self._line.receive(self.session, patience) > 0
