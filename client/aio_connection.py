@@ -65,6 +65,7 @@ class AioConnection:
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = self._loop.time()
         self._closed = False
+        self._looking = False
         self._line = Line(address, keys)
         self._listen()
         self._tasks.append(self._loop.create_task(self._keep_alive()))
@@ -172,7 +173,7 @@ class AioConnection:
     def _listen(self) -> None:
         for descriptor in self._line.descriptors:
             self._loop.add_reader(descriptor, self._receive)
-        self._loop.call_soon(self._receive)
+        self._look_soon()
 
     def _stop_listening(self) -> None:
         if not self._line.closed:
@@ -196,24 +197,32 @@ class AioConnection:
             self._outgoing.popleft()
         if self._outgoing and self._retry is None and not self._line.closed:
             self._retry = self._loop.call_later(_RETRY_SECONDS, self._flush_again)
-        self._loop.call_soon(self._receive)
+        self._look_soon()
 
     def _flush_again(self) -> None:
         self._retry = None
         if not self._line.closed:
             self._flush()
 
+    def _look_soon(self) -> None:
+        """Once for however many ask for it before the loop comes around."""
+        if not self._looking:
+            self._looking = True
+            self._loop.call_soon(self._receive)
+
     def _receive(self) -> None:
+        self._looking = False
         session = self.session
         received = 0 if self._line.closed else self._line.receive(session)
         if received:
             self._heard = self._loop.time()
             self._stirred.set()
         if received >= RECEIVE_FRAMES_MAX:
-            self._loop.call_soon(self._receive)  # there may be more, of which no descriptor tells
-        for correlation, waiting in list(self._answers.items()):
-            answer = session.answer(correlation)
-            if answer is not None and not waiting.done():
+            self._look_soon()  # there may be more, of which no descriptor tells
+        for correlation in session.answered():
+            waiting = self._answers.get(correlation)
+            answer = None if waiting is None else session.answer(correlation)
+            if waiting is not None and answer is not None and not waiting.done():
                 waiting.set_result(answer)
         for name in list(self._readers):
             inbox = session.inboxes.get(name)
@@ -282,7 +291,7 @@ class AioConnection:
                 recovery.lose(error, self._loop.time())
                 return False
             self._stirred.clear()
-            self._loop.call_soon(self._receive)
+            self._look_soon()
             with suppress(TimeoutError):
                 # A thousand clients of one loop come back at once: none of them may look every few milliseconds.
                 await asyncio.wait_for(self._stirred.wait(), _LOOK_SECONDS)

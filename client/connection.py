@@ -31,6 +31,8 @@ PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
 """How long the broker may leave that unanswered: a large batch in a slow pattern may take it a while."""
 GOODBYE_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.001
+"""A publisher of many small messages looks at most so often for receipts that it need not wait for."""
 
 
 @final
@@ -59,6 +61,7 @@ class Connection:
         self._process = os.getpid()
         self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
         self._closed = False
+        self._look_again = 0.0
         self._line = Line(address, keys)
 
     @property
@@ -110,7 +113,7 @@ class Connection:
         `begun`: only if the session has not begun anew since.
         """
         deadline = time.monotonic() + self._timeout
-        self._connect(deadline)
+        self._connect(deadline, look=begun is None)  # behind others: whoever sent those looks by itself
         if begun is not None and self.session.begun != begun:
             raise ConnectionLost("the session has begun anew")
         if correlation:
@@ -119,11 +122,11 @@ class Connection:
 
     def connected(self) -> int:
         """How often the session has begun, once there is one. Raises ConnectionLost where there is none in time."""
-        self._connect(time.monotonic() + self._timeout)
+        self._connect(time.monotonic() + self._timeout, look=True)
         return self.session.begun
 
-    def _connect(self, deadline: float) -> None:
-        if self._reconnect is not None and self.usable:
+    def _connect(self, deadline: float, look: bool) -> None:
+        if look and self._reconnect is not None and self.usable:
             self._receive(0.0)  # so that a request does not go to a broker that is known to be gone
         if not self._check(deadline):
             raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
@@ -144,7 +147,14 @@ class Connection:
             self._receive(rest)
 
     def collect(self) -> None:
-        """Take what has come, without waiting. What is wrong with the connection is kept in the session."""
+        """Take what has come, without waiting. What is wrong with the connection is kept in the session.
+
+        Does nothing where that was done just now: to look costs as much as to make and send a message of one row.
+        """
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + LOOK_SECONDS
         self._check_process()
         if not self._line.closed:
             self._receive(0.0)
