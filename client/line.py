@@ -28,7 +28,7 @@ from .session import Session
 HEARTBEAT_MILLISECONDS: Final = 10_000
 HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
 RECEIVE_FRAMES_MAX: Final = 256
-_RETRY_MILLISECONDS_MAX: Final = 50
+_RETRY_MILLISECONDS_MAX: Final = 1_000
 """Where the other end breaks the protocol, ZeroMQ gives the connection up, and there is no retry to wait for."""
 
 _ENDED: Final = int(zmq.EVENT_DISCONNECTED)
