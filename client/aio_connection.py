@@ -23,7 +23,7 @@ from broker.wire.keys import Keys
 from .calls import hello
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
-from .line import Line
+from .line import RECEIVE_FRAMES_MAX, Line
 from .notification import Notification
 from .reconnection import Reconnect, is_passing, session_of
 from .recovery import Recovery
@@ -65,6 +65,8 @@ class AioConnection:
         self._retry: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._heard = self._loop.time()
+        self._closed = False
+        self._looking = False
         self._line = Line(address, keys)
         self._listen()
         self._tasks.append(self._loop.create_task(self._keep_alive()))
@@ -122,7 +124,7 @@ class AioConnection:
         self._send(frame)
 
     async def _connected(self, deadline: float) -> None:
-        if self._line.closed:
+        if self._closed:
             raise ConnectionLost("this client is closed")
         if self._back is not None:
             await asyncio.wait((self._back,), timeout=max(0.0, deadline - self._loop.time()))
@@ -144,7 +146,7 @@ class AioConnection:
             self._tell()
             if notification is not None:
                 return notification
-            if self._line.closed:
+            if self._closed:
                 raise ConnectionLost("this client is closed")
             if self.session.lost is not None and self._back is None:
                 raise self.session.lost
@@ -172,7 +174,7 @@ class AioConnection:
     def _listen(self) -> None:
         for descriptor in self._line.descriptors:
             self._loop.add_reader(descriptor, self._receive)
-        self._loop.call_soon(self._receive)
+        self._look_soon()
 
     def _stop_listening(self) -> None:
         if not self._line.closed:
@@ -196,21 +198,32 @@ class AioConnection:
             self._outgoing.popleft()
         if self._outgoing and self._retry is None and not self._line.closed:
             self._retry = self._loop.call_later(_RETRY_SECONDS, self._flush_again)
-        self._loop.call_soon(self._receive)
+        self._look_soon()
 
     def _flush_again(self) -> None:
         self._retry = None
         if not self._line.closed:
             self._flush()
 
+    def _look_soon(self) -> None:
+        """Once for however many ask for it before the loop comes around."""
+        if not self._looking:
+            self._looking = True
+            self._loop.call_soon(self._receive)
+
     def _receive(self) -> None:
+        self._looking = False
         session = self.session
-        while not self._line.closed and self._line.receive(session):
+        received = 0 if self._line.closed else self._line.receive(session)
+        if received:
             self._heard = self._loop.time()
             self._stirred.set()
-        for correlation, waiting in list(self._answers.items()):
-            answer = session.answer(correlation)
-            if answer is not None and not waiting.done():
+        if received >= RECEIVE_FRAMES_MAX:
+            self._look_soon()  # there may be more, of which no descriptor tells
+        for correlation in session.answered():
+            waiting = self._answers.get(correlation)
+            answer = None if waiting is None else session.answer(correlation)
+            if waiting is not None and answer is not None and not waiting.done():
                 waiting.set_result(answer)
         for name in list(self._readers):
             inbox = session.inboxes.get(name)
@@ -260,7 +273,11 @@ class AioConnection:
             self._happens(event)
         await asyncio.sleep(max(0.0, recovery.until - self._loop.time()))
         self._close_line()
-        self._line = Line(self._address, self._keys, patient=False)
+        try:
+            self._line = Line(self._address, self._keys, patient=False)
+        except ConnectionLost as error:  # there may be sockets for it later
+            recovery.lose(error, self._loop.time())
+            return False
         self._listen()
         self._grants.clear()
         recovery.begin(Renewal(self.session, partial(hello, self.session)), self._loop.time())
@@ -275,7 +292,7 @@ class AioConnection:
                 recovery.lose(error, self._loop.time())
                 return False
             self._stirred.clear()
-            self._loop.call_soon(self._receive)
+            self._look_soon()
             with suppress(TimeoutError):
                 # A thousand clients of one loop come back at once: none of them may look every few milliseconds.
                 await asyncio.wait_for(self._stirred.wait(), _LOOK_SECONDS)
@@ -296,6 +313,7 @@ class AioConnection:
 
     async def close(self) -> None:
         """Close at once. Does nothing the second time."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:

@@ -33,6 +33,8 @@ SILENCE_SECONDS_MAX: Final = 60.0
 GOODBYE_SECONDS: Final = 1.0
 _WAITS: Final = 3
 """A request may wait for a connection, for an answer, and after a loss for both again: less than three timeouts."""
+LOOK_SECONDS: Final = 0.001
+"""A publisher of many small messages looks at most so often for receipts that it need not wait for."""
 
 
 @final
@@ -60,6 +62,8 @@ class Connection:
         self._recovery: Recovery | None = None
         self._process = os.getpid()
         self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._closed = False
+        self._look_again = 0.0
         self._line = Line(address, keys)
 
     @property
@@ -111,7 +115,7 @@ class Connection:
         `begun`: only if the session has not begun anew since.
         """
         deadline = time.monotonic() + self._timeout
-        self._connect(deadline)
+        self._connect(deadline, look=begun is None)  # behind others: whoever sent those looks by itself
         if begun is not None and self.session.begun != begun:
             raise ConnectionLost("the session has begun anew")
         if correlation:
@@ -120,11 +124,11 @@ class Connection:
 
     def connected(self) -> int:
         """How often the session has begun, once there is one. Raises ConnectionLost where there is none in time."""
-        self._connect(time.monotonic() + self._timeout)
+        self._connect(time.monotonic() + self._timeout, look=True)
         return self.session.begun
 
-    def _connect(self, deadline: float) -> None:
-        if self._reconnect is not None and self.usable:
+    def _connect(self, deadline: float, look: bool) -> None:
+        if look and self._reconnect is not None and self.usable:
             self._receive(0.0)  # so that a request does not go to a broker that is known to be gone
         if not self._check(deadline):
             raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
@@ -145,7 +149,14 @@ class Connection:
             self._receive(rest)
 
     def collect(self) -> None:
-        """Take what has come, without waiting. What is wrong with the connection is kept in the session."""
+        """Take what has come, without waiting. What is wrong with the connection is kept in the session.
+
+        Does nothing where that was done just now: to look costs as much as to make and send a message of one row.
+        """
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + LOOK_SECONDS
         self._check_process()
         if not self._line.closed:
             self._receive(0.0)
@@ -202,6 +213,7 @@ class Connection:
     def close(self) -> None:
         """Close at once. Does nothing the second time."""
         if os.getpid() == self._process:
+            self._closed = True
             self._line.close()
 
     def _check(self, deadline: float | None) -> bool:
@@ -210,7 +222,7 @@ class Connection:
         Raises why it is lost where that is final.
         """
         self._check_process()
-        if self._line.closed:
+        if self._closed:
             raise ConnectionLost("this client is closed")
         if self._recovery is not None:
             return self._restore(self._recovery, deadline)
@@ -228,14 +240,14 @@ class Connection:
         """Go on where the last call has stopped; whether there is a session, or else the time is over."""
         while True:
             now = time.monotonic()
-            if recovery.due(now):
-                self._line.close()
-                self._grants.clear()
-                self._line = Line(self._address, self._keys, patient=False)
-                recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
-            if recovery.trying:
-                self._receive(0.0)  # also for a caller who has no time
             try:
+                if recovery.due(now):
+                    self._line.close()
+                    self._grants.clear()
+                    self._line = Line(self._address, self._keys, patient=False)
+                    recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
+                if recovery.trying:
+                    self._receive(0.0)  # also for a caller who has no time
                 done = recovery.advance(self.session, self._line.send, now)
             except ForetellError as error:
                 self._fail(recovery, error, now)
@@ -303,7 +315,5 @@ class Connection:
             self._line.poll_room(rest)
 
     def _receive(self, patience: float) -> bool:
-        """Whether anything has come within `patience` seconds; all of it is in the session then."""
-        if patience > 0:  # else it is read without waiting anyway
-            self._line.poll(patience)
-        return self._line.receive(self.session) > 0
+        """Whether anything has come within `patience` seconds; it is in the session then."""
+        return self._line.receive(self.session, patience) > 0

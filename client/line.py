@@ -1,39 +1,44 @@
-"""Law: the socket of a client, and what it says of its connection; nothing here waits but `poll`, nothing is decided.
+"""Law: the socket of a client, and what it says of its connection; nothing is decided here.
 
 A line is one connection: the broker knows a session by that. ZeroMQ would connect again by itself; a monitor tells when
 the connection has ended, and with it the session, after what has come before was read. ZMQ_IMMEDIATE would tell, too,
 but it drops what was received and not read. A request that waits in the socket and reaches a later broker does nothing
 there, as it comes without a HELLO.
+
+ZeroMQ says that a connection has ended just before it hands over what came last on it, and then, as it sets about
+connecting again, that it will retry: by then everything is here. So an end is believed at the retry. That follows
+within microseconds, and is waited for; a thousand clients of one loop must not wait for a fixed time each.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any, Final, final
 
 import zmq
-from zmq.utils.monitor import recv_monitor_message
+from zmq.utils.monitor import parse_monitor_message
 
 from broker.wire import ENVELOPE_BYTES, FRAME_BYTES_MAX, PermissionDenied
 from broker.wire.keys import Keys
 
+from .contexts import shared_context
 from .errors import ConnectionLost, ProtocolError
 from .session import Session
 
 HEARTBEAT_MILLISECONDS: Final = 10_000
 HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
-_RECEIVE_FRAMES_MAX: Final = 256
-_LAST_MILLISECONDS: Final = 50
+RECEIVE_FRAMES_MAX: Final = 256
+_RETRY_MILLISECONDS_MAX: Final = 1_000
+"""Where the other end breaks the protocol, ZeroMQ gives the connection up, and there is no retry to wait for."""
 
-# As plain integers: to combine and compare enumerations costs as much as a message.
 _NOBLOCK: Final = int(zmq.NOBLOCK)
-_MORE: Final = int(zmq.RCVMORE)
-_EVENTS: Final = int(zmq.EVENTS)
-_READABLE: Final = int(zmq.POLLIN)
+"""As a plain integer: to combine and compare enumerations costs as much as a message."""
 
 _ENDED: Final = int(zmq.EVENT_DISCONNECTED)
 _RETRIED: Final = int(zmq.EVENT_CONNECT_RETRIED)
 _REFUSED: Final = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _FAILED: Final = int(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
+_NUMBERS: Final = count()
 
 
 @final
@@ -43,15 +48,24 @@ class Line:
     `patient`: where nobody listens at the address, ZeroMQ tries again by itself; otherwise that is an end, too.
     """
 
-    __slots__ = ("_address", "_context", "_monitor", "_poller", "_socket")
+    __slots__ = ("_address", "_monitor", "_patient", "_poller", "_shared", "_socket")
 
     def __init__(self, address: str, keys: Keys | None = None, patient: bool = True) -> None:
         self._address = address
-        self._context = zmq.Context()
-        self._socket: zmq.Socket[bytes] = self._context.socket(zmq.DEALER)
-        self._monitor: zmq.Socket[bytes] = self._socket.get_monitor_socket(
-            _ENDED | _REFUSED | _FAILED | (0 if patient else _RETRIED)
-        )
+        self._patient = patient
+        self._shared = shared_context()
+        try:
+            self._socket: zmq.Socket[bytes] = self._shared.context.socket(zmq.DEALER)
+            try:
+                self._monitor: zmq.Socket[bytes] = self._socket.get_monitor_socket(
+                    _ENDED | _RETRIED | _REFUSED | _FAILED, f"inproc://line-{next(_NUMBERS)}"
+                )
+            except zmq.ZMQError:
+                self._socket.close(0)
+                raise
+        except zmq.ZMQError as error:
+            self._shared.give_back()
+            raise ConnectionLost(f"{address}: no socket for a connection: {error.strerror or error}") from None
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
@@ -84,10 +98,6 @@ class Line:
         """What becomes readable when something may have come: an edge, after which `receive` is called until 0."""
         return int(self._socket.getsockopt(zmq.FD)), int(self._monitor.getsockopt(zmq.FD))
 
-    def poll(self, seconds: float) -> None:
-        """Wait until something has come, at most so long."""
-        self._poller.poll(int(seconds * 1_000) + (seconds > 0))
-
     def poll_room(self, seconds: float) -> None:
         """Wait until something may be sent, at most so long."""
         self._socket.poll(int(seconds * 1_000) + 1, zmq.POLLOUT)
@@ -102,24 +112,29 @@ class Line:
             return False
         return True
 
-    def receive(self, session: Session) -> int:
-        """Hand what has come to the session, and why there is nothing more to come; how many messages it was."""
-        why = self._why_ended()
-        if why is not None:
-            self._socket.poll(_LAST_MILLISECONDS)  # what came last may be handed over just after the event
+    def receive(self, session: Session, patience: float = 0.0) -> int:
+        """Hand what has come within so many seconds to the session, and why nothing more will; how many messages.
+
+        As many as RECEIVE_FRAMES_MAX at most, and then there may be more; otherwise all of them.
+        """
+        ready = self._poller.poll(int(patience * 1_000) + (patience > 0))
+        if not ready:
+            return 0
+        why = self._why_ended() if any(socket is self._monitor for socket, _ in ready) else None
         # A window for each subscription at most is on its way, so that this ends; but notice what other calls wait for.
-        frames_max = None if why is not None else _RECEIVE_FRAMES_MAX
+        frames_max = None if why is not None else RECEIVE_FRAMES_MAX
         received = 0
         while received != frames_max:
             try:
-                frame = self._socket.recv(_NOBLOCK)
+                frame = self._socket.recv(_NOBLOCK, copy=False)
             except zmq.Again:
                 break
             received += 1
-            if self._socket.getsockopt(_MORE):
-                session.lose(ProtocolError("expected a message of one frame, found several"))
+            if frame.more:
+                parts = [frame, *self._socket.recv_multipart(_NOBLOCK)]
+                session.lose(ProtocolError(f"expected a message of one frame, found {len(parts)}"))
                 break
-            session.receive(frame)
+            session.receive(frame.bytes)
         if why is not None:
             session.lose(why)
         return received
@@ -130,21 +145,26 @@ class Line:
             self._socket.disable_monitor()
             self._monitor.close(0)
             self._socket.close(0)
-            self._context.term()
+            self._shared.give_back()
 
     def _why_ended(self) -> ConnectionLost | PermissionDenied | None:
-        why: ConnectionLost | PermissionDenied | None = None
-        while int(self._monitor.getsockopt(_EVENTS)) & _READABLE:
-            event = int(recv_monitor_message(self._monitor)["event"])
+        """What the monitor says. Waits where it has told of an end, and not yet that everything is here."""
+        why: ConnectionLost | None = None
+        patience = 0
+        while self._monitor.poll(patience):
+            event = int(parse_monitor_message(self._monitor.recv_multipart())["event"])
             if event & _REFUSED:
                 return PermissionDenied(f"the broker at {self._address} does not know the key of this client")
             if event & _FAILED:
-                why = ConnectionLost(
+                return ConnectionLost(
                     f"{self._address} did not finish the handshake: is it a broker, and do both ends use keys, "
                     "and this one the broker's?"
                 )
-            elif why is None and event & _RETRIED:
-                why = ConnectionLost(f"no broker answers at {self._address}")
-            elif why is None:
+            if event & _ENDED:
                 why = ConnectionLost(f"the connection to the broker at {self._address} has ended: connect again")
+                patience = _RETRY_MILLISECONDS_MAX
+            elif why is not None:
+                break
+            elif not self._patient:
+                return ConnectionLost(f"no broker answers at {self._address}")
         return why

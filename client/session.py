@@ -170,6 +170,10 @@ class Session:
             self._repeatable.discard(correlation)
         return found
 
+    def answered(self) -> tuple[int, ...]:
+        """The requests whose answers have come and were not handed out."""
+        return tuple(self._answers)
+
     def abandon(self, correlation: int) -> None:
         """Nobody waits any more: an answer that still comes is dropped."""
         self._waiting.discard(correlation)

@@ -26,6 +26,7 @@ from client import (
     UnknownStream,
     UnknownSubscription,
     aio,
+    contexts,
 )
 from client import blocking as blocking_module
 
@@ -315,6 +316,29 @@ def test_a_line_that_is_cut_loses_nothing_and_repeats_nothing() -> None:
 
     with broker_process() as broker, CutLine(broker.address) as line:
         assert asyncio.run(play(line.address, broker.address, line.cut), debug=True) == list(range(600))
+
+
+def test_without_a_socket_for_a_connection_it_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the client is asked for in the meantime waits, as for any other reason that may pass."""
+    told: list[FlowEvent] = []
+
+    async def play() -> None:
+        with broker_process() as broker:
+            async with aio.Client(broker.address, timeout=60, reconnect=QUICK, on_event=told.append) as client:
+                monkeypatch.setattr(contexts, "SOCKETS_MAX", 2)
+                broker.process.kill()
+                broker.process.wait()
+                with broker_process(f'address = "{broker.address}"'):
+                    while not told:
+                        await asyncio.sleep(0.01)
+                    asked = asyncio.create_task(client.ping())
+                    while not any("no socket" in event.reason for event in told):
+                        await asyncio.sleep(0.01)
+                    monkeypatch.undo()
+                    await asked
+
+    asyncio.run(asyncio.wait_for(play(), 120), debug=True)
+    assert Happening.RESTORED in {event.happening for event in told}  # and then that broker ends, too
 
 
 def test_a_silent_broker_is_a_timeout_whose_outcome_is_unknown() -> None:

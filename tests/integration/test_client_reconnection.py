@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 
 import pytest
-from doubles.broker_process import broker_process
+from doubles.broker_process import broker_process, python_process
 from doubles.cut_line import CutLine
 
 from client import (
@@ -18,6 +19,7 @@ from client import (
     Retry,
     UnknownSubscription,
     advice,
+    contexts,
 )
 
 QUICK = Reconnect(first=0.05, greatest=0.3)
@@ -183,3 +185,55 @@ def test_a_line_that_is_cut_loses_nothing_and_repeats_nothing() -> None:
         client.close()
     assert resumed >= 3
     assert Happening.GAP not in happenings(told)
+
+
+_FORK = """
+    import os, sys
+    from client import Client, ConnectionLost
+    with Client(sys.argv[1], timeout=60) as client:
+        child = os.fork()
+        if child == 0:
+            try:
+                client.ping()
+            except ConnectionLost as error:
+                print(f"the child: {error}", flush=True)
+            with Client(sys.argv[1], timeout=60) as own:
+                own.ping()
+            client.close()
+            print("the child has its own", flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        client.ping()
+        print("the parent goes on", flush=True)
+"""
+
+
+def test_a_fork_has_no_part_in_its_parents_client_and_may_open_one() -> None:
+    with broker_process() as broker, python_process(_FORK, broker.address) as process:
+        told, errors = process.communicate(timeout=60)
+        assert [line.split(":")[0] for line in told.splitlines()] == [
+            "the child",
+            "the child has its own",
+            "the parent goes on",
+        ], errors
+
+
+def test_without_a_socket_for_a_connection_it_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[FlowEvent] = []
+    with broker_process() as broker:
+        client = Client(broker.address, timeout=60, reconnect=QUICK, on_event=told.append)
+        broker.process.kill()
+        broker.process.wait()
+        with broker_process(f'address = "{broker.address}"'):
+            monkeypatch.setattr(contexts, "SOCKETS_MAX", 2)
+            deadline = time.monotonic() + 60
+            while not any("no socket" in event.reason for event in told):
+                assert time.monotonic() < deadline
+                client._connection._timeout = 0.1
+                with suppress(ConnectionLost):
+                    client.ping()
+            monkeypatch.undo()
+            client._connection._timeout = 60
+            client.ping()
+            client.close()
+    assert happenings(told)[-1] is Happening.RESTORED

@@ -110,7 +110,7 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 def main(count: int = 1_000, processes: int = 2) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a client has about ten files; children inherit it
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a client has about four files; children inherit it
     seconds = storm(count, processes)
     print(f"{count:,} clients in {processes} processes were back after {seconds:.1f} s, each told of the gap")
     assert seconds <= SECONDS_MAX

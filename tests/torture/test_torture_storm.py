@@ -6,4 +6,4 @@ from torture.storm import storm
 
 
 def test_all_clients_come_back_after_a_restart_and_are_told_everything_once() -> None:
-    assert storm(30, 1) > 0
+    assert storm(100, 1) > 0
