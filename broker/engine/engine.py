@@ -15,7 +15,6 @@ from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from ..events.errors import (
     DefinitionError,
-    EventError,
     ForetellError,
     LateEvent,
     LimitExceeded,
@@ -25,10 +24,10 @@ from ..events.errors import (
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
-from ..events.validation import check_ids, check_rows, check_starts, check_times
 from ..forecast.model_file import Model
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
+from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
 from .composites.registry import assembly_of
 from .explanation import diagram, explain
@@ -298,25 +297,26 @@ class Engine:
         Raises UnknownStream, EventError where a row, time, start or id does not fit, LateEvent where a time is earlier
         than one before it; then nothing of the batch was taken.
         """
-        definition = self.catalog.stream(stream)
-        n = len(rows)
-        for name, column in (("times", times), ("ids", ids), ("starts", starts)):
-            if column is not None and len(column) != n:
-                raise EventError(f"stream {stream!r}: expected {n} {name}, one a row, found {len(column)}")
-        check_times(definition, times, newest(self.runtime))
-        if starts is not None:
-            check_starts(definition, starts, times)
-        if ids is not None:
-            check_ids(stream, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
-        own = list(rows)  # results refer to it when they are read
-        fitting = check_rows(definition, own)
-        taken = own if fitting is own else list(fitting)
+        taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
+        n = len(taken)
         moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n
         self.matches += results.entries()
         return results
+
+    def check(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[Row],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> None:
+        """Raises what `publish` would raise. Once it does not, the batch may be published in pieces of any length: each
+        subscription has the same results in the same order."""
+        fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 

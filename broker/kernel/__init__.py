@@ -9,8 +9,9 @@ the session's transport vouches for; a session may outlive its connection (sessi
 from __future__ import annotations
 
 from .admission import Admission
-from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .boundary import Away, Change, Drain, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursors import Cursors
+from .intake import Work
 from .kernel import Kernel
 from .limits import Limits
 from .matcher import Matcher, Result
@@ -18,10 +19,12 @@ from .permissions import Access, Quota, User, open_access
 from .records import Record
 from .sources import flows, states
 from .taken import Taken
+from .waiting import must_wait
 
 __all__ = [
     "Access",
     "Admission",
+    "Away",
     "Change",
     "Cursors",
     "Drain",
@@ -31,6 +34,7 @@ __all__ = [
     "Kernel",
     "Limits",
     "Matcher",
+    "Piece",
     "Quota",
     "Received",
     "Record",
@@ -41,7 +45,9 @@ __all__ = [
     "Tick",
     "Turn",
     "User",
+    "Work",
     "flows",
+    "must_wait",
     "open_access",
     "states",
 ]

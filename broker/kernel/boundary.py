@@ -18,11 +18,15 @@ from .permissions import Access
 @final
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message came. `identity` is what the transport vouches for: the sender's public key, nothing without keys."""
+    """A message came. `identity` is what the transport vouches for: the sender's public key, nothing without keys.
+
+    `events`: how many of a batch may be matched at once; None: all.
+    """
 
     session: bytes
     message: Message
     identity: str = ""
+    events: int | None = None
 
 
 @final
@@ -44,6 +48,14 @@ class Gone:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Away:
+    """Nothing can be sent to this session, and a Gone follows when the batch in work is through."""
+
+    session: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed; expected about once a second."""
 
@@ -57,6 +69,14 @@ class Turn:
     """
 
     full: Container[bytes] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """There is time for so many events of the batch in work (None: all); expected soon while `Kernel.work`."""
+
+    events: int | None
 
 
 @final
@@ -82,7 +102,7 @@ class Stop:
     reason: str
 
 
-Input: TypeAlias = Received | Garbled | Gone | Tick | Turn | Change | Drain | Stop
+Input: TypeAlias = Received | Garbled | Gone | Away | Tick | Turn | Piece | Change | Drain | Stop
 
 
 @final

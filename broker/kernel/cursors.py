@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final, final
 
-from ..engine.shares import Share, taken_out
+from ..engine.shares import MADE_AT_ONCE_MAX, Share, taken_out
 from ..events import DefinitionError
 from .cursor import Cursor, restored
 from .delivery import encoded, incomplete
@@ -117,17 +117,14 @@ class Cursors:
                     cursor.keep(line)
 
     def found_too_many(self, shares: Iterable[Share]) -> None:
-        """The shares of one batch. As many results are made of them as a cursor keeps; one `incomplete` each is kept in
-        the place of the shares beyond.
+        """The results of a share are made if a cursor keeps so many, or if they might not have become a share; else
+        one `incomplete` is kept in their place. So it is the same however a batch is divided.
         """
-        made: dict[str, int] = {}
         for share in shares:
             for cursor in self.of(share.subscription):
-                room = cursor.notifications - made.get(cursor.name, 0)
-                if share.count is None or share.count > room:
+                if share.count is None or share.count > max(cursor.notifications, MADE_AT_ONCE_MAX):
                     cursor.keep(incomplete(share.subscription, LIMIT, share.time, share.count))
                     continue
-                made[cursor.name] = made.get(cursor.name, 0) + share.count
                 for result in share.results:
                     cursor.keep(encoded(result)[0])
 

@@ -97,6 +97,11 @@ class Distribution:
         self.ended += len(over)
         return over
 
+    @property
+    def settled(self) -> bool:
+        """Whether everybody was told who is over."""
+        return not self._over
+
     def has_work(self, full: Container[bytes]) -> bool:
         """Whether something can be made for another session than these."""
         return any(session not in full for session, _ in self.ready)
@@ -114,6 +119,12 @@ class Distribution:
         delivery.pause()
         self.forget(key, delivery.subscription)
 
+    def move(self, old: bytes, key: bytes, name: str) -> None:
+        """This session, paused, goes on as another one."""
+        delivery = self._over.pop((old, name), None)
+        if delivery is not None:
+            self._over[key, name] = delivery
+
     def forget(self, key: bytes, name: str) -> None:
         """This session is not attached any more."""
         self.ready.pop((key, name), None)
@@ -126,7 +137,8 @@ class Distribution:
                 assert ((key, name) in self.ready) == delivery.ready
         for key, name in self.ready:
             assert name in sessions[key]
-        assert not self._over, "what is over has ended"
+        for key, name in self._over:
+            assert name in sessions[key]
         assert sum(map(len, sessions.values())) == self._attachments.statistics()["attachments"]
 
     def statistics(self) -> dict[str, int]:

@@ -1,39 +1,74 @@
-"""Law: how a client's batch is admitted, recognised, recorded and answered; how it becomes events is publishing's."""
+"""Law: how a client's batch is admitted, recognised, recorded and answered; how it becomes events is publishing's.
+
+A batch that is not matched at once is recorded as a whole and stays in work until it is; then it is answered. There is
+one such batch at most.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import final
 
 from ..wire import Expired, Publish, Published, Refusal
 from .accounts import Account
 from .admission import Admission
+from .boundary import Send
 from .deadlines import check_deadline
+from .distribution import Distribution
 from .matcher import Matcher, Result
-from .publishing import take
-from .records import Record
+from .publishing import match, take
+from .records import Batch, Record
 from .taken import Taken
 
 
 @final
-class Intake:
-    """What is told to `record` has been taken, and is answered with a receipt that promises `durability`."""
+@dataclass(slots=True)
+class Work:
+    """A batch of which the events before index `at` are matched, and whom it will be answered to."""
 
-    __slots__ = ("_admission", "_counts", "_durability", "_matcher", "_record", "taken")
+    session: bytes
+    batch: Publish
+    taken: Batch
+    at: int
+
+
+@final
+class Intake:
+    """What is told to `record` has been taken, and is answered with a receipt that promises `durability`. `end_slow`:
+    what is said to those whose readers turn out too slow; after a batch, as all of it still matches for them.
+    """
+
+    __slots__ = (
+        "_admission", "_counts", "_distribution", "_durability", "_end_slow", "_matcher", "_record", "taken", "work",
+    )  # fmt: skip
 
     def __init__(
-        self, matcher: Matcher, admission: Admission, taken: Taken, durability: str, record: Callable[[Record], None]
+        self,
+        matcher: Matcher,
+        admission: Admission,
+        distribution: Distribution,
+        taken: Taken,
+        durability: str,
+        record: Callable[[Record], None],
+        end_slow: Callable[[], list[Send]],
     ) -> None:
         self._matcher = matcher
         self._admission = admission
+        self._distribution = distribution
         self._durability = durability
         self._record = record
+        self._end_slow = end_slow
         self._counts = {"batches": 0, "batches_repeated": 0, "batches_expired": 0, "events_refused_late": 0}
         self.taken = taken
+        self.work: Work | None = None
 
-    def publish(self, account: Account, batch: Publish, now: int) -> tuple[Published, Iterable[Result]]:
-        """The answer, and the results. Raises ForetellErrors, having changed nothing."""
+    def publish(self, session: bytes, account: Account, batch: Publish, now: int, most: int | None) -> list[Send]:
+        """Match at most so many events. The answer, unless the batch is in work now; and what is due of the results.
+
+        Raises ForetellErrors, having changed nothing.
+        """
+        assert self.work is None
         account.user.check("publish", batch.stream)
         self._admission.check_known(account.user, batch.stream, self._matcher.streams)
         # Whatever somebody calls itself: nobody can use up the numbers of another user.
@@ -42,24 +77,44 @@ class Intake:
             known = self.taken.receipt(publisher, batch.number)
             if known is not None:
                 self._counts["batches_repeated"] += 1
-                return self._answer(batch, known), ()
+                return [Send(session, self._answer(batch, known))]
         try:
             check_deadline(batch.deadline, now)
         except Expired:
             self._counts["batches_expired"] += 1
             raise
         account.check_rate(now)
-        record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now)
+        record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now, most)
         account.spend(len(batch.rows), now)
         if record.rows:
             self._record(record)
+            if most is not None and len(record.rows) > most:
+                self.work = Work(session, batch, record, most)
+                return self._distribution.distribute(results)
             published = self.taken.note(record, self._matcher.now)
         else:  # nothing has changed: a repetition finds the same
             refused = tuple([Refusal(*each) for each in record.refused])
             published = Published(0, 0, self._matcher.now, None, refused)
+        return self._answered(session, batch, published, results)
+
+    def go_on(self, most: int | None) -> list[Send]:
+        """As many more events of the batch in work, if there is one; its answer if these were the last."""
+        work = self.work
+        if work is None:
+            return []
+        results = match(self._matcher, work.taken, work.at, most)
+        if most is not None and work.at + most < len(work.taken.rows):
+            work.at += most
+            return self._distribution.distribute(results)
+        self.work = None
+        published = self.taken.note(work.taken, self._matcher.now)
+        return self._answered(work.session, work.batch, published, results)
+
+    def _answered(self, session: bytes, batch: Publish, published: Published, results: Iterable[Result]) -> list[Send]:
         self._counts["batches"] += 1
         self._counts["events_refused_late"] += len(published.refused)
-        return self._answer(batch, published), results
+        answer = Send(session, self._answer(batch, published))
+        return [answer, *self._distribution.distribute(results), *self._end_slow()]
 
     def _answer(self, batch: Publish, published: Published) -> Published:
         return replace(published, correlation=batch.correlation, durability=self._durability)

@@ -6,9 +6,11 @@ names, or Failure; CREDIT alone is not answered. A batch goes through the engine
 every attached session and sent as far as there are credits: first the publisher's answer, then notifications. So each
 session sees the results of one subscription in the order in which the engine found them.
 
-What is too many to be made at once waits as shares, which are made when there are credits for them. That is the only
-work left over from an input: as long as `has_work`, Turn does a bounded piece of it, for one delivery after the other,
-and whatever else comes is handled in between.
+What is too many to be made at once waits as shares, which are made when there are credits for them: as long as
+`has_work`, Turn does a bounded piece of it, for one delivery after the other. A batch of more events than were said to
+be matched at once stays in work, and Piece goes on with it; it is answered when it is through, and what was found until
+then is sent before. Whatever else comes is handled in between; but an input that `must_wait` (waiting) ends the batch
+first, so that whoever wants to keep others from waiting holds it back until then.
 
 Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
 They are asked for after each input, and its effects are performed when they are as safe as it was promised.
@@ -21,7 +23,6 @@ still a connection. Only Gone releases a session's subscriptions.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from functools import partial
 from typing import Any, Final, final
 
 from .. import __version__
@@ -46,39 +47,30 @@ from ..wire import (
     Publish,
     Statistics,
     StatisticsReport,
-    Streams,
     Subscribe,
     Unsubscribe,
     Welcome,
     WireError,
 )
-from .accounts import Account
 from .admission import Admission
 from .attachments import Attachments
-from .boundary import Change, Drain, Garbled, Gone, Input, Received, Send, Stop, Tick, Turn
+from .boundary import Away, Change, Drain, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursor_requests import CursorRequest
 from .cursors import Cursors, drawn
 from .deadlines import check_deadline
 from .declaring import declare
 from .distribution import Distribution
-from .intake import Intake
+from .intake import Intake, Work
 from .limits import Limits
-from .listing import (
-    countable,
-    failure,
-    numbers,
-    stream_entry,
-    streams_page,
-    subscriptions_page,
-    unknown_session,
-    unknown_version,
-)
+from .listing import countable, failure, numbers, unknown_session, unknown_version
 from .matcher import Matcher
 from .permissions import Access, open_access
+from .reading import Reading
 from .records import Record
 from .sessions import Session, Sessions
 from .subscribing import MEMORY, Subscribing
 from .taken import Taken
+from .waiting import must_wait
 
 SOFTWARE: Final = f"foretell {__version__}"
 
@@ -99,21 +91,8 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission",
-        "_around",
-        "_attachments",
-        "_counts",
-        "_cursors",
-        "_distribution",
-        "_draining",
-        "_durability",
-        "_intake",
-        "_left_until",
-        "_limits",
-        "_matcher",
-        "_records",
-        "_sessions",
-        "_subscribing",
+        "_admission", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining", "_durability",
+        "_intake", "_left_until", "_limits", "_matcher", "_reading", "_records", "_sessions", "_subscribing",
     )  # fmt: skip
 
     def __init__(
@@ -134,7 +113,6 @@ class Kernel:
         self._admission = admission or Admission(open_access())
         self._durability = durability
         self._records: list[Record] = []
-        self._intake = Intake(matcher, self._admission, taken or Taken(), durability, self._record)
         self._cursors = cursors = Cursors(drawn(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
@@ -145,6 +123,11 @@ class Kernel:
             matcher, self._limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
             durability, self._record,
         )  # fmt: skip
+        self._intake = Intake(
+            matcher, self._admission, self._distribution, taken or Taken(), durability, self._record,
+            self._subscribing.end_slow,
+        )  # fmt: skip
+        self._reading = Reading(matcher, self._admission, self._attachments, self._subscribing)
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0}
 
@@ -153,9 +136,11 @@ class Kernel:
 
         Raises nothing for what a client does. An exception is a mistake of the broker or of its engine.
         """
+        if self._intake.work is not None and must_wait(happening):
+            return self._intake.go_on(None) + self.step(happening, now)
         match happening:
-            case Received(session, message, identity):
-                return self._received(session, message, identity, now)
+            case Received():
+                return self._received(happening, now)
             case Garbled(session, error):
                 self._counts["garbled"] += 1
                 # Who has not said HELLO in our protocol may not even speak it: no answer.
@@ -163,8 +148,13 @@ class Kernel:
             case Gone(session):
                 self._leave(session, now)
                 return []
+            case Away(session):
+                self._pause(session)
+                return []
             case Tick():
                 return self._tick(now)
+            case Piece(events):
+                return self._intake.go_on(events)
             case Turn(full):
                 return self._distribution.make(full)
             case Change(limits, access):
@@ -174,6 +164,16 @@ class Kernel:
                 return []
             case Stop(reason):
                 return self._farewells(reason)
+
+    @property
+    def work(self) -> Work | None:
+        """The batch in work: checked, recorded, and matched in part. It goes on with Piece; not to be changed."""
+        return self._intake.work
+
+    def session_of(self, token: bytes, identity: str) -> bytes | None:
+        """The session that a HELLO with this token would go on with."""
+        earlier = self._sessions.find(token, identity)
+        return None if earlier is None else earlier[0]
 
     @property
     def drained(self) -> bool:
@@ -226,13 +226,15 @@ class Kernel:
         self._intake.taken.check_invariants()
         self._sessions.check_invariants()
         sessions = dict(self._sessions.everybody())
+        assert self._distribution.settled or self._intake.work is not None
         self._distribution.check_invariants({key: session.deliveries for key, session in sessions.items()})
         assert all(key in self._sessions.present for key, _ in self._distribution.ready)
         self._admission.check_invariants((each.account, len(each.deliveries)) for each in sessions.values())
 
     # ---- messages ----
 
-    def _received(self, key: bytes, message: Message, identity: str, now: int) -> list[Send]:
+    def _received(self, received: Received, now: int) -> list[Send]:
+        key, message, identity = received.session, received.message, received.identity
         session = self._sessions.present.get(key)
         try:
             if session is not None and session.identity != identity:
@@ -242,6 +244,9 @@ class Kernel:
             if session is None:
                 return [Send(key, unknown_session(message.correlation))]
             session.heard = now
+            if type(message) is Publish:
+                self._check_open()
+                return self._intake.publish(key, session.account, message, now, received.events)
             return self._answer(key, session, message, now)
         except ForetellError as error:
             if isinstance(error, PermissionDenied):
@@ -269,6 +274,7 @@ class Kernel:
         """The session goes on over this connection; each subscription when it is asked for."""
         for name, delivery in session.deliveries.items():
             self._distribution.pause(old, delivery)
+            self._distribution.move(old, key, name)
             self._attachments.rename(name, old, key)
         self._sessions.move(session, key)
         session.heard = now
@@ -279,13 +285,11 @@ class Kernel:
         return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds, session.token, max(0, now))
 
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
-        """One request."""
-        admission, user = self._admission, session.account.user
+        """Any other request."""
+        user = session.account.user
         if isinstance(message, CursorRequest):
             return self._subscribing.cursors.answer(key, session, message, now)
         match message:
-            case Publish():
-                return self._publish(key, session.account, message, now)
             case Credit():
                 return self._credit(key, session, message)
             case Subscribe(name=name, received=int(received)) if name in session.deliveries or name in session.ended:
@@ -305,14 +309,8 @@ class Kernel:
                 if declared is not None:
                     self._record(declared)
                 answer = Done(correlation)
-            case DescribeStream(correlation, name):
-                admission.check_known(user, name, self._matcher.streams)
-                answer = Streams(correlation, (stream_entry(self._matcher.streams[name]),), False)
-            case ListStreams():
-                answer = streams_page(admission.visible(user, self._matcher.streams), message)
-            case ListSubscriptions():
-                entries = (each for each in self._attachments.entries() if admission.sees(user, each[0].name))
-                answer = subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), message)
+            case DescribeStream() | ListStreams() | ListSubscriptions():
+                answer = self._reading.answer(user, message)
             case Statistics(correlation):
                 user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())
@@ -336,11 +334,6 @@ class Kernel:
         delivery.grant(grant.credits)
         return self._distribution.due(key, delivery)
 
-    def _publish(self, key: bytes, account: Account, batch: Publish, now: int) -> list[Send]:
-        self._check_open()
-        published, results = self._intake.publish(account, batch, now)
-        return [Send(key, published), *self._distribution.distribute(results), *self._subscribing.end_slow()]
-
     def _record(self, record: Record) -> None:
         if self._durability != MEMORY:
             self._records.append(record)
@@ -349,20 +342,26 @@ class Kernel:
 
     def _tick(self, now: int) -> list[Send]:
         self._left_until = self._left_until or now + self._limits.resume_seconds * 1_000_000
-        if now >= self._left_until:
-            self._attachments.abandon()
-        for key in self._sessions.expired(now):
-            self._release(key)
+        again: list[Send] = []
+        if self._intake.work is None:  # else at the next tick: the batch in work still matches what is released here
+            if now >= self._left_until:
+                self._attachments.abandon()
+            for key in self._sessions.expired(now):
+                self._release(key)
+            again = self._subscribing.cursors.tick(now)
         silent = self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)
-        return [*self._subscribing.cursors.tick(now), *(Send(key, Probe(0)) for key in silent)]
+        return [*again, *(Send(key, Probe(0)) for key in silent)]
 
     def _leave(self, key: bytes, now: int) -> None:
         """The connection has ended; the session only if it cannot be resumed."""
-        session = None if self._draining else self._sessions.leave(key, now + self._limits.resume_seconds * 1_000_000)
-        if session is None:
+        self._pause(key)
+        until = now + self._limits.resume_seconds * 1_000_000
+        if self._draining or self._sessions.leave(key, until) is None:
             self._release(key)
-            return
-        for delivery in session.deliveries.values():
+
+    def _pause(self, key: bytes) -> None:
+        session = self._sessions.present.get(key)
+        for delivery in () if session is None else session.deliveries.values():
             self._distribution.pause(key, delivery)
 
     def _release(self, key: bytes) -> None:

@@ -59,4 +59,15 @@ class Matcher(Protocol):
         starts: Sequence[int] | None = None,
     ) -> Iterable[Result]: ...
 
+    def check(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> None:
+        """Raise what `publish` would raise; once it does not, the batch can be published in pieces of any length."""
+        ...
+
     def statistics(self) -> Mapping[str, Any]: ...

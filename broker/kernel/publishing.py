@@ -7,7 +7,7 @@ that is wrong refuses the batch as a whole, and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..events import LARGEST, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
 from ..wire import Publish, Refusal
@@ -16,12 +16,13 @@ from .records import Batch
 
 
 def take(
-    matcher: Matcher, batch: Publish, publisher: str | None, first_id: int, now: int
+    matcher: Matcher, batch: Publish, publisher: str | None, first_id: int, now: int, most: int | None = None
 ) -> tuple[Batch, Iterable[Result]]:
     """Feed a batch to the engine: what was taken of it and what not, and the results.
 
     Events without ids are numbered from `first_id` on. Events without times take `now`, but never a time before the
-    newest processed. `publisher` is for the receipt. Raises ForetellErrors.
+    newest processed. `publisher` is for the receipt. Of more than `most` events only so many are matched, all being
+    checked, and the others are for `match`. Raises ForetellErrors.
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
@@ -36,7 +37,7 @@ def take(
     starts: Sequence[int] | None = batch.starts
     refused: tuple[Refusal, ...] = ()
     try:
-        results = matcher.publish(batch.stream, times, rows, ids, starts)
+        results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
     except LateEvent:
         stream = matcher.streams[batch.stream]
         _check_whole(stream, times, rows, starts)
@@ -47,8 +48,35 @@ def take(
         rows = [rows[at] for at in kept]
         starts = None if starts is None else [starts[at] for at in kept]
         ids = ids[: len(kept)] if batch.ids is None else [batch.ids[at] for at in kept]
-        results = matcher.publish(batch.stream, times, rows, ids, starts)
+        results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
     return Batch(batch.stream, times, rows, ids, starts, publisher, batch.number, _plain(refused)), results
+
+
+def match(matcher: Matcher, taken: Batch, at: int, most: int | None) -> Iterable[Result]:
+    """The results of at most so many events of a batch that was taken, from index `at` on."""
+    piece = slice(at, None if most is None else at + most)
+    return matcher.publish(
+        taken.stream,
+        taken.times[piece],
+        cast("Sequence[tuple[Any, ...]]", taken.rows[piece]),
+        taken.ids[piece],
+        None if taken.starts is None else taken.starts[piece],
+    )
+
+
+def _begin(
+    matcher: Matcher,
+    stream: str,
+    times: Sequence[int],
+    rows: Sequence[tuple[Any, ...]],
+    ids: Sequence[int],
+    starts: Sequence[int] | None,
+    most: int | None,
+) -> Iterable[Result]:
+    if most is None or len(rows) <= most:
+        return matcher.publish(stream, times, rows, ids, starts)
+    matcher.check(stream, times, rows, ids, starts)
+    return match(matcher, Batch(stream, times, rows, ids, starts), 0, most)
 
 
 def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:

@@ -89,13 +89,16 @@ class Keeper:
             sends.append(held.popleft()[1])
         return sends
 
-    def advance(self, now: int) -> None:
-        """After some inputs: go on with what the disk has done, and begin what it is to do."""
+    def advance(self, now: int, whole: bool = True) -> None:
+        """After some inputs: go on with what the disk has done, and begin what it is to do.
+
+        `whole`: no batch is in work, and so the state is a fold over the records.
+        """
         store = self._store
         if self._sync is not None and self._sync.ended:
             sync, self._sync = self._sync, None
             store.settle(sync)
-        self._save(now)
+        self._save(now, whole)
         if self._sync is None:
             waited_for = self._writing is not None and not self._given
             self._sync = store.begin() if waited_for else store.begin_due(now)
@@ -119,10 +122,10 @@ class Keeper:
 
     # ---- checkpoints ----
 
-    def _save(self, now: int) -> None:
+    def _save(self, now: int, whole: bool) -> None:
         store, writing = self._store, self._writing
         if writing is None:
-            if store.unsaved_bytes >= self._checkpoint_bytes and time.monotonic() >= self._rest_until:
+            if whole and store.unsaved_bytes >= self._checkpoint_bytes and time.monotonic() >= self._rest_until:
                 began = time.monotonic()
                 body = self._body()
                 self._rest_until = began + REST * (time.monotonic() - began)
@@ -166,10 +169,13 @@ class Keeper:
         self._held.clear()
         return sends
 
-    def close(self, now: int) -> None:
-        """After `finish`: save the state, so that the next start has nothing to replay. Raises StorageErrors."""
+    def close(self, now: int, whole: bool = True) -> None:
+        """After `finish`: save the state, so that the next start has nothing to replay. Raises StorageErrors.
+
+        Where the end has come in the middle of a batch, the next start replays all of it.
+        """
         try:
-            if self._body() is not None:
+            if whole and self._body() is not None:
                 self._store.checkpoint(self.history, now)
         except StorageFull as error:
             say(logging.WARNING, "no checkpoint", reason=str(error))

@@ -98,7 +98,7 @@ class KeptKernel:
         """Go on with what the disk has done, and begin what it is to do."""
         if self._keeper is not None and self.failed is None:
             try:
-                self._keeper.advance(now)
+                self._keeper.advance(now, self._kernel.work is None)
             except StorageError as error:
                 self.fail(error)
 
@@ -144,7 +144,7 @@ class KeptKernel:
         """After `finish`: keep the state, so that the next start has nothing to replay. Raises StorageErrors."""
         ended, self._ended = self._ended, None
         if ended is not None:
-            ended.close(now)
+            ended.close(now, self._kernel.work is None)
 
     def abandon(self) -> None:
         """Not in good order; does nothing after `finish` and `close`."""

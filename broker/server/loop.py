@@ -23,26 +23,24 @@ from ..kernel import (
     Change,
     Drain,
     Garbled,
-    Gone,
     Input,
     Kernel,
     Limits,
     Matcher,
-    Received,
-    Send,
     Stop,
     Tick,
     Turn,
 )
 from ..kernel.subscribing import MEMORY
-from ..wire import Closing, Failure, Message, Probe, Publish, Welcome, WireError, decode, encode
+from ..wire import Closing, Failure, Message, Probe, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .allocation import Trimming
-from .durations import BUCKETS, Durations
+from .durations import BUCKETS
 from .joining import joined
 from .keeping import Keeper
 from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, say
+from .requests import Requests
 from .router import Router
 from .security import assigned
 from .wake import Request, Wake
@@ -103,11 +101,12 @@ class Broker:
         self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent, cursors)
         self._kept = KeptKernel(self._kernel, keeper)
         self._keeper = keeper
+        self._requests = Requests(self._kernel, self._kept, wall_clock)
+        self._deaf = False
         self._reload = reload
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
-        self._durations = Durations()
         self._complaints = Complaints()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
@@ -170,17 +169,20 @@ class Broker:
             if self._keeper is not None:
                 due = self._kept.patience(wall_clock())
                 patience = patience if due is None else min(patience, due)
-                poller.modify(self._router.socket, 0 if self._kept.crowded else zmq.POLLIN)
-            milliseconds = 0 if self._kernel.has_work(self._router.full) else max(0, int(patience * 1_000) + 1)
-            ready = dict(poller.poll(milliseconds))
+            if self._deaf != (self._kept.crowded or self._requests.deaf):
+                self._deaf = not self._deaf
+                poller.modify(self._router.socket, 0 if self._deaf else zmq.POLLIN)
+            at_once = self._requests.waiting or self._kernel.has_work(self._router.full)
+            ready = dict(poller.poll(0 if at_once else max(0, int(patience * 1_000) + 1)))
             self._passed = time.monotonic()
             if self._wake.reader.fileno() in ready and (self._attend() or self._drained()):
                 break  # what has come after the request to stop is not read any more, and told the end like all else
             self._authenticate()
+            self._requests.turn()
             if self._router.socket in ready:
                 self._take_messages()
             for session in self._router.retry():
-                self._happen(Gone(session))
+                self._lose(session)
             if self._kernel.has_work(self._router.full):
                 self._turn()
             if time.monotonic() >= next_tick:
@@ -221,7 +223,9 @@ class Broker:
 
     def _drained(self) -> bool:
         until = self._drain_until
-        return until is not None and (time.monotonic() >= until or (self._kernel.drained and not self._kept.holding))
+        if until is None or self._requests.waiting:
+            return until == 0.0  # what was taken is answered, unless there is no time for that
+        return time.monotonic() >= until or (self._kernel.drained and not self._kept.holding)
 
     def _change(self) -> None:
         if self._reload is None:
@@ -234,15 +238,16 @@ class Broker:
             return
         if self._router.authenticator is not None:
             self._router.authenticator.allowed = access.users
-        self._happen(Change(limits, access))
+        self._requests.come(Change(limits, access))
         say(logging.INFO, "reloaded", keys=len(access.users))
 
     def _around(self) -> dict[str, dict[str, Any]]:
         denied = 0 if self._router.authenticator is None else self._router.authenticator.denied
         uptime = int(time.monotonic() - self._started)
-        loop = {"uptime_seconds": uptime, "keys_denied": denied, **self._durations.statistics()}
+        waiting, durations = self._requests.statistics(), self._requests.durations
+        loop = {"uptime_seconds": uptime, "keys_denied": denied, **waiting, **durations.statistics()}
         journal = {} if self._keeper is None else {"journal": self._keeper.statistics()}
-        return {"loop": loop, BUCKETS: self._durations.buckets(), **journal}
+        return {"loop": loop, BUCKETS: durations.buckets(), **journal}
 
     # ---- messages ----
 
@@ -253,8 +258,10 @@ class Broker:
 
     def _take_messages(self) -> None:
         for _ in range(PASS_MESSAGES_MAX):
+            if self._requests.crowded or self._kept.failed is not None:
+                return
             received = self._router.receive()
-            if received is None or self._kept.failed is not None:
+            if received is None:
                 return
             session, identity, frames = received
             if not assigned(session):
@@ -267,27 +274,11 @@ class Broker:
                     raise WireError(f"expected a message of one frame, found {len(frames)}")
                 message = decode(frames[0])
             except WireError as error:
-                self._step(Garbled(session, error))
+                self._requests.come(Garbled(session, error), sum(map(len, frames)))
             else:
-                self._request(Received(session, message, identity))
+                self._requests.receive(session, message, identity, len(frames[0]))
             if time.monotonic() - self._passed >= PASS_SECONDS_MAX:
                 return
-
-    def _request(self, received: Received) -> None:
-        began = time.perf_counter_ns()
-        message = received.message
-        try:
-            self._kept.request(received, wall_clock())
-        except Exception as error:
-            # A mistake of ours. Whoever asked is told; the others keep their broker unless events are concerned: a
-            # batch that was taken in part would make every later answer doubtful.
-            LOG.exception("a request failed, which is a mistake in the broker")
-            reason = f"the broker failed at this request, which is a mistake in the broker: {type(error).__name__}"
-            self._kept.send([Send(received.session, Failure(message.correlation, "internal", reason))], wall_clock())
-            if isinstance(message, Publish):
-                self._kept.fail(error)
-        if isinstance(message, Publish):
-            self._durations.add((time.perf_counter_ns() - began) // 1_000)
 
     def _turn(self) -> None:
         try:
@@ -313,10 +304,13 @@ class Broker:
             if session not in gone and not self._send(session, effect.message):
                 gone.append(session)
         for session in gone:
-            if user := self._kernel.owner(session):
-                say(logging.INFO, "session lost", session=session.hex(), user=user)
-            self._router.forget(session)
-            self._kept.happen(Gone(session), wall_clock())
+            self._lose(session)
+
+    def _lose(self, session: bytes) -> None:
+        user = self._kernel.owner(session)
+        if self._requests.leave(session) and user:
+            say(logging.INFO, "session lost", session=session.hex(), user=user)
+        self._router.forget(session)
 
     def _note(self, session: bytes, message: Message) -> None:
         match message:

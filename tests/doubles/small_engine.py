@@ -97,13 +97,9 @@ class SmallEngine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> list[SmallResult]:
-        definition = self.streams[stream]
         assert ids is not None
-        assert len(times) == len(rows) == len(ids)
-        rows = check_rows(definition, rows)
-        check_times(definition, times, self.now)
-        if starts is not None:
-            check_starts(definition, starts, times)
+        definition = self.streams[stream]
+        rows = self._fitting(stream, times, rows, ids, starts)
         self.now = times[-1] if times else self.now
         self.taken.extend(ids)
         return [
@@ -112,6 +108,32 @@ class SmallEngine:
             for each in self.subscriptions.values()
             if each.query == f"every {stream}"
         ]
+
+    def check(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None = None,
+        starts: Sequence[int] | None = None,
+    ) -> None:
+        self._fitting(stream, times, rows, ids, starts)
+
+    def _fitting(
+        self,
+        stream: str,
+        times: Sequence[int],
+        rows: Sequence[tuple[Any, ...]],
+        ids: Sequence[int] | None,
+        starts: Sequence[int] | None,
+    ) -> Sequence[tuple[Any, ...]]:
+        definition = self.streams[stream]
+        assert ids is not None
+        assert len(times) == len(rows) == len(ids)
+        check_times(definition, times, self.now)
+        if starts is not None:
+            check_starts(definition, starts, times)
+        return check_rows(definition, rows)
 
     def statistics(self) -> dict[str, Any]:
         return {"events": len(self.taken), "by_kind": {"every": 0.5}}

@@ -8,7 +8,8 @@ connection is lost now and then, has each of them at the position that it has in
 was acknowledged before; but for those that are told as dropped. It refuses some and has others delivered again, reads
 once more from before, and gives up what kills it: nothing that is not done with is left out, and what was set aside is
 there until it is settled. A slow reader without a cursor, whose queue is short, is told in each life what the quick one
-is told, in order, or how many of that it misses, or is ended.
+is told, in order, or how many of that it misses, or is ended. Batches are matched in pieces of any size, others wait in
+line meanwhile, and an end may come in the middle of a batch.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 
-from broker.kernel import Gone, Kernel, Limits, Received, Tick
+from broker.kernel import Away, Gone, Input, Kernel, Limits, Piece, Received, Tick
 from broker.kernel.records import Batch
 from broker.server.history import History
 from broker.server.keeping import Keeper
 from broker.server.kept_kernel import KeptKernel
+from broker.server.line import Line
 from broker.server.worker import Task
 from broker.storage import Durability, StorageFailed, StorageFull, Store
 from broker.storage.records import decode
@@ -114,6 +116,8 @@ class Story:
         try:
             store, kept = self.start()
             self.converse(store, kept)
+            if self.kernel.work is not None:
+                self.count("ended within a batch")
             if kept.failed is not None:
                 self.count("failed")  # a sync that fails drops what was not durable yet
                 disk.kill()
@@ -165,6 +169,7 @@ class Story:
             history.engine, limits, taken=history.taken, durability=told, permanent=(), cursors=history.cursors
         )
         self.kernel = kernel
+        self.line = Line(kernel)
         kept = KeptKernel(kernel, keeper)
         self.say(kept, Hello(1, VERSION, "simulation"))
         self.say(kept, AddStream(2, "S", {"k": "string", "x": "int"}, None, "arrival", None, None))
@@ -189,9 +194,9 @@ class Story:
 
     def converse(self, store: Store, kept: KeptKernel) -> None:
         random = self.random
-        for _ in range(random.randrange(0, 40)):
+        for _ in range(random.randrange(0, 50)):
             self.now += random.choice((-50, 0, 1, 100, 1_000))
-            match random.randrange(11):
+            match random.randrange(14):
                 case 0 | 1 | 2:
                     self.number += 1
                     self.asked[self.number] = self.batch(self.number)
@@ -212,10 +217,12 @@ class Story:
                         self.say(kept, request, self.reader.key)
                     self.say(kept, Credit(0, "all", random.randrange(1, 5)), self.slow)
                 case 9 if random.random() < 0.3:
-                    kept.happen(Gone(self.reader.key), self.now)
+                    self.lose_connection(kept, self.reader.key)
                     self.hear(kept)
                     self.read_on(kept)
                     self.count("attached again")
+                case 10 | 11 | 12:
+                    self.go_on(kept)
                 case _:
                     if self.tasks:
                         self.tasks.popleft().run()
@@ -224,18 +231,42 @@ class Story:
             if kept.failed is not None:
                 return
             self.kernel.check_invariants()
+            self.line.check_invariants()
             store.check_invariants()
-        kept.happen(Gone(b"nobody"), self.now)
+        self.lose_connection(kept, b"nobody")
+
+    def go_on(self, kept: KeptKernel) -> None:
+        """With the batch in work, or with whoever has waited for its end."""
+        if self.kernel.work is not None:
+            kept.step(Piece(self.random.randrange(1, 4)), self.now)
+            self.count("pieces")
+        elif (waited := self.line.next()) is not None:
+            self.take(kept, waited)
+            self.count("waited")
+
+    def lose_connection(self, kept: KeptKernel, session: bytes) -> None:
+        if self.line.admit(Gone(session)):
+            kept.happen(Gone(session), self.now)
+        else:
+            kept.step(Away(session), self.now)
+
+    def take(self, kept: KeptKernel, happening: Input) -> None:
+        if isinstance(happening, Received):
+            kept.request(happening, self.now)
+        else:
+            kept.happen(happening, self.now)
 
     def batch(self, number: int) -> Publish:
         random = self.random
-        count = random.randrange(1, 4)
+        count = random.randrange(1, random.choice((4, 9)))
         times = tuple(10 * number + random.randrange(-25, 20) for _ in range(count))
         rows = tuple((random.choice("ab"), random.randrange(9)) for _ in range(count))
         return Publish(10 + number, "S", times, rows, None, None, "p", number)
 
     def say(self, kept: KeptKernel, message: Message, session: bytes = ANN) -> None:
-        kept.request(Received(session, message), self.now)
+        received = Received(session, message, events=self.random.choice((None, 1, 2, 3)))
+        if self.line.admit(received, 1):
+            self.take(kept, received)
 
     def hear(self, kept: KeptKernel, answering: bool = True) -> None:
         for send in kept.ready():

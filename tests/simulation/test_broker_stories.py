@@ -24,5 +24,6 @@ def test_nothing_answered_is_lost_or_taken_twice_and_matches_keep_their_ids(part
         met.update(story.met)
     # Every kind of end and refusal is met in so many stories, whichever they are.
     kinds = ("answered", "notified", "repeated", "checked", "from a checkpoint", "closed", "killed")
-    for kind in (*kinds, "read", "acknowledged", "attached again", "dropped", "missed", "ended", *READER):
+    pieces = ("pieces", "waited", "ended within a batch")
+    for kind in (*kinds, *pieces, "read", "acknowledged", "attached again", "dropped", "missed", "ended", *READER):
         assert met[kind] > 0, kind

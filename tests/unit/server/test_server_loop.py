@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +15,9 @@ from doubles.small_engine import SmallEngine, SmallResult
 from broker.events import ForetellError
 from broker.server import Broker, loop
 from client import Client, ConnectionLost, DefinitionError, Durable
+
+EVENTS = 5_000  # of a batch that would take two minutes
+BROKEN = 1_000_000  # the time of an event
 
 
 class Faulty(SmallEngine):  # type: ignore[misc]  # final for everyone but this test, which breaks it on purpose
@@ -28,6 +32,38 @@ class Faulty(SmallEngine):  # type: ignore[misc]  # final for everyone but this 
         if name == "fault":
             raise KeyError(name)
         super().subscribe(name, **options)
+
+
+class Dear(SmallEngine):  # type: ignore[misc]  # as above
+    """Takes longer for an event than a piece is to take, until it is `cheap`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cheap = threading.Event()
+        self.pieces: list[int] = []
+
+    def publish(self, stream: str, times: Sequence[int], *columns: Any) -> list[SmallResult]:
+        self.pieces.append(len(times))
+        if not self.cheap.is_set():
+            time.sleep(0.025 * len(times))
+        if times[-1] == BROKEN:
+            raise RuntimeError("lost in the middle of a batch")
+        return super().publish(stream, times, *columns)
+
+    def wait_for_pieces(self, count: int) -> None:
+        deadline = time.monotonic() + 60
+        while len(self.pieces) < count:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@contextmanager
+def publishing(broker: Broker, count: int, last: int) -> Iterator[Future[Any]]:
+    """A client that publishes a batch of so many events, in a thread of its own; its receipt."""
+    with Client(broker.endpoint, timeout=60) as client, ThreadPoolExecutor(1) as pool:
+        client.add_stream("S", {"x": "int"})
+        times = [*range(1, count), last]
+        yield pool.submit(client.publish_batch, "S", times, [(1,)] * count)
 
 
 @contextmanager
@@ -90,6 +126,62 @@ def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(caplog: pytes
             subscription.next(60)
     assert [str(error) for error in ended] == ["lost in the middle of a batch"]
     assert "lost in the middle" in caplog.text
+
+
+def test_others_are_served_while_a_dear_batch_is_in_work() -> None:
+    engine = Dear()
+    with (
+        running(engine) as (broker, _),
+        Client(broker.endpoint, timeout=60) as other,
+        publishing(broker, EVENTS, EVENTS) as receipt,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        engine.wait_for_pieces(2)
+        other.ping()
+        assert other.statistics()["loop"]["waiting"] == 0
+        waits = pool.submit(other.add_stream, "T", {})
+        while not broker.report(60)["loop"]["waiting"]:
+            time.sleep(0.01)
+        assert not receipt.done()
+        assert not waits.done(), "it changes the engine"
+        engine.cheap.set()
+        assert receipt.result(60).count == EVENTS
+        waits.result(60)
+    assert sum(engine.pieces) == EVENTS
+    assert len(engine.pieces) > 3
+
+
+def test_a_fault_within_a_piece_is_told_to_who_has_published_and_ends_the_broker() -> None:
+    engine = Dear()
+    engine.cheap.set()
+    with (
+        running(engine) as (broker, ended),
+        publishing(broker, 500, BROKEN) as receipt,
+        pytest.raises(ForetellError, match="a mistake in the broker: RuntimeError"),
+    ):
+        receipt.result(60)
+    assert [str(error) for error in ended] == ["lost in the middle of a batch"]
+
+
+def test_what_is_in_work_when_the_broker_is_to_stop_is_answered() -> None:
+    engine = Dear()
+    with running(engine) as (broker, _), publishing(broker, EVENTS, EVENTS) as receipt:
+        engine.wait_for_pieces(2)
+        broker.stop()
+        engine.wait_for_pieces(len(engine.pieces) + 2)
+        engine.cheap.set()
+        assert receipt.result(60).count == EVENTS
+
+
+def test_who_wants_it_to_stop_now_does_not_wait_for_what_is_in_work() -> None:
+    engine = Dear()
+    with running(engine) as (broker, _), publishing(broker, EVENTS, EVENTS) as receipt:
+        engine.wait_for_pieces(2)
+        broker.stop()
+        broker.stop()
+        with pytest.raises(ConnectionLost):
+            receipt.result(60)
+    assert sum(engine.pieces) < EVENTS
 
 
 def test_a_window_is_a_number_of_notifications() -> None:

@@ -1,0 +1,36 @@
+"""Law: when a batch of events may be published; what it then does is the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..events.errors import EventError
+from ..events.schema import Row
+from ..events.stream import StreamDefinition
+from ..events.validation import check_ids, check_rows, check_starts, check_times
+
+
+def fitting(
+    stream: StreamDefinition,
+    times: Sequence[int],
+    rows: Sequence[Row],
+    ids: Sequence[int] | None,
+    starts: Sequence[int] | None,
+    newest: int | None,
+) -> list[Row]:
+    """The rows as the schema has them, in a list of their own: results refer to it when they are read. O(batch).
+
+    `newest`: the newest time so far. Raises EventError, LateEvent.
+    """
+    n = len(rows)
+    for name, column in (("times", times), ("ids", ids), ("starts", starts)):
+        if column is not None and len(column) != n:
+            raise EventError(f"stream {stream.name!r}: expected {n} {name}, one a row, found {len(column)}")
+    check_times(stream, times, newest)
+    if starts is not None:
+        check_starts(stream, starts, times)
+    if ids is not None:
+        check_ids(stream.name, [ids[0], ids[-1]] if isinstance(ids, range) and n else ids)
+    own = list(rows)
+    found = check_rows(stream, own)
+    return own if found is own else list(found)

@@ -1,0 +1,120 @@
+"""Law: which inputs wait in line while a batch is in work, and in which order they come out of it.
+
+The kernel says what must wait (kernel.waiting). A client's requests are answered in the order in which they came, so
+what a session says while something of it waits, waits too: also behind its own batch. A credit is answered by nothing
+and only waits behind what may be about its subscription. Of those that wait, whoever came first is first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, final
+
+from ..kernel import Garbled, Gone, Input, Kernel, Received, must_wait
+from ..wire import Acknowledge, Credit, Hello, Publish
+
+WAITING_MESSAGES_MAX: Final = 4_096
+"""Waiting inputs from which on nothing is read from the socket: dear batches slow publishers down."""
+
+WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
+"""The same in bytes, as they came."""
+
+
+@final
+class Line:
+    """O(1) for each input in and out."""
+
+    __slots__ = ("_bytes", "_gone", "_inputs", "_kernel", "_requests", "_subscribing")
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel: Final = kernel
+        self._inputs: deque[tuple[Input, int]] = deque()
+        self._bytes = 0
+        self._requests: dict[bytes, int] = {}  # by session, how many wait
+        self._subscribing: dict[bytes, int] = {}  # of these, how many may be about subscriptions
+        self._gone: dict[bytes, None] = {}  # whose end waits
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits that nothing more should be taken."""
+        return len(self._inputs) >= WAITING_MESSAGES_MAX or self._bytes >= WAITING_BYTES_MAX
+
+    def leaving(self, session: bytes) -> bool:
+        """Whether the session's end waits."""
+        return session in self._gone
+
+    def admit(self, happening: Input, size: int = 0) -> bool:
+        """Whether this is to be handled now; else it is in line. `size`: its bytes. The end of a session waits once."""
+        work = self._kernel.work
+        if work is None and not self._inputs:
+            return True
+        if not must_wait(happening) and not self._behind_own(happening, None if work is None else work.session):
+            return True
+        if isinstance(happening, Gone):
+            if happening.session in self._gone:
+                return False
+            self._gone[happening.session] = None
+        elif isinstance(happening, Received | Garbled):
+            _count(self._requests, happening.session, 1)
+            if _may_be_about_subscriptions(happening):
+                _count(self._subscribing, happening.session, 1)
+        self._inputs.append((happening, size))
+        self._bytes += size
+        return False
+
+    def _behind_own(self, happening: Input, working: bytes | None) -> bool:
+        match happening:
+            case Received(session, Credit()):
+                return session in self._subscribing
+            case Received(session, Hello(session=bytes(token)), identity) if token:
+                earlier = self._kernel.session_of(token, identity)
+                return self._is_behind(session, working) or (earlier is not None and self._is_behind(earlier, working))
+            case Received(session) | Garbled(session):
+                return self._is_behind(session, working)
+            case _:
+                return False
+
+    def _is_behind(self, session: bytes, working: bytes | None) -> bool:
+        return session == working or session in self._requests or session in self._gone
+
+    def next(self) -> Input | None:
+        """Who has waited longest, and may come now; None if nobody may."""
+        if self._kernel.work is not None or not self._inputs:
+            return None
+        happening, size = self._inputs.popleft()
+        self._bytes -= size
+        if isinstance(happening, Gone):
+            del self._gone[happening.session]
+        elif isinstance(happening, Received | Garbled):
+            _count(self._requests, happening.session, -1)
+            if _may_be_about_subscriptions(happening):
+                _count(self._subscribing, happening.session, -1)
+        return happening
+
+    def statistics(self) -> dict[str, int]:
+        """What waits."""
+        return {"waiting": len(self._inputs), "waiting_bytes": self._bytes}
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        assert self._bytes == sum(size for _, size in self._inputs)
+        waiting = [each for each, _ in self._inputs if isinstance(each, Received | Garbled)]
+        assert sum(self._requests.values()) == len(waiting)
+        assert self._requests.keys() == {each.session for each in waiting}
+        assert self._subscribing.keys() <= self._requests.keys()
+        assert self._gone.keys() == {each.session for each, _ in self._inputs if isinstance(each, Gone)}
+
+
+def _count(counts: dict[bytes, int], session: bytes, change: int) -> None:
+    count = counts.get(session, 0) + change
+    if count:
+        counts[session] = count
+    else:
+        del counts[session]
+
+
+def _may_be_about_subscriptions(happening: Input) -> bool:
+    return isinstance(happening, Received) and not isinstance(happening.message, Acknowledge | Publish)

@@ -1,0 +1,178 @@
+"""Who waits while a batch is in work, and in which order those who have waited come; and how large pieces are."""
+
+from __future__ import annotations
+
+from doubles.kernel_rig import ANN, BEN, Rig, publish, subscribe
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.kernel import Change, Garbled, Gone, Input, Limits, Piece, Received, Stop, Tick, Turn, open_access
+from broker.server.line import WAITING_BYTES_MAX, WAITING_MESSAGES_MAX, Line
+from broker.server.pace import FIRST_EVENTS, PIECE_NANOSECONDS, Pace
+from broker.wire import (
+    BATCH_EVENTS_MAX,
+    VERSION,
+    Credit,
+    Goodbye,
+    Hello,
+    Message,
+    Ping,
+    Statistics,
+    Unsubscribe,
+    Welcome,
+    WireError,
+)
+
+CAY, DAN = b"cay", b"dan"
+PUBLISH = publish([9], [9])
+GARBLED = Garbled(ANN, WireError("what?"))
+
+
+class Waiting:
+    """A batch of ann's in work, and the line behind it. Cay can be resumed."""
+
+    def __init__(self) -> None:
+        self.rig = Rig()
+        self.now = self.rig.now
+        (welcome,) = self.rig.say(CAY, Hello(1, VERSION, "", b""))
+        assert isinstance(welcome.message, Welcome)
+        self.token = welcome.message.session
+        self.line = Line(self.rig.kernel)
+        assert self.admitted(BEN, Ping(1))
+        self.rig.kernel.step(Received(ANN, publish([1, 2], [1, 2]), "", 1), self.now)
+
+    def admitted(self, session: bytes, message: Message) -> bool:
+        return self.comes(Received(session, message), 10)
+
+    def comes(self, happening: Input, size: int = 0) -> bool:
+        admitted = self.line.admit(happening, size)
+        self.line.check_invariants()
+        return admitted
+
+    def end(self) -> list[Input]:
+        """End the batch; who comes then."""
+        self.rig.kernel.step(Piece(None), self.now)
+        found: list[Input] = []
+        while (waited := self.line.next()) is not None:
+            self.line.check_invariants()
+            found.append(waited)
+        assert len(self.line) == 0
+        assert self.line.statistics() == {"waiting": 0, "waiting_bytes": 0}
+        return found
+
+
+def test_what_changes_nothing_comes_at_once_and_the_rest_in_its_order() -> None:
+    waiting = Waiting()
+    for message in (Ping(1), Credit(0, "all", 1), Statistics(2)):
+        assert waiting.admitted(BEN, message)
+    assert waiting.admitted(DAN, Hello(1, VERSION, ""))
+    for happening in (Tick(), Turn(), Stop("")):
+        assert waiting.comes(happening)
+    change = Change(Limits(), open_access())
+    assert not waiting.admitted(DAN, PUBLISH)
+    assert not waiting.comes(change)
+    assert not waiting.admitted(BEN, subscribe())
+    assert waiting.line.statistics() == {"waiting": 3, "waiting_bytes": 20}
+    assert waiting.line.next() is None, "while the batch is in work"
+    assert waiting.end() == [Received(DAN, PUBLISH), change, Received(BEN, subscribe())]
+
+
+def test_a_session_is_answered_in_its_order() -> None:
+    waiting = Waiting()
+    assert not waiting.admitted(ANN, Ping(7)), "the receipt comes first"
+    assert not waiting.comes(GARBLED)
+    assert not waiting.admitted(BEN, PUBLISH)
+    assert not waiting.admitted(BEN, Ping(8))
+    assert waiting.admitted(CAY, Ping(9))
+    found = waiting.end()
+    assert found == [Received(ANN, Ping(7)), GARBLED, Received(BEN, PUBLISH), Received(BEN, Ping(8))]
+    assert waiting.admitted(BEN, PUBLISH)
+
+
+def test_who_comes_later_does_not_overtake_those_who_have_waited() -> None:
+    waiting = Waiting()
+    assert not waiting.admitted(BEN, PUBLISH)
+    waiting.rig.kernel.step(Piece(None), waiting.now)
+    assert not waiting.admitted(CAY, PUBLISH)
+    assert waiting.admitted(CAY, Credit(0, "all", 1))
+    assert waiting.end() == [Received(BEN, PUBLISH), Received(CAY, PUBLISH)]
+
+
+def test_a_credit_waits_only_behind_what_may_be_about_its_subscription() -> None:
+    waiting = Waiting()
+    credit = Credit(0, "all", 1)
+    assert waiting.admitted(ANN, credit), "the batch in work is its own"
+    assert not waiting.admitted(BEN, PUBLISH)
+    assert waiting.admitted(BEN, credit)
+    assert not waiting.admitted(BEN, Unsubscribe(1, "all"))
+    assert not waiting.admitted(BEN, credit)
+    waiting.end()
+    assert waiting.admitted(BEN, credit)
+
+
+def test_an_end_waits_once_behind_all_that_came_before() -> None:
+    waiting = Waiting()
+    assert not waiting.admitted(BEN, PUBLISH)
+    assert not waiting.line.leaving(BEN)
+    assert not waiting.comes(Gone(BEN))
+    assert not waiting.comes(Gone(BEN))
+    assert waiting.line.leaving(BEN)
+    assert waiting.end() == [Received(BEN, PUBLISH), Gone(BEN)]
+    assert not waiting.line.leaving(BEN)
+    assert waiting.comes(Gone(BEN))
+
+
+def test_a_session_is_resumed_behind_what_it_said_before() -> None:
+    again = Hello(1, VERSION, "", Waiting().token)
+    waiting = Waiting()
+    assert waiting.token == again.session, "of the same secret"
+    assert waiting.admitted(DAN, again), "cay has said nothing that waits"
+    waiting = Waiting()
+    assert not waiting.admitted(CAY, PUBLISH)
+    assert not waiting.admitted(DAN, again)
+    assert not waiting.admitted(DAN, Ping(2))
+    assert waiting.end() == [Received(CAY, PUBLISH), Received(DAN, again), Received(DAN, Ping(2))]
+    waiting = Waiting()
+    assert not waiting.comes(Gone(CAY))
+    assert not waiting.admitted(DAN, again)
+    waiting.end()
+
+
+def crowded(waiting: Waiting) -> bool:
+    return waiting.line.crowded
+
+
+def test_the_line_is_bounded_in_messages_and_bytes() -> None:
+    waiting = Waiting()
+    for _ in range(WAITING_MESSAGES_MAX):
+        assert not crowded(waiting)
+        waiting.line.admit(Received(BEN, Goodbye(1)), 1)
+    assert crowded(waiting)
+    waiting = Waiting()
+    waiting.comes(Received(BEN, PUBLISH), WAITING_BYTES_MAX - 1)
+    assert not crowded(waiting)
+    waiting.comes(Received(BEN, PUBLISH), 1)
+    assert crowded(waiting)
+    waiting.end()
+    assert not crowded(waiting)
+
+
+@given(st.integers(1, 100_000_000), st.integers(0, 50_000_000))
+def test_pieces_become_as_large_as_there_is_time_for(nanoseconds: int, fixed: int) -> None:
+    pace = Pace()
+    assert pace.events == FIRST_EVENTS
+    for _ in range(40):
+        pace.took(pace.events, fixed + pace.events * nanoseconds)
+        assert 1 <= pace.events <= BATCH_EVENTS_MAX
+    if not fixed:
+        assert pace.events == min(BATCH_EVENTS_MAX, max(1, PIECE_NANOSECONDS // nanoseconds))
+
+
+def test_a_piece_that_was_too_dear_makes_the_next_one_small_at_once() -> None:
+    pace = Pace()
+    pace.took(64, 64 * PIECE_NANOSECONDS)
+    assert pace.events == 1
+    pace.took(1, 0)
+    assert pace.events == 2
+    pace.took(1, 0)
+    assert pace.events == 2, "less than there was time for says nothing"
