@@ -27,7 +27,7 @@ ODD: Final[tuple[Any, ...]] = (
     {"x": {"x": {}}}, "SELECT * FROM S", "PATTERN SEQ(S a, S b)", "FROM S a: price > 1 MATCH a",
     "SELECT name FROM S PUBLISH T", "SELECT * FROM T", "drop_oldest", "disconnect",
 )  # fmt: skip
-REQUESTS: Final = tuple(msgpack.unpackb(encode(message)) for message in SAID[:14])
+REQUESTS: Final = tuple(msgpack.unpackb(encode(message)) for message in SAID[:17])
 MANY: Final = (*REQUESTS, *(REQUESTS[4], REQUESTS[5], REQUESTS[6]) * 4)
 """Publish, Subscribe and Unsubscribe more often."""
 
