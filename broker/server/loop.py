@@ -131,7 +131,7 @@ class Broker:
 
     @property
     def idle_seconds(self) -> float:
-        """How long the loop has not come around: below TICK_SECONDS unless a batch takes longer. From any thread."""
+        """How long the loop has not come around: below TICK_SECONDS unless an event takes longer. From any thread."""
         return time.monotonic() - self._passed
 
     @property

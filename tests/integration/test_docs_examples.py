@@ -39,6 +39,7 @@ from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import keeping, router
+from broker.server import line as waiting_line
 from broker.wire import limits as wire_limits
 from spark_bridge import execution, shuffling
 from spark_bridge.history import mapping, tables
@@ -110,6 +111,7 @@ LIMIT_MODULES: Final = (
     router,
     taken,
     keeping,
+    waiting_line,
     mapping,
     tables,
     shuffling,
