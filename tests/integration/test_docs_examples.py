@@ -40,6 +40,7 @@ from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import keeping, router
 from broker.wire import limits as wire_limits
+from client import contexts as client_contexts
 from spark_bridge import execution, shuffling
 from spark_bridge.history import mapping, tables
 
@@ -110,6 +111,7 @@ LIMIT_MODULES: Final = (
     router,
     taken,
     keeping,
+    client_contexts,
     mapping,
     tables,
     shuffling,
