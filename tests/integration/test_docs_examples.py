@@ -41,6 +41,7 @@ from broker.language.subscription_file import read_subscription_file
 from broker.server import keeping, router
 from broker.server import line as waiting_line
 from broker.wire import limits as wire_limits
+from client import contexts as client_contexts
 from spark_bridge import execution, shuffling
 from spark_bridge.history import mapping, tables
 
@@ -111,7 +112,11 @@ LIMIT_MODULES: Final = (
     router,
     taken,
     keeping,
+<<<<<<< HEAD
     waiting_line,
+=======
+    client_contexts,
+>>>>>>> client-storm
     mapping,
     tables,
     shuffling,
