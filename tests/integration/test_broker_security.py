@@ -202,7 +202,7 @@ def test_oversized_and_deeply_nested_messages_are_refused(site: Site) -> None:
             for _ in range(40):
                 within = [within]
             forecast = {"within": within}
-            nils = (None, None, None, None, None)
+            nils = (None,) * 11
             for frames, reason in (
                 ((deep,), "not msgpack within the limits"),
                 ((msgpack.packb([6, 2, "x", "cayuga", "q", None, None, forecast, 1, *nils]),), "nested at most 8 deep"),

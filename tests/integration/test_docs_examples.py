@@ -33,7 +33,7 @@ from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
-from broker.kernel import Limits, taken
+from broker.kernel import Limits, cursor_requests, taken
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
@@ -111,12 +111,10 @@ LIMIT_MODULES: Final = (
     wire_limits,
     router,
     taken,
+    cursor_requests,
     keeping,
-<<<<<<< HEAD
     waiting_line,
-=======
     client_contexts,
->>>>>>> client-storm
     mapping,
     tables,
     shuffling,
