@@ -67,18 +67,11 @@ class Everybody:
         return True
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_module, "TRIAL_SECONDS_MAX", 1.0)
-
-
-@pytest.mark.usefixtures("quick")
 def test_a_broker_that_lets_strangers_in_does_not_start() -> None:
     with pytest.raises(DefinitionError, match="a client with an unknown key was not refused"):
         Router("tcp://127.0.0.1:0", pair(), Everybody())
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("option", [zmq.CURVE_SERVER, zmq.ZAP_DOMAIN, zmq.ZAP_ENFORCE_DOMAIN])
 def test_a_socket_without_one_of_its_options_is_not_served_to_strangers(
     option: int, monkeypatch: pytest.MonkeyPatch
