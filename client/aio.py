@@ -136,7 +136,7 @@ class Client:
                 messages = parts(connection.session.request, stream, times, checked, None, None)
                 # Tasks start in the order in which they are made, and that is the order of what they send.
                 flying.append([(first, asyncio.create_task(connection.exchange(*made))) for first, _, made in messages])
-                while len(flying) >= window:
+                while len(flying) >= min(window, connection.session.batches):
                     yield await _receipt(flying.popleft())
             while flying:
                 yield await _receipt(flying.popleft())

@@ -140,7 +140,7 @@ class Publisher:
         request = partial(self._connection.session.request, waits=waits)
         for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts):
             self._send(_Part(correlation, frame, batch, first, last))
-            self._settle(self._window - 1)
+            self._settle(min(self._window, self._connection.session.batches) - 1)
 
     def flush(self) -> None:
         """Wait until everything that was sent is answered. Raises as `publish_batch` does."""

@@ -40,6 +40,7 @@ from broker.wire import (
     encode,
     encode_result,
 )
+from broker.wire.limits import CREDITS_MAX
 
 from .deadlines import Deadlines
 from .errors import ConnectionLost, ForetellError, LimitExceeded, ProtocolError, remote_error
@@ -104,12 +105,12 @@ class Session:
     `declared` and the requests of `inboxes` are what the broker has taken and would be asked for again, `dropped` what
     it could not be told to give up. `token`: what the broker calls a session that can be resumed, empty before it has.
     `begun`: how often it has begun. With a `publisher`, a name that nobody else has, each batch is numbered, and may be
-    said again when its answer was lost: the broker takes it once.
+    said again when its answer was lost: the broker takes it once. `batches`: how many may be under way.
     """
 
     __slots__ = (
-        "_answers", "_correlation", "_deadlines", "_repeatable", "_waiting", "begun", "declared", "dropped", "happened",
-        "inboxes", "lost", "publisher", "token",
+        "_answers", "_correlation", "_deadlines", "_repeatable", "_waiting", "batches", "begun", "declared", "dropped",
+        "happened", "inboxes", "lost", "publisher", "token",
     )  # fmt: skip
 
     def __init__(
@@ -117,6 +118,7 @@ class Session:
     ) -> None:
         self.token: bytes | None = b"" if resumable else None
         self.publisher = publisher
+        self.batches = CREDITS_MAX  # until the broker has said how many
         self.begun = 0
         self.dropped: dict[str, None] = {}
         self.lost: ForetellError | None = None
@@ -210,8 +212,10 @@ class Session:
                 self._waiting.discard(correlation)
             case Failure(0):
                 self.lose(remote_error(message))
-            case Welcome(session=token) if self.token is not None:
-                self.token = token
+            case Welcome(session=token, batches=batches):
+                self.batches = batches
+                if self.token is not None:
+                    self.token = token
                 self._answered(message)
             case Subscribed(name=name):
                 if name in self.inboxes:

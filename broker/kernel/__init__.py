@@ -9,7 +9,7 @@ the session's transport vouches for; a session may outlive its connection (sessi
 from __future__ import annotations
 
 from .admission import Admission
-from .boundary import Away, Change, Drain, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
+from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursors import Cursors
 from .intake import Work
 from .kernel import Kernel
@@ -28,6 +28,7 @@ __all__ = [
     "Change",
     "Cursors",
     "Drain",
+    "Excess",
     "Garbled",
     "Gone",
     "Input",

@@ -40,6 +40,15 @@ class Garbled:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Excess:
+    """A batch came beyond those that may wait, and was not kept; its answer has come in its order."""
+
+    session: bytes
+    correlation: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Gone:
     """Nothing can be sent to this session any more. Legal for one that the kernel does not know."""
 
@@ -102,7 +111,7 @@ class Stop:
     reason: str
 
 
-Input: TypeAlias = Received | Garbled | Gone | Away | Tick | Turn | Piece | Change | Drain | Stop
+Input: TypeAlias = Received | Garbled | Excess | Gone | Away | Tick | Turn | Piece | Change | Drain | Stop
 
 
 @final

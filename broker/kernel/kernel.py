@@ -54,7 +54,7 @@ from ..wire import (
 )
 from .admission import Admission
 from .attachments import Attachments
-from .boundary import Away, Change, Drain, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
+from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursor_requests import CursorRequest
 from .cursors import Cursors, drawn
 from .deadlines import check_deadline
@@ -62,7 +62,7 @@ from .declaring import declare
 from .distribution import Distribution
 from .intake import Intake, Work
 from .limits import Limits
-from .listing import countable, failure, numbers, unknown_session, unknown_version
+from .listing import countable, excess, failure, numbers, unknown_session, unknown_version
 from .matcher import Matcher
 from .permissions import Access, open_access
 from .reading import Reading
@@ -92,7 +92,7 @@ class Kernel:
 
     __slots__ = (
         "_admission", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining", "_durability",
-        "_intake", "_left_until", "_limits", "_matcher", "_reading", "_records", "_sessions", "_subscribing",
+        "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions", "_subscribing", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -109,7 +109,7 @@ class Kernel:
     ) -> None:
         self._matcher = matcher
         self._around = around
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._admission = admission or Admission(open_access())
         self._durability = durability
         self._records: list[Record] = []
@@ -120,7 +120,7 @@ class Kernel:
         self._draining = False
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
-            matcher, self._limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
+            matcher, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
             durability, self._record,
         )  # fmt: skip
         self._intake = Intake(
@@ -145,6 +145,8 @@ class Kernel:
                 self._counts["garbled"] += 1
                 # Who has not said HELLO in our protocol may not even speak it: no answer.
                 return [Send(session, failure(error.correlation, error))] if session in self._sessions.present else []
+            case Excess(session, correlation):
+                return [Send(session, excess(correlation))] if session in self._sessions.present else []
             case Gone(session):
                 self._leave(session, now)
                 return []
@@ -263,8 +265,8 @@ class Kernel:
         earlier = self._sessions.find(hello.session, identity) if hello.session else None
         if earlier is not None:
             return self._resume(key, *earlier, hello, now)
-        if len(self._sessions) >= self._limits.sessions:
-            raise LimitExceeded(f"sessions: this broker takes {self._limits.sessions:,} clients at a time")
+        if len(self._sessions) >= self.limits.sessions:
+            raise LimitExceeded(f"sessions: this broker takes {self.limits.sessions:,} clients at a time")
         account = self._admission.enter(identity)
         session = Session(identity, account, hello.software, now)
         self._sessions.open(key, session, hello.session is not None)
@@ -282,7 +284,8 @@ class Kernel:
         return self._welcome(hello, session, now)
 
     def _welcome(self, hello: Hello, session: Session, now: int) -> Welcome:
-        return Welcome(hello.correlation, VERSION, SOFTWARE, self._limits.silence_seconds, session.token, max(0, now))
+        told = self.limits.silence_seconds, session.token, max(0, now), self.limits.session_batches
+        return Welcome(hello.correlation, VERSION, SOFTWARE, *told)
 
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
         """Any other request."""
@@ -305,7 +308,7 @@ class Kernel:
                 self._subscribing.detach(key, session, name)
                 answer: Message = Done(correlation)
             case AddStream(correlation):
-                declared = declare(self._matcher, self._limits, user, message)
+                declared = declare(self._matcher, self.limits, user, message)
                 if declared is not None:
                     self._record(declared)
                 answer = Done(correlation)
@@ -341,7 +344,7 @@ class Kernel:
     # ---- the lives of sessions ----
 
     def _tick(self, now: int) -> list[Send]:
-        self._left_until = self._left_until or now + self._limits.resume_seconds * 1_000_000
+        self._left_until = self._left_until or now + self.limits.resume_seconds * 1_000_000
         again: list[Send] = []
         if self._intake.work is None:  # else at the next tick: the batch in work still matches what is released here
             if now >= self._left_until:
@@ -349,13 +352,13 @@ class Kernel:
             for key in self._sessions.expired(now):
                 self._release(key)
             again = self._subscribing.cursors.tick(now)
-        silent = self._sessions.silent(now, self._limits.silence_seconds * 1_000_000)
+        silent = self._sessions.silent(now, self.limits.silence_seconds * 1_000_000)
         return [*again, *(Send(key, Probe(0)) for key in silent)]
 
     def _leave(self, key: bytes, now: int) -> None:
         """The connection has ended; the session only if it cannot be resumed."""
         self._pause(key)
-        until = now + self._limits.resume_seconds * 1_000_000
+        until = now + self.limits.resume_seconds * 1_000_000
         if self._draining or self._sessions.leave(key, until) is None:
             self._release(key)
 
@@ -372,7 +375,7 @@ class Kernel:
             self._admission.leave(session.account)
 
     def _change(self, limits: Limits, access: Access) -> list[Send]:
-        self._limits = self._subscribing.limits = limits
+        self.limits = self._subscribing.limits = limits
         self._admission.change(access)
         sends: list[Send] = []
         for key, session in self._sessions.everybody():

@@ -23,6 +23,9 @@ class Limits:
     session_subscriptions: int = 10_000
     """Subscriptions of one client; a further one is refused."""
 
+    session_batches: int = 1_000
+    """Batches of one client that wait to be begun, as Welcome tells it; a further one is refused as busy."""
+
     streams: int = 10_000
     """Declared streams; a further one is refused."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
@@ -29,6 +29,9 @@ from ..wire.limits import PAGE_BYTES_TARGET
 from .dead_letters import DeadLetters
 from .durable_delivery import AnyDelivery
 
+EXCESS_RETRY_MICROSECONDS: Final = 100_000
+"""When to send again what was beyond the batches that may wait."""
+
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 
 # What an entry takes beside its texts, and a character at most: a page only has to be well below a frame.
@@ -52,6 +55,12 @@ def unknown_session(correlation: int) -> Failure:
     """The answer to whoever has not said HELLO, as far as the broker knows."""
     reason = "the broker does not know this session (it was lost, or the broker has been started anew): connect again"
     return Failure(correlation, "session", reason)
+
+
+def excess(correlation: int) -> Failure:
+    """The answer to a batch that was not kept, as too many of its session wait."""
+    reason = "session_batches: too many batches of this client wait to be begun"
+    return failure(correlation, Busy(reason, EXCESS_RETRY_MICROSECONDS))
 
 
 def unknown_version(hello: Hello) -> Failure:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, final
 
-from ..kernel import Garbled, Gone, Input, Kernel, Received, must_wait
+from ..kernel import Excess, Garbled, Gone, Input, Kernel, Received, must_wait
 from ..wire import Acknowledge, Credit, Hello, Publish
 
 WAITING_MESSAGES_MAX: Final = 4_096
@@ -24,7 +24,7 @@ WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
 class Line:
     """O(1) for each input in and out."""
 
-    __slots__ = ("_bytes", "_gone", "_inputs", "_kernel", "_requests", "_subscribing")
+    __slots__ = ("_batches", "_bytes", "_gone", "_inputs", "_kernel", "_requests", "_subscribing")
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel: Final = kernel
@@ -32,6 +32,7 @@ class Line:
         self._bytes = 0
         self._requests: dict[bytes, int] = {}  # by session, how many wait
         self._subscribing: dict[bytes, int] = {}  # of these, how many may be about subscriptions
+        self._batches: dict[bytes, int] = {}  # and how many are batches
         self._gone: dict[bytes, None] = {}  # whose end waits
 
     def __len__(self) -> int:
@@ -58,9 +59,9 @@ class Line:
                 return False
             self._gone[happening.session] = None
         elif isinstance(happening, Received | Garbled):
-            _count(self._requests, happening.session, 1)
-            if _may_be_about_subscriptions(happening):
-                _count(self._subscribing, happening.session, 1)
+            if _is_batch(happening) and self._batches.get(happening.session, 0) >= self._kernel.limits.session_batches:
+                happening, size = _excess(happening), 0
+            self._count(happening, 1)
         self._inputs.append((happening, size))
         self._bytes += size
         return False
@@ -72,7 +73,7 @@ class Line:
             case Received(session, Hello(session=bytes(token)), identity) if token:
                 earlier = self._kernel.session_of(token, identity)
                 return self._is_behind(session, working) or (earlier is not None and self._is_behind(earlier, working))
-            case Received(session) | Garbled(session):
+            case Received(session) | Garbled(session) | Excess(session):
                 return self._is_behind(session, working)
             case _:
                 return False
@@ -88,11 +89,16 @@ class Line:
         self._bytes -= size
         if isinstance(happening, Gone):
             del self._gone[happening.session]
-        elif isinstance(happening, Received | Garbled):
-            _count(self._requests, happening.session, -1)
-            if _may_be_about_subscriptions(happening):
-                _count(self._subscribing, happening.session, -1)
+        elif isinstance(happening, Received | Garbled | Excess):
+            self._count(happening, -1)
         return happening
+
+    def _count(self, happening: Received | Garbled | Excess, change: int) -> None:
+        _count(self._requests, happening.session, change)
+        if _may_be_about_subscriptions(happening):
+            _count(self._subscribing, happening.session, change)
+        elif _is_batch(happening):
+            _count(self._batches, happening.session, change)
 
     def statistics(self) -> dict[str, int]:
         """What waits."""
@@ -101,10 +107,11 @@ class Line:
     def check_invariants(self) -> None:
         """For tests."""
         assert self._bytes == sum(size for _, size in self._inputs)
-        waiting = [each for each, _ in self._inputs if isinstance(each, Received | Garbled)]
+        waiting = [each for each, _ in self._inputs if isinstance(each, Received | Garbled | Excess)]
         assert sum(self._requests.values()) == len(waiting)
         assert self._requests.keys() == {each.session for each in waiting}
         assert self._subscribing.keys() <= self._requests.keys()
+        assert sum(self._batches.values()) == sum(map(_is_batch, waiting))
         assert self._gone.keys() == {each.session for each, _ in self._inputs if isinstance(each, Gone)}
 
 
@@ -118,3 +125,11 @@ def _count(counts: dict[bytes, int], session: bytes, change: int) -> None:
 
 def _may_be_about_subscriptions(happening: Input) -> bool:
     return isinstance(happening, Received) and not isinstance(happening.message, Acknowledge | Publish)
+
+
+def _is_batch(happening: Input) -> bool:
+    return isinstance(happening, Received) and isinstance(happening.message, Publish)
+
+
+def _excess(happening: Received | Garbled) -> Excess:
+    return Excess(happening.session, happening.message.correlation if isinstance(happening, Received) else 0)

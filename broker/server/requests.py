@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, final
 
-from ..kernel import Away, Garbled, Gone, Input, Kernel, Piece, Received, Send, Work
+from ..kernel import Away, Excess, Garbled, Gone, Input, Kernel, Piece, Received, Send, Work
 from ..wire import Failure, Message, Publish
 from .durations import Durations
 from .kept_kernel import KeptKernel
@@ -102,7 +102,7 @@ class Requests:
                 return
             case Received():
                 self._request(happening)
-            case Garbled():
+            case Garbled() | Excess():
                 self._kept.step(happening, self._now())
             case _:
                 self._kept.happen(happening, self._now())

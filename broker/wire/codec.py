@@ -90,7 +90,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
     17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
     # from the broker, in answer
-    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT)),
+    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT)),
     33: (m.Done, ()),
     34: (m.Pong, ()),
     35: (

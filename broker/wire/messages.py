@@ -172,7 +172,7 @@ class Welcome:
     """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there.
 
     `session`: what to call it when it is to be resumed. It is a secret. `clock`: what the broker's shows now, in
-    microseconds since 1970; deadlines are told in it.
+    microseconds since 1970; deadlines are told in it. `batches`: how many may be under way, others may be refused.
     """
 
     correlation: int
@@ -181,6 +181,7 @@ class Welcome:
     silence_seconds: int
     session: bytes | None = None
     clock: int = 0
+    batches: int = 0
 
 
 @final

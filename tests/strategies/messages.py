@@ -126,7 +126,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(ListDeadLetters, counts, texts, counts),
     st.builds(Settle, counts, texts, _several(integers), st.booleans()),
     st.builds(DeadLetters, counts, _letters, st.booleans(), counts),
-    st.builds(Welcome, counts, counts, texts, counts, _token, counts),
+    st.builds(Welcome, counts, counts, texts, counts, _token, counts, counts),
     st.builds(Done, counts),
     st.builds(Pong, counts),
     st.builds(Published, counts, counts, st.none() | integers, st.none() | integers, _refusals, texts),

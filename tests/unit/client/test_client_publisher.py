@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import Schema, StreamDefinition
-from broker.kernel import Kernel, Received
+from broker.kernel import Kernel, Limits, Received
 from broker.wire import BATCH_EVENTS_MAX, VERSION, AddStream, Done, Hello, Message, Publish, decode, encode
 from client import ConnectionLost, EventError, ForetellError, LimitExceeded, ProtocolError, Receipt, RequestTimeout
 from client.publisher import Publisher
@@ -35,9 +35,9 @@ class Picky(SmallEngine):  # type: ignore[misc]  # final for everyone but this t
 class Way:
     """A connection without a socket. The broker answers `pace` messages whenever somebody looks, until it `ends`."""
 
-    def __init__(self, pace: int = 0) -> None:
+    def __init__(self, pace: int = 0, batches: int = 1_000) -> None:
         self.engine = Picky()
-        self.kernel = Kernel(self.engine)
+        self.kernel = Kernel(self.engine, Limits(session_batches=batches))
         self.session = Session()
         self.pace = pace
         self.ends: ForetellError | None = None
@@ -86,9 +86,16 @@ def batches(count: int, *, no: Sequence[int] = ()) -> Iterator[tuple[list[int], 
         yield [2 * number, 2 * number + 1], [("yes",), ("no" if number in no else "yes",)]
 
 
-@given(st.integers(1, 5), st.integers(0, 3), st.lists(st.sampled_from([0, 1, 3, WHOLE + 1, 2 * WHOLE + 5]), max_size=8))
-def test_every_batch_has_its_receipt_in_order_and_a_window_is_kept(window: int, pace: int, sizes: list[int]) -> None:
-    way = Way(pace)
+@given(
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.integers(0, 3),
+    st.lists(st.sampled_from([0, 1, 3, WHOLE + 1, 2 * WHOLE + 5]), max_size=8),
+)
+def test_every_batch_has_its_receipt_in_order_and_windows_are_kept(
+    window: int, credits: int, pace: int, sizes: list[int]
+) -> None:
+    way = Way(pace, credits)
     told: list[tuple[int, Receipt]] = []
     begin = 0
     expected = []
@@ -101,7 +108,7 @@ def test_every_batch_has_its_receipt_in_order_and_a_window_is_kept(window: int, 
     assert told == expected
     assert way.engine.taken == list(range(1, begin + 1))
     assert (publisher.sent, publisher.taken, publisher.count, publisher.late) == (len(sizes), len(sizes), begin, 0)
-    assert way.most_under_way <= window
+    assert way.most_under_way <= min(window, credits)
 
 
 def test_late_events_are_refused_by_themselves_and_counted() -> None:

@@ -6,13 +6,14 @@ from doubles.kernel_rig import ANN, BEN, Rig, publish, subscribe
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.kernel import Change, Garbled, Gone, Input, Limits, Piece, Received, Stop, Tick, Turn, open_access
+from broker.kernel import Change, Excess, Garbled, Gone, Input, Limits, Piece, Received, Stop, Tick, Turn, open_access
 from broker.server.line import WAITING_BYTES_MAX, WAITING_MESSAGES_MAX, Line
 from broker.server.pace import FIRST_EVENTS, PIECE_NANOSECONDS, Pace
 from broker.wire import (
     BATCH_EVENTS_MAX,
     VERSION,
     Credit,
+    Failure,
     Goodbye,
     Hello,
     Message,
@@ -31,11 +32,12 @@ GARBLED = Garbled(ANN, WireError("what?"))
 class Waiting:
     """A batch of ann's in work, and the line behind it. Cay can be resumed."""
 
-    def __init__(self) -> None:
-        self.rig = Rig()
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.rig = Rig(limits)
         self.now = self.rig.now
         (welcome,) = self.rig.say(CAY, Hello(1, VERSION, "", b""))
         assert isinstance(welcome.message, Welcome)
+        assert welcome.message.batches == self.rig.kernel.limits.session_batches
         self.token = welcome.message.session
         self.line = Line(self.rig.kernel)
         assert self.admitted(BEN, Ping(1))
@@ -136,6 +138,23 @@ def test_a_session_is_resumed_behind_what_it_said_before() -> None:
     assert not waiting.comes(Gone(CAY))
     assert not waiting.admitted(DAN, again)
     waiting.end()
+
+
+def test_batches_beyond_those_that_may_wait_are_refused_in_their_order() -> None:
+    waiting = Waiting(Limits(session_batches=2))
+    for number in range(5):
+        assert not waiting.admitted(BEN, publish([9], [number]))
+    assert not waiting.admitted(BEN, Ping(7))
+    assert not waiting.admitted(CAY, PUBLISH)
+    *first, fourth, fifth, sixth, cay = waiting.end()
+    assert [each.message.rows for each in first if isinstance(each, Received)] == [((0,),), ((1,),)]
+    assert [first[2], fourth, fifth] == [Excess(BEN, PUBLISH.correlation)] * 3
+    assert [sixth, cay] == [Received(BEN, Ping(7)), Received(CAY, PUBLISH)]
+    (send,) = waiting.rig.kernel.step(fourth, waiting.now)
+    assert isinstance(send.message, Failure)
+    assert (send.session, send.message.code, send.message.correlation) == (BEN, "busy", PUBLISH.correlation)
+    assert "session_batches" in send.message.message
+    assert waiting.rig.kernel.step(Excess(DAN, 1), waiting.now) == [], "nobody is there"
 
 
 def crowded(waiting: Waiting) -> bool:
