@@ -12,13 +12,14 @@ import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from ..language.subscription import Report
-from ..wire import WhenSlow
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .results import json_line
 
 if TYPE_CHECKING:
     from client import Client, Durable, Subscription
+
+    from ..wire import WhenSlow
 
 
 def subscribe(
@@ -50,8 +51,8 @@ def subscribe(
         str | None, typer.Option(metavar="TIME", help="With --durable: once more from this time on.")
     ] = None,
     when_slow: Annotated[
-        WhenSlow | None,
-        typer.Option(help="What becomes of what waits beyond the broker's limits."),
+        str | None,
+        typer.Option(metavar="POLICY", help="When too much waits: drop_newest, drop_oldest or disconnect."),
     ] = None,
     count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
@@ -60,10 +61,13 @@ def subscribe(
     """Subscribe to a pattern and print what it finds."""
     if query is not None and file is not None:
         raise DefinitionError("expected --query or --file, found both")
+    from ..wire import check_when_slow  # here, as the other commands load no codec
+
     cursor = _cursor(durable, retain, replay, since)
+    policy = check_when_slow(name, durable, when_slow)
     with (
         connect(broker) as client,
-        _subscription(client, name, language, query, lineage, report, file, cursor, when_slow) as subscription,
+        _subscription(client, name, language, query, lineage, report, file, cursor, policy) as subscription,
     ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)

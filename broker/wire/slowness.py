@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from ..events import DefinitionError, shown
 
@@ -13,10 +13,10 @@ WHEN_SLOW: Final[tuple[str, ...]] = get_args(WhenSlow)
 """The first is what nobody has to ask for."""
 
 
-def check_when_slow(subscription: str, durable: str | None, when_slow: str | None) -> None:
-    """Whether a subscription may ask for this. Raises DefinitionError."""
+def check_when_slow(subscription: str, durable: str | None, when_slow: str | None) -> WhenSlow | None:
+    """The policy that a subscription asks for, if it may. Raises DefinitionError."""
     if when_slow is None:
-        return
+        return None
     if when_slow not in WHEN_SLOW:
         expected = ", ".join(WHEN_SLOW)
         raise DefinitionError(
@@ -27,3 +27,4 @@ def check_when_slow(subscription: str, durable: str | None, when_slow: str | Non
             f"subscription {subscription!r}: expected a durable subscription without when_slow, as its cursor keeps "
             "the newest results, found both"
         )
+    return cast(WhenSlow, when_slow)
