@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker.kernel import Change, Excess, Garbled, Gone, Input, Limits, Piece, Received, Stop, Tick, Turn, open_access
 from broker.server.line import WAITING_BYTES_MAX, WAITING_MESSAGES_MAX, Line
 from broker.server.pace import FIRST_EVENTS, PIECE_NANOSECONDS, Pace
-from broker.wire import (, Publish
+from broker.wire import (
     BATCH_EVENTS_MAX,
     VERSION,
     Credit,
@@ -18,6 +18,7 @@ from broker.wire import (, Publish
     Hello,
     Message,
     Ping,
+    Publish,
     Statistics,
     Unsubscribe,
     Welcome,
