@@ -7,6 +7,10 @@ receipts allow, which is the capacity; then as many at `load` times that rate, a
 is from its moment, whether or not it could be sent then, to when its one notification has been read: a broker that
 falls behind is not spared the messages that wait for it. Not timed: starting the processes, and the first `warm`.
 
+How late the machine itself is stands beside it (`machine_p99`): the publisher waits for the same moments, and has
+nothing to send, while the two others sleep. No broker can be sooner than the moment at which its publisher wakes up.
+`sent_p99` is without that: from when a message was begun to be sent.
+
 With `fsync` the broker keeps a journal in that mode, in a temporary folder, under `folder` if that is named.
 
 Beside the times stands what each of the three processes has used of a processor meanwhile (`busy_cpu` of the first
@@ -68,16 +72,21 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
                 capacity = count / (last - begun)
                 busy = _shares(used, _used(pids), perf_counter() - begun)
                 made = _made(parts[1], batch)
+                apart = 1 / (capacity * job["load"])
+                machine = [begun - moment for moment, begun in _paced(range(count), apart)]
                 used, begun = _used(pids), perf_counter()
-                moments = _send(publisher, made, 1 / (capacity * job["load"]))
+                moments, begins = _send(publisher, made, apart)
                 read = _told(subscriber)
                 paced = _shares(used, _used(pids), perf_counter() - begun)
     waits = sorted(end - moment for moment, end in zip(moments, read, strict=True))
+    sent = [end - moment for moment, end in zip(begins, read, strict=True)]
     return {
         "capacity": capacity * batch,
         "messages": count,
         "p50": 1_000 * waits[len(waits) // 2],
-        "p99": 1_000 * waits[len(waits) * 99 // 100],
+        "p99": _p99(waits),
+        "sent_p99": _p99(sent),
+        "machine_p99": _p99(machine),
         "longest": 1_000 * waits[-1],
         "busy_cpu": busy,
         "paced_cpu": paced,
@@ -121,17 +130,33 @@ def _made(numbers: range, batch: int) -> list[tuple[list[int], list[tuple[str, i
     return made
 
 
-def _send(publisher: Publisher, made: list[tuple[list[int], list[tuple[str, int, int]]]], apart: float) -> list[float]:
-    """These messages, so many seconds apart; their moments."""
+def _send(
+    publisher: Publisher, made: list[tuple[list[int], list[tuple[str, int, int]]]], apart: float
+) -> tuple[list[float], list[float]]:
+    """These messages, so many seconds apart; their moments, and when they were begun."""
+    begins: list[float] = []
     moments: list[float] = []
-    begun = perf_counter()
-    for at, (times, rows) in enumerate(made):
-        moments.append(begun + at * apart)
-        rest = moments[-1] - perf_counter()
+    for (times, rows), (moment, begun) in zip(made, _paced(range(len(made)), apart)):
+        moments.append(moment)
+        begins.append(begun)
+        publisher.publish_batch(times, rows)
+    return moments, begins
+
+
+def _paced(numbers: range, apart: float) -> Iterator[tuple[float, float]]:
+    """At each moment, so many seconds apart: it, and when it was noticed."""
+    first = perf_counter()
+    for number in numbers:
+        moment = first + number * apart
+        rest = moment - perf_counter()
         if rest > 0:
             sleep(rest)
-        publisher.publish_batch(times, rows)
-    return moments
+        yield moment, perf_counter()
+
+
+def _p99(seconds: list[float]) -> float:
+    """In milliseconds."""
+    return 1_000 * sorted(seconds)[len(seconds) * 99 // 100]
 
 
 def _told(process: subprocess.Popen[str]) -> Any:

@@ -23,6 +23,7 @@ BATCHES: Final = (1, 100)
 P50, P99 = Target(1.0, 0.5, "ms"), Target(5.0, 2.0, "ms")
 PROCESSES: Final = ("publisher", "broker", "subscriber")
 CPU: Final = ("busy_cpu", "paced_cpu")
+FIGURES: Final = ("capacity", "p50", "p99", "longest", "sent_p99", "machine_p99")
 
 
 def job(batch: int, effort: Effort) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def summary(repetitions: list[dict[str, Any]]) -> dict[str, Any]:
     """The spreads of a case's figures, and of the processors that each process has used, by part of the run."""
     figures = {
         figure: asdict(Spread.of(each[figure] for each in repetitions))
-        for figure in ("capacity", "p50", "p99", "longest")
+        for figure in FIGURES
     }
     return figures | {
         part: {who: asdict(Spread.of(each[part][who] for each in repetitions)) for who in PROCESSES} for part in CPU
@@ -80,12 +81,11 @@ def table(answer: dict[str, Any]) -> Table:
         caption_justify="left",
     )
     shown.add_column("events")
-    for heading in ("capacity, events/s", "p50 ms", "p99 ms", "longest ms", "at capacity", "at half", "reached"):
+    headings = ("capacity, events/s", "p50 ms", "p99 ms", "longest ms", "p99 since sent", "p99 of the machine")
+    for heading in (*headings, "at capacity", "at half", "reached"):
         shown.add_column(heading, justify="right")
     for case in answer["cases"]:
-        figures = [
-            spread(Spread(**case[of]), 0 if of == "capacity" else 2) for of in ("capacity", "p50", "p99", "longest")
-        ]
+        figures = [spread(Spread(**case[of]), 0 if of == "capacity" else 2) for of in FIGURES]
         used = [processors(case, part) for part in CPU]
         shown.add_row(case["name"], *figures, *used, ", ".join(case["reached"]))
     return shown
@@ -98,7 +98,8 @@ QUESTION: Final = Question(
         "Three processes on this machine: with fewer than four processors they also wait for each other. Where what "
         "they use adds up to nearly all processors, at half of the capacity too, the machine is what limits.",
         "The capacity is measured by the same publisher in the same run: a slow publisher makes a light load.",
-        "A wait is counted from the moment at which a message was due, not from when it could be sent.",
+        "A wait is counted from the moment at which a message was due, not from when it could be sent. How late the "
+        "publisher is for the same moments when it sends nothing is told beside it, as the machine's.",
         "What the publisher sends was made before, and is frozen: its collector does not pause it.",
         "Without a journal; what that adds is the question durability's.",
     ),

@@ -34,7 +34,8 @@ WAIT_GROWTH_MAX: Final = 2.0
 
 _RESET: Final = struct.pack("ii", 1, 0)
 _ATTACK: Final = """
-    import sys
+    import os, sys
+    os.nice(19)  # those who attack bring a machine of their own
     from torture.connections import attack
     attack(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
 """

@@ -28,6 +28,8 @@ def test_every_message_is_notified_of_once(mode: str, tmp_path: Path) -> None:
     assert found["messages"] == 40
     assert found["capacity"] > 0
     assert 0 < found["p50"] <= found["p99"] <= found["longest"]
+    assert 0 < found["sent_p99"] <= found["p99"]
+    assert found["machine_p99"] > 0
     for part in latency.CPU:
         assert set(found[part]) == set(latency.PROCESSES)
         assert all(used >= 0 for used in found[part].values())
@@ -52,7 +54,7 @@ def test_a_file_system_is_that_of_the_longest_place(tmp_path: Path, monkeypatch:
 
 def test_answers_are_shown() -> None:
     spread = {"least": 1.0, "median": 2.0, "most": 3.0}
-    case: dict[str, Any] = {"name": "1", "capacity": spread, "p50": spread, "p99": spread, "longest": spread}
+    case: dict[str, Any] = {"name": "1"} | dict.fromkeys(latency.FIGURES, spread)
     case |= {part: dict.fromkeys(latency.PROCESSES, spread) for part in latency.CPU}
     assert latency.processors(case, "busy_cpu") == "2.00 + 2.00 + 2.00"
     assert latency.table({"cases": [case | {"reached": ["no", "aim"]}]}).row_count == 1
