@@ -18,8 +18,8 @@ SOURCES := setup.py pyproject.toml $(shell find broker client spark_bridge -name
 # Not from the folder in which a process starts: that may be the repository.
 NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
 # What the compiled modules do, and what passes through all of them; the rest of the tests does not know the difference.
-NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events) tests/laws tests/conformance \
-	$(wildcard tests/integration/test_flights_*.py)
+NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events kernel server wire) tests/laws tests/conformance \
+	tests/simulation tests/torture $(wildcard tests/integration/test_broker_*.py tests/integration/test_flights_*.py)
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 

@@ -42,9 +42,10 @@ class _Publisher:
 class Taken:
     """Part of the kernel's state. `events` taken so far number those without an id. O(1) for each message."""
 
-    __slots__ = ("_bytes", "_publishers", "events")
+    __slots__ = ("_bytes", "_bytes_max", "_publishers", "events")
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int = RECEIPTS_BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
         self.events = 0
         self._publishers: dict[str, _Publisher] = {}  # who has published last is last
         self._bytes = 0
@@ -82,7 +83,7 @@ class Taken:
         self._bytes += _size(published)
         if len(known.receipts) > PUBLISHER_RECEIPTS_MAX:
             self._drop(known)
-        while self._bytes > RECEIPTS_BYTES_MAX:
+        while self._bytes > self._bytes_max:
             oldest = next(iter(self._publishers))
             if oldest != publisher:
                 gone = self._publishers.pop(oldest)

@@ -20,6 +20,7 @@ LOG_FORMATS: Final[tuple[str, ...]] = get_args(LogFormat)
 LOG_LEVELS: Final[tuple[str, ...]] = get_args(LogLevel)
 
 DRAIN_MICROSECONDS: Final = 5_000_000
+IO_THREADS_MAX: Final = 64
 CONSOLE_EXAMPLE: Final = "http://127.0.0.1:5580"
 
 
@@ -33,6 +34,7 @@ class ServerConfiguration:
     `drain`: how long a broker that is told to stop delivers what waits, in microseconds. `keys`: the file of the
     broker's keys; with it, it serves nobody but the owners of `user_keys`. `insecure`: other machines may come without.
     `console`: where metrics and health are told, which `console_open` lets other machines ask for.
+    `io_threads`: how many threads read and write the connections.
     `journal`: where what must not be lost is kept; None: everything is in memory only.
     """
 
@@ -50,11 +52,14 @@ class ServerConfiguration:
     console_open: bool = False
     model: Path | None = None
     journal: Journalling | None = None
+    io_threads: int = 1
 
     def __post_init__(self) -> None:
         check_exposure(self.address, self.keys is not None, self.insecure)
         for key in self.user_keys:
             checked_key(key, "users")
+        if not 1 <= self.io_threads <= IO_THREADS_MAX:
+            raise DefinitionError(f"io_threads: expected 1 to {IO_THREADS_MAX}, found {self.io_threads}")
         if self.keys is None and self.user_keys:
             raise DefinitionError("users: expected security.keys too: without, nobody knows who is who")
         if self.keys is not None and not self.user_keys:

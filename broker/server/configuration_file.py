@@ -5,6 +5,8 @@
     model = "model.json"                   # what forecasts begin with: counted before
     drain = "5 s"                          # how long a broker that is told to stop delivers what waits
 
+    io_threads = 1                         # that read and write the connections; two where strangers come by thousands
+
     [security]
     keys = "broker.keys"                   # by `foretell keygen`; beside this file
     insecure = false                       # true: other machines may come, see and change everything without keys
@@ -58,7 +60,8 @@ from .opening import CHECKPOINT_BYTES, Journalling
 from .security.exposure import DEFAULT_ADDRESS
 
 _TOP: Final = (
-    "address", "subscriptions", "model", "drain", "security", "users", "quota", "limits", "log", "console", "journal",
+    "address", "subscriptions", "model", "drain", "io_threads", "security", "users", "quota", "limits", "log",
+    "console", "journal",
 )  # fmt: skip
 _JOURNAL: Final = ("path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "retain_age", "retain_bytes")
 _USER: Final = ("keys", *VERBS, "admin", "quota")
@@ -94,6 +97,7 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
         "model": top.path("model", folder, "a model"),
         "limits": _numbers(top, "limits", Limits()),
         "drain": top.duration("drain", DRAIN_MICROSECONDS),
+        "io_threads": top.count("io_threads", 1),
         "keys": security.path("keys", folder, "a file of keys"),
         "insecure": security.flag("insecure"),
         "user_keys": _users(top.values.get("users", {}), quota),

@@ -91,8 +91,9 @@ class Broker:
         reload: Reload | None = None,
         keeping: MakeKeeper | None = None,
         permanent: Container[str] | None = None,
+        io_threads: int = 1,
     ) -> None:
-        self._router = Router(address, keys, () if access is None else access.users)
+        self._router = Router(address, keys, () if access is None else access.users, io_threads)
         self._wake = Wake()
         keeper = None if keeping is None else keeping(lambda: self._wake.ask(Request.STORED))
         taken, cursors = (None, None) if keeper is None else (keeper.history.taken, keeper.history.cursors)

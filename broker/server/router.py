@@ -44,13 +44,17 @@ class Router:
 
     __slots__ = ("_context", "_outboxes", "_sizes", "authenticator", "socket")
 
-    def __init__(self, address: str, keys: Keys | None = None, allowed: Container[str] = ()) -> None:
+    def __init__(
+        self, address: str, keys: Keys | None = None, allowed: Container[str] = (), io_threads: int = 1
+    ) -> None:
         """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first.
+
+        Connections are spread over so many `io_threads` of libzmq, each of which takes its share of the traffic.
 
         Raises DefinitionError where the address cannot be had, or where strangers are not refused.
         """
         scatter()
-        self._context = zmq.Context()
+        self._context = zmq.Context(io_threads)
         self.authenticator = None if keys is None else Authenticator(self._context, allowed)
         self._outboxes: dict[bytes, deque[bytes]] = {}
         self._sizes: dict[bytes, int] = {}

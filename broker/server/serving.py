@@ -55,6 +55,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         None if reread is None else _reloading(configuration, reread),
         keeping,
         tuple(declared.subscriptions),
+        configuration.io_threads,
     )
     with broker, _told_by_signals(broker):
         gc.collect()

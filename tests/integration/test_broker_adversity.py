@@ -47,6 +47,13 @@ from client import (
 STOCK = {"name": "string", "price": "float", "volume": "int"}
 
 
+def test_connections_are_read_by_as_many_threads_as_the_configuration_says() -> None:
+    with broker_process("io_threads = 3") as broker, Client(broker.address) as client:
+        client.ping()
+        names = [(task / "comm").read_text() for task in Path(f"/proc/{broker.process.pid}/task").iterdir()]
+        assert sum(name.startswith("ZMQbg/IO/") for name in names) == 3
+
+
 def test_errors_are_typed_and_the_connection_goes_on() -> None:
     with broker_process() as broker, Client(broker.address) as client:
         client.add_stream("Stock", STOCK, key="name")

@@ -38,7 +38,7 @@ from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
-from broker.server import keeping, router
+from broker.server import configuration, keeping, router
 from broker.server import line as waiting_line
 from broker.wire import limits as wire_limits
 from client import contexts as client_contexts
@@ -110,6 +110,7 @@ LIMIT_MODULES: Final = (
     lines,
     wire_limits,
     router,
+    configuration,
     taken,
     cursor_requests,
     keeping,

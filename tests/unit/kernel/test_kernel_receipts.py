@@ -56,9 +56,8 @@ def test_a_number_whose_receipt_may_be_gone_is_refused() -> None:
     assert table.receipt("b", 0) is None
 
 
-def test_too_many_receipts_forget_the_publisher_that_was_silent_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taken, "RECEIPTS_BYTES_MAX", 10_000)
-    table = Taken()
+def test_too_many_receipts_forget_the_publisher_that_was_silent_for_longest() -> None:
+    table = Taken(bytes_max=10_000)
     for number in range(200):
         for name in ("a", "b") if number == 0 else ("b", f"c{number // 4}"):
             table.note(Batch("S", [number], [(1,)], [number], client=name, message=number), number)
