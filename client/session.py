@@ -217,8 +217,9 @@ class Session:
                 if self.token is not None:
                     self.token = token
                 self._answered(message)
-            case Subscribed(name=name):
-                if name in self.inboxes:
+            case Subscribed(correlation, name=name):
+                # Of one that nobody waits for any more, the name may be another's by now.
+                if name in self.inboxes and correlation in self._waiting:
                     self._subscribed(self.inboxes[name], message)
                 self._answered(message)
             case _:
@@ -304,8 +305,8 @@ class Session:
 
     def _notify(self, message: Notifications) -> None:
         inbox = self.inboxes.get(message.subscription)
-        if inbox is None:
-            return
+        if inbox is None or not inbox.answered:
+            return  # of what was given up, and may have been subscribed to again since
         if message.first != inbox.expected:
             reason = f"expected notification {inbox.expected}, found {message.first}"
             self.lose(ProtocolError(f"subscription {message.subscription!r}: {reason}"))

@@ -172,6 +172,8 @@ def test_the_first_reason_stays() -> None:
 def test_notifications_must_be_without_a_gap() -> None:
     session = Session()
     session.open_inbox("a", 10)
+    correlation, _ = session.request(lambda n: Subscribe(n, "a", "cayuga", "every S", None, None, None, 10))
+    session.receive(encode(Subscribed(correlation, "a", False, False)))
     session.receive(encode(Notifications(0, "a", 1, (b"x", b"y"))))
     assert session.lost is None
     session.receive(encode(Notifications(0, "a", 4, (b"z",))))
@@ -241,6 +243,34 @@ def test_notifications_for_what_was_given_up_are_dropped() -> None:
     )
     pair.publish(3)
     assert pair.take("a") == 3
+
+
+def test_what_is_on_the_way_to_one_that_was_given_up_is_not_for_the_next_of_its_name() -> None:
+    pair = Pair()
+    pair.subscribe("a", 10)
+    _, publish = pair.session.request(lambda n: Publish(n, "S", (1, 2), ((), ()), None, None))
+    pair.send(publish)
+    pair.session.close_inbox("a")
+    # A subscribing that was not waited for to the end, and one that is.
+    for waited in (False, True):
+        correlation, unsubscribe = pair.session.request(lambda n: Unsubscribe(n, "a"))
+        pair.session.abandon(correlation)
+        pair.send(unsubscribe)
+        pair.session.open_inbox("a", 10)
+        correlation, subscribe = pair.session.request(
+            lambda n: Subscribe(n, "a", "cayuga", "every S", None, None, None, 10)
+        )
+        pair.send(subscribe)
+        if not waited:
+            pair.session.abandon(correlation)
+            pair.session.close_inbox("a")
+        event = partial(Publish, stream="S", times=(3 + waited,), rows=((),), ids=None, starts=None)
+        _, publish = pair.session.request(event)
+        pair.send(publish)
+    pair.exchange()
+    assert pair.session.lost is None
+    assert isinstance(pair.session.answer(correlation), Subscribed)
+    assert [pair.take("a"), pair.take("a")] == [4, None]
 
 
 @given(
