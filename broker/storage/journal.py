@@ -250,6 +250,11 @@ class Journal:
         names = [*(extent.name for extent in self._sealed), self._segment.name]
         return entries(self._files, [(name, self._heads[name]) for name in names], after, until)
 
+    def check(self) -> None:
+        """Read every record that is kept. Raises Damaged. O(bytes)."""
+        for _ in self.read(self.first - 1):
+            pass
+
     def before(self, time: int) -> int:
         """The position behind which the records of this time and later are, among those kept. O(a segment)."""
         at = bisect_left([extent.last_time for extent in self._sealed], time)

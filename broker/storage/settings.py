@@ -18,6 +18,9 @@ from .retention import Retention
 
 Fsync: TypeAlias = Literal["always", "interval", "os"]
 FSYNC: Final[tuple[Fsync, ...]] = get_args(Fsync)
+Check: TypeAlias = Literal["all", "needed"]
+CHECK: Final[tuple[Check, ...]] = get_args(Check)
+"""At the start: every record that is kept, or those that are replayed."""
 _LENGTH_MAX: Final = 2**32 - 1
 
 
@@ -42,9 +45,13 @@ class Durability:
 
     retention: Retention = field(default_factory=Retention)
 
+    check: Check = "all"
+
     def __post_init__(self) -> None:
         if self.fsync not in FSYNC:
             raise DefinitionError(f"fsync: expected one of {', '.join(FSYNC)}, found {shown(self.fsync)}")
+        if self.check not in CHECK:
+            raise DefinitionError(f"check: expected one of {', '.join(CHECK)}, found {shown(self.check)}")
         for name in ("interval", "segment_bytes", "growth_bytes", "record_bytes"):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= _LENGTH_MAX:

@@ -88,6 +88,8 @@ class Store:
 
     def recover(self, state: State) -> Recovery:
         """Bring a new state to where the journal ends. Raises Damaged."""
+        if self._settings.check == "all":
+            self.journal.check()
         recovery = recover(self._files, self.journal, state)
         for position, name in checkpoints(self._files):
             if position > recovery.checkpoint:

@@ -57,12 +57,12 @@ def sample(seed: int, records: int = 25, checkpoints: tuple[int, ...] = ()) -> S
     return Sample(files.contents(), tuple(chains))
 
 
-def outcome(whole: Sample, contents: dict[str, bytes]) -> str:
+def outcome(whole: Sample, contents: dict[str, bytes], settings: Durability = SETTINGS) -> str:
     """`refused`, `whole` or `shorter`; AssertionError for anything else."""
     files = SimulatedFiles.holding(contents)
     ledger = Ledger()
     try:
-        store = Store(files, IDENTITY, SETTINGS, 5_000)
+        store = Store(files, IDENTITY, settings, 5_000)
         recovery = store.recover(ledger)
     except Damaged as error:
         names_its_place = str(error).startswith((*whole.contents, "expected a checkpoint"))

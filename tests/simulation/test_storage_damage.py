@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import settings
-from simulation.storage_damage import Sample, cut, flip, flips, sample
+from simulation.storage_damage import SETTINGS, Sample, cut, flip, flips, outcome, sample
 
 FLIPS = 20 * settings().max_examples
 
@@ -67,3 +68,18 @@ def test_turned_bits_are_never_passed_over(journal: Sample, saved: Sample) -> No
 def test_every_bit_of_a_checkpoint_is_guarded(saved: Sample) -> None:
     name = max(name for name in saved.contents if name.endswith(".checkpoint"))
     assert {flip(saved, name, bit) for bit in range(0, 8 * len(saved.contents[name]), 3)} == {"whole"}
+
+
+def test_every_bit_of_a_segment_is_guarded_also_before_the_checkpoint_that_a_start_needs(saved: Sample) -> None:
+    older = sorted(name for name in saved.contents if name.endswith(".journal") and name != saved.last_segment)
+    assert older
+    for name in older:
+        assert {flip(saved, name, bit) for bit in range(0, 8 * len(saved.contents[name]), 3)} == {"refused"}
+
+
+def test_what_a_start_does_not_need_is_not_read_where_that_was_chosen(saved: Sample) -> None:
+    first = min(name for name in saved.contents if name.endswith(".journal"))
+    content = bytearray(saved.contents[first])
+    content[len(content) // 2] ^= 1
+    needed = replace(SETTINGS, check="needed")
+    assert outcome(saved, {**saved.contents, first: bytes(content)}, needed) == "whole"
