@@ -142,23 +142,28 @@ class Keeper:
 
     def _begin(self, now: int) -> None:
         self._begun = time.monotonic()
-        try:
-            saved = self._way.begin(self.history)
-        except Exception:
-            # A mistake of ours costs the checkpoint and not the broker: the journal has everything.
-            LOG.exception("the state could not be saved, which is a mistake in the broker")
-            self._store.unsaved_bytes = 0  # again after as many
-            self._refused += 1
-            return
+        saved = self._said(self._way)
         held = time.monotonic() - self._begun
         self._rest_until = self._begun + held + REST * held
         self._held_microseconds = int(held * 1_000_000)
         self._given = False
+        if saved is None:
+            return
         self._writing = self._store.begin_checkpoint(saved, now)
         if self._writing is None:
             saved.discard()
         else:
             self._saved = saved
+
+    def _said(self, way: Saving) -> Saved | None:
+        """A mistake of ours costs the checkpoint and not the broker: the journal has everything."""
+        try:
+            return way.begin(self.history)
+        except Exception:
+            LOG.exception("the state could not be saved, which is a mistake in the broker")
+            self._store.unsaved_bytes = 0  # again after as many
+            self._refused += 1
+            return None
 
     def _end(self, writing: Writing) -> None:
         saved, self._saved, self._writing = self._saved, None, None
@@ -194,11 +199,11 @@ class Keeper:
 
         Where the end has come in the middle of a batch, the next start replays all of it.
         """
-        try:
-            if whole and self._savable():
-                self._store.checkpoint(self.history, now)
-        except StorageFull as error:
-            say(logging.WARNING, "no checkpoint", reason=str(error))
+        saved = self._said(InLoop()) if whole else None  # nobody is served any more
+        writing = None if saved is None else self._store.begin_checkpoint(saved, now)
+        if writing is not None:
+            writing.run()
+            self._end(writing)
         self._store.close()
 
     def abandon(self) -> None:
@@ -218,14 +223,6 @@ class Keeper:
         saved, self._saved = self._saved, None
         if saved is not None:
             saved.discard()
-
-    def _savable(self) -> bool:
-        try:
-            self.history.save()
-        except Exception:
-            LOG.exception("the state could not be saved, which is a mistake in the broker")
-            return False
-        return True
 
     def statistics(self) -> dict[str, Any]:
         """Of the journal, and of what waits for it."""
