@@ -54,7 +54,7 @@ WHERE partition_contiguity({ROW}) {{ [station] AND {" AND ".join(f"{name}.hot = 
 OUTPUT nonoverlap
 '''
 """
-COUNTED: Final = SUBSCRIPTIONS.partition("[subscriptions.apart]")[0] + "forecast = { within = 10, context = %s }\n"
+COUNTED: Final = SUBSCRIPTIONS.partition("[subscriptions.apart]")[0] + 'forecast = { within = 10, context = %s }\n'
 
 
 def prepared(walk: Any, folder: Path, until: int | None = None) -> History:

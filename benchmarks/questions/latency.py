@@ -61,7 +61,10 @@ def _asked(effort: Effort, say: Say, forms: list[Build]) -> dict[str, Any]:
 
 def summary(repetitions: list[dict[str, Any]]) -> dict[str, Any]:
     """The spreads of a case's figures, and of the processors that each process has used, by part of the run."""
-    figures = {figure: asdict(Spread.of(each[figure] for each in repetitions)) for figure in FIGURES}
+    figures = {
+        figure: asdict(Spread.of(each[figure] for each in repetitions))
+        for figure in FIGURES
+    }
     return figures | {
         part: {who: asdict(Spread.of(each[part][who] for each in repetitions)) for who in PROCESSES} for part in CPU
     }

@@ -15,7 +15,7 @@ LINES_MAX = 400
 FORBIDDEN_NAMES = {"utils", "util", "misc", "manager", "factory", "helpers", "helper", "base", "types", "common"}
 FORBIDDEN_IMPORTS = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle"}
 FORBIDDEN_CALLS = {"eval", "exec"}
-HALVES = ("TODO", "FIXME", "XXX", "NotImplementedError")  # so that this file does not find itself
+HALVES = ("TO" "DO", "FIX" "ME", "XX" "X", "NotImplemented" "Error")  # so that this file does not find itself
 UNFINISHED = re.compile("|".join(rf"\b{word}\b" for word in HALVES))
 SKIPPED = {"skip", "skipif", "xfail", "importorskip"}
 # Time and chance come in as parameters everywhere below broker/server.

@@ -68,7 +68,7 @@ def written(folder: Path, name: str, text: str | bytes) -> Files:
 def test_csv_with_its_bad_records(tmp_path: Path) -> None:
     text = (
         "\ufefftime,name,price,volume,open,other\r\n"
-        "5,IBM,1.5,,true,\r\n"
+        '5,IBM,1.5,,true,\r\n'
         "\r\n"
         '2024-05-01T09:30:00Z,"a ""b""\n, c", 2 ,7,,x\r\n'
         "x,IBM,1,1,true,\r\n"

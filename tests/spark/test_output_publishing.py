@@ -118,7 +118,9 @@ publication.publish(sys.argv[1], sys.argv[3], write)
 
 
 def run(out: Path, where: str, digest: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", DRIVER, str(out), where, digest], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(out), where, digest], stdout=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.parametrize("where", ["write", "sync", "current", "replace"])

@@ -103,7 +103,7 @@ def test_no_format_shows_control_or_direction_characters(graph: Graph) -> None:
 @given(graphs())
 def test_dot_has_one_statement_a_line_and_every_quote_closed(graph: Graph) -> None:
     string = r'"(?:[^"\\]|\\["\\n])*"'
-    value = rf"(?:{string}|[\w]+)"
+    value = rf'(?:{string}|[\w]+)'
     attributes = rf"\[\w+={value}(?:, \w+={value})*\]"
     statement = re.compile(rf"digraph automata \{{|\}}|  (?:graph|node|edge|n\d+(?: -> n\d+)?) {attributes}")
     lines = draw(graph, "dot").splitlines()

@@ -50,7 +50,9 @@ def test_conditions_are_listed_with_their_case() -> None:
         "time condition t(b) - t(a) > 1 s: case 1, both in one machine; tested by master",
     ]
     apart = machines("a, b: ty = '1'\nMATCH (a OR b) @(t(b) - t(a) < 5 min)")
-    assert machine_lines(apart)[1] == ("time condition t(b) - t(a) < 5 min: never tested: no match takes both branches")
+    assert machine_lines(apart)[1] == (
+        "time condition t(b) - t(a) < 5 min: never tested: no match takes both branches"
+    )
 
 
 def test_figure_5_is_drawn() -> None:

@@ -197,7 +197,7 @@ def test_explain_draws(folder: Path, capsys: pytest.CaptureFixture[str], format:
         (STREAM + subscription("SELECT * FROM FILTER{" + "(" * 10_000 + "1" + ")" * 10_000 + "}(Stock)"), "100 levels"),
         (STREAM + subscription("SELECT * FROM FILTER{price > " + "1" * 10_000_000 + "}(Stock)"), "subscription 'q'"),
         (STREAM + subscription("x").replace("cayuga", "afa"), "language 'afa' is not supported yet"),
-        (STREAM + subscription("Stock", "a") + "forecast = { within = 0 }\n", "forecast: within: expected a number"),
+        (STREAM + subscription("Stock", "a") + 'forecast = { within = 0 }\n', "forecast: within: expected a number"),
     ],
     ids=lambda text: text[-40:].strip(),
 )
@@ -361,5 +361,7 @@ def test_run_loads_neither_sockets_nor_terminals_nor_arrow(folder: Path) -> None
     )
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     command = [sys.executable, "-c", text]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=True, timeout=60)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=environment, check=True, timeout=60
+    )
     assert done.stdout.splitlines()[-1] == "[]"

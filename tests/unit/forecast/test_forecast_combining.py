@@ -74,7 +74,9 @@ def test_a_sequence_is_that_of_the_chains_end_to_end(one: Chain, other: Chain) -
     assert in_sequence(curves) == pytest.approx([expected.within(0, n) for n in range(N + 1)], abs=1e-12)
 
 
-curves_of_one_length = st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5).map(sorted), min_size=1, max_size=4)
+curves_of_one_length = st.lists(
+    st.lists(st.floats(0, 1), min_size=5, max_size=5).map(sorted), min_size=1, max_size=4
+)
 
 
 @given(curves_of_one_length)

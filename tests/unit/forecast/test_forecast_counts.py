@@ -159,7 +159,7 @@ DAMAGED = [
     ("[" * 100_000, "m.json: not a model: its numbers are too long or its nesting too deep"),
     ('{"format": ' + "9" * 5000 + "}", "m.json: not a model: its numbers are too long or its nesting too deep"),
     ("[]", "m.json: expected an object, found a list"),
-    ('{"format": "parquet"}', 'm.json: expected "format": "foretell-model", found string \'parquet\''),
+    ('{"format": "parquet"}', "m.json: expected \"format\": \"foretell-model\", found string 'parquet'"),
     ('{"format": "foretell-model", "version": 2}', 'm.json: expected "version": 1, found int 2'),
 ]
 

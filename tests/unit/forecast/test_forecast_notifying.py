@@ -131,7 +131,9 @@ def test_notices_and_outcomes_are_those_of_the_definition(
         below_before = not expected.probabilities or expected.probabilities[-1] <= THRESHOLD
         expected.probabilities.append(probability)
         if probability > THRESHOLD and below_before and expected.open_since is None:
-            assert found == Forecast(forecast_id("s", run, clock), run, clock, clock + WITHIN, number, probability, 2)
+            assert found == Forecast(
+                forecast_id("s", run, clock), run, clock, clock + WITHIN, number, probability, 2
+            )
             made.append(found.id)
             expected.open_since = clock
         else:
@@ -142,7 +144,9 @@ def test_notices_and_outcomes_are_those_of_the_definition(
 
 
 @given(st.lists(events, max_size=60), st.sets(st.integers(0, 60), max_size=4))
-def test_every_prediction_gets_its_outcome(happened: list[tuple[str | int, float, bool]], saved: set[int]) -> None:
+def test_every_prediction_gets_its_outcome(
+    happened: list[tuple[str | int, float, bool]], saved: set[int]
+) -> None:
     pending = Pending()
     clocks: dict[str | int, int] = {}
     made: dict[str | int, list[tuple[int, float]]] = {}
