@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -68,11 +70,16 @@ def prepare(folder: Path, subscriptions: int, each: int) -> int:
 
 
 def measure(job: dict[str, Any]) -> dict[str, float]:
-    """Of one broker, that is ended afterwards; the journal is left one checkpoint further."""
-    folder = Path(job["folder"])
-    config = folder / f"{job['way']}.toml"
+    """Of one broker, on a copy of the journal; both are gone afterwards."""
+    with tempfile.TemporaryDirectory(dir=job["folder"]) as folder:
+        shutil.copytree(Path(job["folder"]) / "data", Path(folder) / "data")
+        return _measured(Path(folder), job["way"])
+
+
+def _measured(folder: Path, way: str) -> dict[str, float]:
+    config = folder / "broker.toml"
     config.write_text(
-        f'[limits]\nresume_seconds = 3_600\n[journal]\npath = "data"\nfsync = "os"\ncheckpoint = "{job["way"]}"\n'
+        f'[limits]\nresume_seconds = 3_600\n[journal]\npath = "data"\nfsync = "os"\ncheckpoint = "{way}"\n'
         f"checkpoint_bytes = {CHECKPOINT_BYTES}\n",
         encoding="utf-8",
     )

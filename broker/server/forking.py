@@ -33,6 +33,7 @@ NICENESS: Final = 10
 
 _NAME: Final = ctypes.create_string_buffer(b"foretell copy")  # as `top` shows it; 15 characters at most
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # prctl.h
+_OPEN_FILES: Final = "/proc/self/fd"
 _STANDARD_ERROR: Final = 2
 _REASON_BYTES_MAX: Final = 1_000
 
@@ -45,7 +46,8 @@ class CopyFailed(Exception):
 
 def possible() -> bool:
     """Whether this system has what is needed."""
-    return sys.platform == "linux" and hasattr(os, "fork") and hasattr(os, "memfd_create") and _prctl() is not None
+    named = hasattr(os, "fork") and hasattr(os, "memfd_create")
+    return sys.platform == "linux" and named and _prctl() is not None and os.path.isdir(_OPEN_FILES)
 
 
 @final
@@ -164,7 +166,7 @@ def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileI
 
 
 def _close_all_but(*kept: int) -> None:
-    for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:
+    for descriptor in [int(name) for name in os.listdir(_OPEN_FILES)]:
         if descriptor not in kept:
             with suppress(OSError):  # the listing's own
                 os.close(descriptor)
@@ -172,8 +174,8 @@ def _close_all_but(*kept: int) -> None:
 
 def _step_back() -> None:
     """The parent comes first: for processors, and for what is left of the memory."""
-    os.nice(NICENESS)
     with suppress(OSError):
+        os.nice(NICENESS)
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
         os.write(descriptor, b"1000")
         os.close(descriptor)
