@@ -35,6 +35,8 @@
     interval = "50 ms"
     segment_bytes = 67_108_864
     checkpoint_bytes = 16_777_216          # of records, after which the state is saved
+    check = "all"                          # at the start: all records that are kept, or those that are needed
+    checkpoint = "fork"                    # fork: by a copy of the process; loop: while everybody waits
     retain_age = "7 day"                   # absent: whatever its age
     retain_bytes = 10_000_000_000          # absent: whatever the size
 
@@ -53,17 +55,21 @@ from ..events import DefinitionError, EventError, parse_duration, shown, suggest
 from ..kernel import Limits, Quota, User
 from ..kernel.permissions import VERBS
 from ..storage import Durability, Retention
-from ..storage.settings import FSYNC
+from ..storage.settings import CHECK, FSYNC
 from ..wire.keys import checked_key
 from .configuration import DRAIN_MICROSECONDS, LOG_FORMATS, LOG_LEVELS, ServerConfiguration
 from .opening import CHECKPOINT_BYTES, Journalling
+from .saving import WAYS
 from .security.exposure import DEFAULT_ADDRESS
 
 _TOP: Final = (
     "address", "subscriptions", "model", "drain", "io_threads", "security", "users", "quota", "limits", "log",
     "console", "journal",
 )  # fmt: skip
-_JOURNAL: Final = ("path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "retain_age", "retain_bytes")
+_JOURNAL: Final = (
+    "path", "fsync", "interval", "segment_bytes", "checkpoint_bytes", "checkpoint", "retain_age", "retain_bytes",
+    "check",
+)  # fmt: skip
 _USER: Final = ("keys", *VERBS, "admin", "quota")
 
 _Numbers = TypeVar("_Numbers", Limits, Quota)
@@ -124,8 +130,14 @@ def _journal(top: _Table, folder: Path) -> Journalling:
             table.duration("retain_age", 1) if "retain_age" in table.values else None,
             table.count("retain_bytes", 1) if "retain_bytes" in table.values else None,
         ),
+        check=table.word("check", default.check, CHECK),  # type: ignore[arg-type]  # one of these words
     )
-    return Journalling(path, durability, table.count("checkpoint_bytes", CHECKPOINT_BYTES))
+    return Journalling(
+        path,
+        durability,
+        table.count("checkpoint_bytes", CHECKPOINT_BYTES),
+        table.word("checkpoint", "fork", WAYS),  # type: ignore[arg-type]  # one of these words
+    )
 
 
 def _users(users: object, quota: Quota) -> dict[str, User]:

@@ -2,8 +2,9 @@
 
 What the kernel sends after a record is held, in order, until that record is safe in the mode that was chosen. Syncs and
 checkpoints are waited for in threads of their own, so that the loop goes on; while one sync is under way, what comes is
-gathered for the next (group commit). The bytes of a checkpoint are made by the loop: that takes a time which grows with
-the state, and so the next one comes after REST times as long at the earliest.
+gathered for the next (group commit). How the bytes of a checkpoint are come by is saving's: whatever the loop stands
+still for it, the next one comes after REST times as long at the earliest, and one that is made beside the loop rests as
+long as it took, so that it takes half of another processor at most. There is one at a time.
 
 Whatever goes wrong with the disk but that it is full ends the broker: nothing is sent any more that is not safe.
 """
@@ -20,8 +21,9 @@ from ..kernel import Record, Send
 from ..storage import StorageFull, Store, Sync
 from ..storage.store import Writing
 from ..wire import Busy
-from .history import History, digest_of
+from .history import History
 from .logs import LOG, say
+from .saving import InLoop, Saved, Saving
 from .worker import Hands, Worker
 
 HELD_MAX: Final = 16_384
@@ -31,7 +33,7 @@ FULL_RETRY_MICROSECONDS: Final = 1_000_000
 """When to try again what a full disk has refused."""
 
 REST: Final = 20
-"""Making checkpoints takes at most one part in so many of the loop's time."""
+"""Checkpoints take at most one part in so many of the loop's time."""
 
 
 @final
@@ -50,6 +52,7 @@ class Keeper:
         checkpoint_bytes: int,
         told: Callable[[], None],
         hands: Callable[[str, Callable[[], None]], Hands] = Worker,
+        saving: Saving | None = None,
     ) -> None:
         self.history: Final = history
         self.durability: Final = durability
@@ -57,10 +60,12 @@ class Keeper:
         self._checkpoint_bytes: Final = checkpoint_bytes
         self._held: deque[tuple[int, Send]] = deque()
         self._sync: Sync | None = None
+        self._way: Final = InLoop() if saving is None else saving
+        self._saved: Saved | None = None
         self._writing: Writing | None = None
         self._given = False
-        self._rest_until = 0.0
-        self._full = 0
+        self._begun = self._rest_until = 0.0
+        self._full = self._made = self._refused = self._held_microseconds = 0
         self._syncing: Final = hands("foretell sync", told)
         self._saving: Final = hands("foretell checkpoint", told)
 
@@ -126,37 +131,57 @@ class Keeper:
         store, writing = self._store, self._writing
         if writing is None:
             if whole and store.unsaved_bytes >= self._checkpoint_bytes and time.monotonic() >= self._rest_until:
-                began = time.monotonic()
-                body = self._body()
-                self._rest_until = began + REST * (time.monotonic() - began)
-                if body is not None:
-                    self._writing = store.begin_checkpoint(body, digest_of, now)
-                self._given = False
-            return
-        if writing.ended:
-            self._writing = None
-            store.settle_checkpoint(writing)
-            if writing.refused is not None:
-                say(logging.WARNING, "no checkpoint", reason=str(writing.refused))
-            elif self._sync is None:
+                self._begin(now)
+        elif writing.ended:
+            self._end(writing)
+            if writing.refused is None and self._sync is None:
                 store.retain({}, now)
         elif not self._given and store.journal.durable >= writing.position:
             self._given = True
             self._saving.give(writing)
 
-    def _body(self) -> bytes | None:
-        """The state's bytes. A mistake of ours costs the checkpoint and not the broker: the journal has everything."""
+    def _begin(self, now: int) -> None:
+        self._begun = time.monotonic()
+        saved = self._said(self._way)
+        held = time.monotonic() - self._begun
+        self._rest_until = self._begun + held + REST * held
+        self._held_microseconds = int(held * 1_000_000)
+        self._given = False
+        if saved is None:
+            return
+        self._writing = self._store.begin_checkpoint(saved, now)
+        if self._writing is None:
+            saved.discard()
+        else:
+            self._saved = saved
+
+    def _said(self, way: Saving) -> Saved | None:
+        """A mistake of ours costs the checkpoint and not the broker: the journal has everything."""
         try:
-            return self.history.save()
+            return way.begin(self.history)
         except Exception:
             LOG.exception("the state could not be saved, which is a mistake in the broker")
             self._store.unsaved_bytes = 0  # again after as many
+            self._refused += 1
             return None
+
+    def _end(self, writing: Writing) -> None:
+        saved, self._saved, self._writing = self._saved, None, None
+        if saved is not None and saved.beside:
+            ended = time.monotonic()
+            self._rest_until = max(self._rest_until, ended + (ended - self._begun))
+        self._store.settle_checkpoint(writing)
+        if writing.refused is None:
+            self._made += 1
+        else:
+            self._refused += 1
+            say(logging.WARNING, "no checkpoint", reason=str(writing.refused))
 
     # ---- the end ----
 
     def finish(self) -> list[Send]:
         """In good order: everything is made durable, whatever the mode; what may be sent then: all that is held."""
+        self._stop_saving()
         self.release_threads()
         if self._sync is not None:
             sync, self._sync = self._sync, None
@@ -174,15 +199,16 @@ class Keeper:
 
         Where the end has come in the middle of a batch, the next start replays all of it.
         """
-        try:
-            if whole and self._body() is not None:
-                self._store.checkpoint(self.history, now)
-        except StorageFull as error:
-            say(logging.WARNING, "no checkpoint", reason=str(error))
+        saved = self._said(InLoop()) if whole else None  # nobody is served any more
+        writing = None if saved is None else self._store.begin_checkpoint(saved, now)
+        if writing is not None:
+            writing.run()
+            self._end(writing)
         self._store.close()
 
     def abandon(self) -> None:
         """Not in good order: nothing is written any more, others are let in."""
+        self._stop_saving()
         self.release_threads()
         self._held.clear()
         self._store.abandon()
@@ -192,6 +218,19 @@ class Keeper:
         self._syncing.close()
         self._saving.close()
 
+    def _stop_saving(self) -> None:
+        """What is made beside the loop is not waited for: at the end the state is saved anew, or not any more."""
+        saved, self._saved = self._saved, None
+        if saved is not None:
+            saved.discard()
+
     def statistics(self) -> dict[str, Any]:
         """Of the journal, and of what waits for it."""
-        return {**self._store.statistics(), "held": len(self._held), "refused_full": self._full}
+        return {
+            **self._store.statistics(),
+            "held": len(self._held),
+            "refused_full": self._full,
+            "checkpoints_made": self._made,
+            "checkpoints_refused": self._refused,
+            "checkpoint_held_microseconds": self._held_microseconds,
+        }

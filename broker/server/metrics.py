@@ -39,6 +39,8 @@ _GROWING: Final = frozenset(
         ("loop", "keys_denied"),
         ("journal", "syncs"),
         ("journal", "refused_full"),
+        ("journal", "checkpoints_made"),
+        ("journal", "checkpoints_refused"),
     )
 )
 _MICROSECONDS: Final = 1_000_000

@@ -20,6 +20,7 @@ from ..kernel import Record
 from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
 from ..storage import Durability, Folder, Recovery, StorageError, Store
 from .history import History
+from .saving import Way
 
 CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
 _IDENTITY_BYTES: Final = 16
@@ -29,11 +30,15 @@ _DIGEST_BYTES: Final = 16
 @final
 @dataclass(frozen=True, slots=True)
 class Journalling:
-    """Where and how a broker keeps its journal. `checkpoint_bytes`: of records, between checkpoints."""
+    """Where and how a broker keeps its journal.
+
+    `checkpoint_bytes`: of records, between checkpoints; `checkpoint`: how the state is saved then.
+    """
 
     path: Path
     durability: Durability = field(default_factory=Durability)
     checkpoint_bytes: int = CHECKPOINT_BYTES
+    checkpoint: Way = "fork"
 
 
 def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) -> tuple[Store, History, Recovery]:

@@ -22,6 +22,7 @@ from .keeping import Keeper
 from .logs import open_log, say
 from .loop import Broker, MakeKeeper, wall_clock
 from .opening import Journalling, opened
+from .saving import saving
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -113,7 +114,8 @@ def _recovered(
         say(logging.WARNING, "recovery", remark=remark)
 
     def keeping(wake: Callable[[], None]) -> Keeper:
-        return Keeper(store, history, journal.durability.told(), journal.checkpoint_bytes, wake)
+        way = saving(journal.checkpoint)
+        return Keeper(store, history, journal.durability.told(), journal.checkpoint_bytes, wake, saving=way)
 
     return history.engine, keeping, f"{_told(journal)}: {told}"
 

@@ -11,8 +11,8 @@ waits for the disk. Effects are held back until `safe` has reached the last reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, final
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, final
 
 from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
@@ -26,35 +26,49 @@ from .segments import segment_names
 from .settings import Durability
 
 
+class Said(Protocol):
+    """What a state says of itself at one moment; it may still be in the making."""
+
+    def take(self) -> tuple[bytes, bytes]:
+        """Its digest (32 bytes) and its bytes, once, in any thread; waits for them. Raises what keeps it from them."""
+
+
 @final
 class Writing:
     """A checkpoint to be written: `run` may be called in another thread, once; then Store.settle_checkpoint in its own.
 
     Not before `journal.durable` has reached `position`: a checkpoint must not know what the journal may yet forget.
-    `refused`: why there is none, where nothing has changed: no room, or a state whose digest cannot be made.
+    `refused`: why there is none, where nothing has changed: no room, or a state that could not be had.
     """
 
-    __slots__ = ("_digest", "_files", "_made", "ended", "error", "position", "refused")
+    __slots__ = ("_files", "_identity", "_said", "_time", "ended", "error", "position", "refused")
 
-    def __init__(self, files: Files, made: Checkpoint, digest: Callable[[bytes], bytes]) -> None:
+    def __init__(self, files: Files, identity: bytes, position: int, time: int, said: Said) -> None:
         self._files = files
-        self._made = made
-        self._digest = digest
-        self.position: Final = made.position
+        self._identity = identity
+        self._time = time
+        self._said = said
+        self.position: Final = position
         self.ended = False
         self.error: OSError | None = None
         self.refused: Exception | None = None
 
     def run(self) -> None:
-        made = self._made
         try:
-            digest = self._digest(made.body)
-            checkpoints_of.write(self._files, Checkpoint(made.identity, made.position, made.time, digest, made.body))
+            made = Checkpoint(self._identity, self.position, self._time, *self._said.take())
+        except Exception as error:  # whatever it is, the disk is as it was
+            self.refused = error
+        else:
+            self._write(made)
+        self.ended = True
+
+    def _write(self, made: Checkpoint) -> None:
+        try:
+            checkpoints_of.write(self._files, made)
         except OSError as error:
             self.error = error
         except Exception as error:  # also a mistake of ours: whoever waits has to learn of it
             self.refused = error
-        self.ended = True
 
 
 @final
@@ -143,17 +157,16 @@ class Store:
         self._checkpoints = [position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
         return made
 
-    def begin_checkpoint(self, body: bytes, digest: Callable[[bytes], bytes], now: int) -> Writing | None:
+    def begin_checkpoint(self, said: Said, now: int) -> Writing | None:
         """The same in two parts: what is to be run when `journal.durable` is as far as the journal is now.
 
-        `body`: what the state has said of itself just now; `digest` makes its digest of that. None if there is one at
-        this position already.
+        `said`: what the state says of itself at this moment. None if there is one at this position already.
         """
         position = self.journal.position
         self.unsaved_bytes = 0
         if self._checkpoints[:1] == [position]:
             return None
-        return Writing(self._files, Checkpoint(self.journal.identity, position, now, b"", body), digest)
+        return Writing(self._files, self.journal.identity, position, now, said)
 
     def settle_checkpoint(self, writing: Writing) -> None:
         """Take note of the end of what `begin_checkpoint` has handed out. Raises StorageFailed where it failed."""

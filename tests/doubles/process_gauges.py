@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,17 @@ def peak_kilobytes(process: int) -> int:
 def open_files(process: int) -> int:
     """Files, sockets and the like."""
     return len(os.listdir(f"/proc/{process}/fd"))
+
+
+def children(process: int) -> list[int]:
+    """The processes that it has begun and that have not ended, or not been waited for."""
+    found: list[int] = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):  # it may end meanwhile
+            _, _, rest = Path(f"/proc/{name}/stat").read_text().rpartition(")")
+            if int(rest.split()[1]) == process:
+                found.append(int(name))
+    return sorted(found)
 
 
 def comes_true(condition: Callable[[], bool], seconds: float = WAIT_SECONDS_MAX) -> bool:

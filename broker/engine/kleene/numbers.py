@@ -182,7 +182,11 @@ class Numbers(Cell):
             current = self.owners if self.family is None else self.family.members
             kept = [plain for at, plain in enumerate(self.plain) if not current or self.owners[at] in current]
             return [True, [plain.dump(archive) for plain in kept]]
-        return [False, self.page.dump(), self.firsts_alive()]
+        firsts = self.firsts_alive()
+        page = self.page
+        # Not what is before them: how much of that is still there is no part of what will be found.
+        oldest = firsts[0] if firsts else page.base + len(page.items)
+        return [False, page.dump(oldest), firsts]
 
     def load(self, data: Any, restored: Restored) -> None:
         if data[0]:

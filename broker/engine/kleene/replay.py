@@ -96,8 +96,11 @@ class Page:
                 taken.append(int(i))
         return taken, slots
 
-    def dump(self) -> list[Any]:
-        return [int(self.base), self.items, [list(row) for row in self.rows], [int(t) for t in self.times], self.takes]
+    def dump(self, oldest: i64) -> list[Any]:
+        """What there is from that number on."""
+        at = oldest - self.base
+        rows, times = [list(row) for row in self.rows[at:]], [int(time) for time in self.times[at:]]
+        return [int(oldest), self.items[at:], rows, times, self.takes[at:]]
 
     def load(self, data: Any) -> None:
         self.base, items, rows, times, takes = data

@@ -171,6 +171,11 @@ def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
     assert found.journal.path == tmp_path / "data"
     assert found.journal.durability.told() == "interval 5000us"
     assert (found.journal.durability.retention.age, found.journal.durability.retention.size) == (7_200_000_000, 9)
+    assert (found.journal.checkpoint, found.journal.checkpoint_bytes) == ("fork", 16_777_216)
+    text = configuration(Path("data"), 'checkpoint = "loop"\ncheckpoint_bytes = 7')
+    other = read_configuration(text, "f.toml").journal
+    assert other is not None
+    assert (other.checkpoint, other.checkpoint_bytes) == ("loop", 7)
     assert check(found).endswith(f", journal in {tmp_path / 'data'}, fsync interval 5000us")
     assert check(ServerConfiguration()).endswith("0 subscriptions")
 
@@ -180,6 +185,7 @@ def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
     [
         ("[journal]\n", "f.toml: journal.path: expected the path of a folder, found none"),
         ('[journal]\npath = "d"\nfsync = "alway"', "f.toml: journal.fsync: expected one of always, interval, os"),
+        ('[journal]\npath = "d"\ncheckpoint = "for"', "f.toml: journal.checkpoint: expected one of fork, loop, found"),
         ('[journal]\npath = "d"\nfsnc = 1', "f.toml: unknown key 'journal.fsnc'; did you mean 'fsync'?"),
         ('[journal]\npath = "d"\nsegment_bytes = 0', "f.toml: journal.segment_bytes: expected a whole number"),
         ('[journal]\npath = "d"\nretain_age = "9 y"', "f.toml: journal.retain_age: "),

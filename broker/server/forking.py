@@ -1,0 +1,195 @@
+"""Law: a copy of this process that makes some bytes and ends; nothing here knows what the bytes are.
+
+The copy has the memory of one moment, and goes on while its parent does something else. It hands over what it has made
+through a file without a name that lies in memory, and ends with its parent, however that ends.
+
+To fork beside other threads is safe here because of what the copy does not do. Whatever another thread held locked at
+that moment stays locked in the copy for ever: so it logs nothing, uses no socket, loads no module, and never comes back
+into its parent's stack: no `finally`, no exit handler, no other thread is run. What it does use is safe: the
+interpreter's own locks were held by whoever forked or are made anew, and glibc's malloc looks after its own. It blocks
+all signals, as the handlers would wake its parent, and closes all files but its own: among them are the sockets, and
+the lock of the journal's folder, which others may have as soon as the parent is gone.
+
+If memory runs out, the system ends the copy first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import io
+import os
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final, NoReturn, final
+
+NICENESS: Final = 10
+"""The copy's, beside its parent's: on one processor a tenth of it, while the parent needs the rest."""
+
+_NAME: Final = ctypes.create_string_buffer(b"foretell copy")  # as `top` shows it; 15 characters at most
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # prctl.h
+_OPEN_FILES: Final = "/proc/self/fd"
+_STANDARD_ERROR: Final = 2
+_REASON_BYTES_MAX: Final = 1_000
+
+Work = Callable[[], Iterable[bytes]]
+
+
+class CopyFailed(Exception):
+    """The copy has made nothing; why, in one line."""
+
+
+def possible() -> bool:
+    """Whether this system has what is needed."""
+    named = hasattr(os, "fork") and hasattr(os, "memfd_create")
+    return sys.platform == "linux" and named and _prctl() is not None and os.path.isdir(_OPEN_FILES)
+
+
+@final
+class Forked:
+    """A copy of this process, which does its work from now on, and of which there may be one at a time.
+
+    Raises OSError where the system gives no process or no memory for it. To be constructed by the thread that lives
+    longest: a copy ends with the thread that it was forked by.
+    """
+
+    def __init__(self, work: Work) -> None:
+        control = _prctl()
+        self._lock: Final = threading.Lock()
+        self._status: int | None = None
+        file = io.FileIO(os.memfd_create("foretell"), "r+")
+        parent = os.getpid()
+        _expect_to_fork_beside_threads()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            self._process: Final = os.fork()
+            if self._process == 0:
+                _be_the_copy(parent, control, file, work)
+        except BaseException:
+            file.close()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._file: io.FileIO | None = file
+
+    @property
+    def process(self) -> int:
+        """Its number."""
+        return self._process
+
+    def result(self) -> io.FileIO:
+        """What it has made, from the beginning on; to be closed. Once, from any thread; waits for the copy's end.
+
+        Raises CopyFailed, and OSError.
+        """
+        with self._lock:
+            file, self._file = self._file, None
+        status = os.waitstatus_to_exitcode(self._reap())
+        if file is None:
+            raise CopyFailed("it was not waited for")
+        file.seek(0)
+        if status == 0:
+            return file
+        with file:
+            said = file.read(_REASON_BYTES_MAX) or b""
+        if status < 0:
+            raise CopyFailed(f"the copy of the process was ended by signal {-status} ({signal.strsignal(-status)})")
+        raise CopyFailed(said.decode("utf-8", "replace") or f"the copy of the process ended with status {status}")
+
+    def discard(self) -> None:
+        """End it, if it has not ended; nothing of it is left. From any thread, also beside `result`."""
+        with self._lock:
+            file, self._file = self._file, None
+            if self._status is None:
+                os.kill(self._process, signal.SIGKILL)
+        self._reap()
+        if file is not None:
+            file.close()
+
+    def _reap(self) -> int:
+        # First it is only looked at: until it is reaped, within the lock, its number is nobody else's.
+        with suppress(ChildProcessError):
+            os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOWAIT)
+        with self._lock:
+            if self._status is None:
+                _, self._status = os.waitpid(self._process, 0)
+            return self._status
+
+
+def _prctl() -> Callable[..., int] | None:
+    try:
+        control = ctypes.CDLL(None).prctl
+    except (AttributeError, OSError):
+        return None
+    control.argtypes, control.restype = (ctypes.c_int, *[ctypes.c_ulong] * 4), ctypes.c_int
+    found: Callable[..., int] = control
+    return found
+
+
+def _expect_to_fork_beside_threads() -> None:
+    """From 3.12 on Python warns of it. Here it is meant, for the reasons above; anywhere else the warning stays.
+
+    Set for each fork, as others may have changed the filters; one that is there already is only moved to the front.
+    """
+    warnings.filterwarnings("ignore", r".*use of fork\(\) may lead", DeprecationWarning, re.escape(__name__))
+
+
+# ---- within the copy ----
+
+
+def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work) -> NoReturn:
+    status = 1
+    try:
+        gc.disable()  # a collection would touch, and so copy, all memory that there is
+        signal.set_wakeup_fd(-1)
+        if control is not None:
+            control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            control(_PR_SET_NAME, ctypes.addressof(_NAME), 0, 0, 0)
+        if os.getppid() == parent:  # else it was gone before it could be said
+            _close_all_but(_STANDARD_ERROR, file.fileno())
+            _step_back()
+            for piece in work():
+                _write(file, piece)
+            status = 0
+    except BaseException as error:
+        with suppress(BaseException):
+            file.seek(0)
+            file.truncate()
+            _write(file, _reason(error).encode()[:_REASON_BYTES_MAX])
+    finally:
+        os._exit(status)
+
+
+def _close_all_but(*kept: int) -> None:
+    for descriptor in [int(name) for name in os.listdir(_OPEN_FILES)]:
+        if descriptor not in kept:
+            with suppress(OSError):  # the listing's own
+                os.close(descriptor)
+
+
+def _step_back() -> None:
+    """The parent comes first: for processors, and for what is left of the memory."""
+    with suppress(OSError):
+        os.nice(NICENESS)
+        descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(descriptor, b"1000")
+        os.close(descriptor)
+
+
+def _write(file: io.FileIO, piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _reason(error: BaseException) -> str:
+    """In one line, with its place; nothing is read from files for it."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place, trace = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
+    return " ".join(f"{type(error).__name__}: {error}{place}".split())
