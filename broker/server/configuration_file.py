@@ -5,7 +5,7 @@
     model = "model.json"                   # what forecasts begin with: counted before
     drain = "5 s"                          # how long a broker that is told to stop delivers what waits
 
-    io_threads = 1                         # that read and write the connections; two where strangers come by thousands
+    io_threads = 1                         # that read and write the connections; four where strangers come by thousands
 
     [security]
     keys = "broker.keys"                   # by `foretell keygen`; beside this file
