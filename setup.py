@@ -160,7 +160,7 @@ def given_up(reason: object) -> None:
 
 
 def extensions() -> list[Extension]:
-    """The generated C sources; none if it cannot or need not be compiled. Takes some 20 s."""
+    """The generated C sources; none if it cannot or need not be compiled. To compile them takes minutes."""
     if PURE or not BUILDS:
         return []
     try:

@@ -213,7 +213,7 @@ class Session:
             case Failure(0):
                 self.lose(remote_error(message))
             case Welcome(session=token, batches=batches):
-                self.batches = batches
+                self.batches = max(1, batches)  # a broker that says none could not be published to
                 if self.token is not None:
                     self.token = token
                 self._answered(message)

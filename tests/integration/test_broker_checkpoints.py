@@ -85,6 +85,13 @@ def saving(broker: BrokerProcess) -> int:
     return copy
 
 
+def copying(broker: BrokerProcess) -> int:
+    """A few batches, and the number of the copy that is held at work on their checkpoint."""
+    with Client(broker.address, PATIENCE) as client:
+        publish(client, 0, 5)
+        return saving(broker)
+
+
 def journal(client: Client, name: str) -> int:
     return int(client.statistics()["journal"][name])
 
@@ -155,9 +162,7 @@ def test_while_a_copy_is_at_work_the_broker_serves(tmp_path: Path) -> None:
 
 def test_a_broker_that_is_killed_takes_its_copy_along(tmp_path: Path) -> None:
     with held_broker(tmp_path) as broker:
-        with Client(broker.address, PATIENCE) as client:
-            publish(client, 0, 5)
-            copy = saving(broker)
+        copy = copying(broker)
         broker.process.kill()
         broker.process.wait()
         assert comes_true(lambda: not Path(f"/proc/{copy}").exists())
@@ -187,9 +192,7 @@ def test_a_copy_that_is_killed_costs_this_checkpoint_only(tmp_path: Path) -> Non
 
 def test_a_broker_that_is_told_to_stop_does_not_wait_for_its_copy(tmp_path: Path) -> None:
     with held_broker(tmp_path) as broker:
-        with Client(broker.address, PATIENCE) as client:
-            publish(client, 0, 5)
-            copy = saving(broker)
+        copy = copying(broker)
         broker.process.terminate()
         assert broker.process.communicate(timeout=PATIENCE)[1] == ""
         assert broker.process.returncode == 0

@@ -29,6 +29,7 @@ from broker.wire import (
     Subscribe,
     Subscribed,
     Unsubscribe,
+    Welcome,
     decode,
     encode,
 )
@@ -136,6 +137,13 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_sent() -> None:
     with pytest.raises(LimitExceeded, match="Subscribe takes"):
         session.request(lambda n: Subscribe(n, "a", "cayuga", "x" * 10_000_000, None, None, None, 1))
     assert session.request(Ping)[0] == 1
+
+
+def test_a_broker_that_lets_no_batch_be_under_way_is_sent_one_at_a_time() -> None:
+    session = Session()
+    for told, expected in ((0, 1), (1, 1), (5, 5)):
+        session.receive(encode(Welcome(1, VERSION, "test", 60, batches=told)))
+        assert session.batches == expected
 
 
 @pytest.mark.parametrize(
