@@ -1,32 +1,76 @@
-"""Law: what is compiled, and when. All else about the package is in pyproject.toml.
+"""Law: what is compiled, and how. All else about the package is in pyproject.toml.
 
 A wheel carries the hot modules twice: as Python, which is the reference and what an editable install runs, and compiled
 by mypyc, which is what its users run. Compiling is optional, and all modules are compiled or none: without mypy, a C
 compiler or Python's headers the wheel is pure, and the build says so in one line.
+
+All modules share one library, so that calls between them are direct, and each has a C file of its own: a compiler needs
+little memory, and as many run as there are processors. What was compiled stays in build/native, and a C file is
+compiled again when its text or a header of it has changed: one file after a change inside a function, all of them after
+a new attribute, function or literal, since the files share their declarations and numbers.
 
 FORETELL_PURE=1 does not try; FORETELL_PURE=0 makes failing an error; unset or empty tries.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
-# Hot: executed for each event, run, result or message; and what those call, so that the calls are compiled too.
+# Hot: the inner loops of matching. Compiled with -O2.
 HOT: Final = (
     "broker/algebra/computation.py",
     "broker/algebra/functions.py",
     "broker/algebra/predicate.py",
+    "broker/engine/cells.py",
+    "broker/engine/index/arcs.py",
+    "broker/engine/index/axis.py",
+    "broker/engine/index/columns.py",
+    "broker/engine/index/intervals.py",
+    "broker/engine/index/spaces.py",
+    "broker/engine/kleene/buffer.py",
+    "broker/engine/kleene/cell.py",
+    "broker/engine/kleene/columns.py",
+    "broker/engine/kleene/completions.py",
+    "broker/engine/kleene/gauges.py",
+    "broker/engine/kleene/lanes.py",
+    "broker/engine/kleene/machine.py",
+    "broker/engine/kleene/numbers.py",
+    "broker/engine/kleene/packed.py",
+    "broker/engine/kleene/registers.py",
+    "broker/engine/kleene/route.py",
+    "broker/engine/kleene/run.py",
+    "broker/engine/kleene/stacks.py",
+    "broker/engine/kleene/track.py",
+    "broker/engine/ordered.py",
+    "broker/engine/transition.py",
+    "broker/engine/tuples/cells.py",
+    "broker/engine/tuples/completion.py",
+    "broker/engine/tuples/machine.py",
+    "broker/engine/tuples/window_stacks.py",
+    "broker/engine/tuples/window_sums.py",
+    "broker/engine/tuples/window_tables.py",
+    "broker/engine/tuples/windows.py",
+    "broker/engine/words/terms.py",
+    "broker/engine/words/words.py",
+    "broker/events/validation.py",
+)
+# Warm: executed for each result, message, forecast or registration, and what hot modules call now and then. Compiled
+# with -O1, which takes half the time and costs them a few percent.
+WARM: Final = (
     "broker/engine/batches.py",
     "broker/engine/boxes.py",
     "broker/engine/bulk.py",
-    "broker/engine/cells.py",
     "broker/engine/composites/composed.py",
     "broker/engine/composites/feeding.py",
     "broker/engine/composites/lanes.py",
@@ -44,40 +88,20 @@ HOT: Final = (
     "broker/engine/forecasts/serial.py",
     "broker/engine/forecasts/states.py",
     "broker/engine/forecasts/track.py",
-    "broker/engine/index/arcs.py",
-    "broker/engine/index/axis.py",
-    "broker/engine/index/columns.py",
-    "broker/engine/index/intervals.py",
     "broker/engine/index/ranges.py",
     "broker/engine/index/scaled.py",
-    "broker/engine/index/spaces.py",
     "broker/engine/index/substrings.py",
-    "broker/engine/kleene/buffer.py",
-    "broker/engine/kleene/cell.py",
-    "broker/engine/kleene/columns.py",
-    "broker/engine/kleene/completions.py",
     "broker/engine/kleene/family.py",
     "broker/engine/kleene/found.py",
     "broker/engine/kleene/gathered.py",
-    "broker/engine/kleene/gauges.py",
     "broker/engine/kleene/groups.py",
-    "broker/engine/kleene/lanes.py",
-    "broker/engine/kleene/machine.py",
-    "broker/engine/kleene/numbers.py",
-    "broker/engine/kleene/packed.py",
     "broker/engine/kleene/pending.py",
-    "broker/engine/kleene/registers.py",
     "broker/engine/kleene/replay.py",
-    "broker/engine/kleene/route.py",
-    "broker/engine/kleene/run.py",
     "broker/engine/kleene/runs.py",
     "broker/engine/kleene/shadows.py",
-    "broker/engine/kleene/stacks.py",
     "broker/engine/kleene/tables.py",
     "broker/engine/kleene/telling.py",
-    "broker/engine/kleene/track.py",
     "broker/engine/match.py",
-    "broker/engine/ordered.py",
     "broker/engine/program.py",
     "broker/engine/recipes.py",
     "broker/engine/results.py",
@@ -85,24 +109,13 @@ HOT: Final = (
     "broker/engine/subscriber.py",
     "broker/engine/target.py",
     "broker/engine/trace.py",
-    "broker/engine/transition.py",
     "broker/engine/tuples/archive.py",
     "broker/engine/tuples/cell_tables.py",
-    "broker/engine/tuples/cells.py",
-    "broker/engine/tuples/completion.py",
-    "broker/engine/tuples/machine.py",
     "broker/engine/tuples/runner.py",
     "broker/engine/tuples/slots.py",
     "broker/engine/tuples/stores.py",
-    "broker/engine/tuples/window_stacks.py",
-    "broker/engine/tuples/window_sums.py",
-    "broker/engine/tuples/window_tables.py",
-    "broker/engine/tuples/windows.py",
     "broker/engine/watcher.py",
     "broker/engine/words/items.py",
-    "broker/engine/words/terms.py",
-    "broker/engine/words/words.py",
-    "broker/events/validation.py",
     "broker/forecast/calibration.py",
     "broker/forecast/chain.py",
     "broker/forecast/choice.py",
@@ -143,13 +156,21 @@ HOT: Final = (
     "broker/wire/messages.py",
     "broker/wire/shapes.py",
 )
+MODULES: Final = (*HOT, *WARM)
+COMPILER: Final = "mypy>=2.4,<2.5"  # its run-time library, librt, is a dependency: raise both together
 # A build says whether the modules can be compiled; `make types` whether they are strictly typed, with all stubs there.
-MYPY: Final = ("--config-file=", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir=build/mypy")
+MYPY: Final = ("--config-file=", "--ignore-missing-imports", "--follow-imports=silent")
+# Only a library's entry point is visible from outside, so that calls inside it are direct.
+FLAGS: Final = ("-g0", "-fvisibility=hidden") if os.name == "posix" else ()
+LINKING: Final = ("-Wl,-s",) if sys.platform == "linux" else ()
+SECONDS: Final = 200  # of a processor, for all
 
 PURE: Final = os.environ.get("FORETELL_PURE") == "1"
 REQUIRED: Final = os.environ.get("FORETELL_PURE") == "0"
 # Metadata needs no compiler, and an editable install is pure: what is edited is what runs.
 BUILDS: Final = not {"bdist_wheel", "build_ext", "install"}.isdisjoint(sys.argv)
+KEPT: Final = Path("build/native")
+TARGET: Final = f"{KEPT}/{sys.implementation.cache_tag}"
 
 
 def given_up(reason: object) -> None:
@@ -159,35 +180,113 @@ def given_up(reason: object) -> None:
     print(f"foretell: not compiled, the wheel is pure Python: {reason}", file=sys.stderr)
 
 
+def announce() -> None:
+    """Say what takes so long: on the terminal, since pip shows nothing that a build prints."""
+    line = (
+        f"foretell: compiling {len(MODULES)} modules, about {SECONDS // workers()} s on {workers()} processors"
+        " (FORETELL_PURE=1 skips it: pure Python, some ten times slower)"
+    )
+    try:
+        with open("/dev/tty", "w", encoding="utf-8") as terminal:
+            print(f"\n{line}", file=terminal)
+    except OSError:  # no terminal, or another system
+        print(line, file=sys.stderr, flush=True)
+
+
+def workers() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def extensions() -> list[Extension]:
-    """The generated C sources; none if it cannot or need not be compiled. To compile them takes minutes."""
+    """The generated C sources; none if it cannot or need not be compiled."""
     if PURE or not BUILDS:
         return []
     try:
         from mypyc.build import mypycify
 
-        return list(mypycify([*MYPY, *HOT], group_name="broker.native", opt_level="3"))
+        announce()
+        found: list[Extension] = mypycify(
+            [*MYPY, f"--cache-dir={KEPT / 'mypy'}", *MODULES],
+            group_name="broker.native",
+            multi_file=True,
+            opt_level="2",
+            target_dir=TARGET,
+        )
     except Exception as error:  # no mypy in the build environment, or a fault of its own
         given_up(error)
+        return []
     except SystemExit:  # how mypyc ends when mypy finds a mistake, after it has printed which
         given_up("mypy refuses the sources, see above")
-    return []
+        return []
+    for extension in found:
+        extension.extra_compile_args = [*extension.extra_compile_args, *FLAGS]
+        extension.extra_link_args = [*LINKING]
+        extension.include_dirs.append(f"{TARGET}/broker")  # the C files include the group's headers by bare names
+    return found
 
 
 class Compilation(build_ext):  # type: ignore[misc]  # setuptools has no types
-    """All extensions or none: each is a stub of the first, the library, and fails to import without it."""
+    """All extensions or none: one without the others fails to import. They are made in a folder that is kept, and
+    copied from there into the wheel."""
 
     def run(self) -> None:
+        asked = self.build_lib
+        kept = KEPT / f"{sys.implementation.cache_tag}-{fingerprint(self.extensions)}"
+        self.build_lib, self.build_temp = str(kept / "lib"), str(kept / "objects")
         try:
             super().run()
         except Exception as error:  # whatever a missing or unfit compiler raises: an installation must not fail by it
             given_up(error)
-            for path in self.get_outputs():
-                Path(path).unlink(missing_ok=True)
             self.extensions = self.distribution.ext_modules = []
             self.distribution.get_command_obj("bdist_wheel").root_is_pure = True  # what its file name says
+        made, self.build_lib = self.get_outputs(), asked
+        for source, target in zip(made, self.get_outputs()):
+            self.mkpath(str(Path(target).parent))
+            shutil.copy2(source, target)
+
+    def build_extensions(self) -> None:
+        """Compile what has changed, the largest first, as many at once as there are processors; then link."""
+        compiler: Any = self.compiler
+        self.parallel = workers()
+        tasks: dict[str, tuple[Any, ...]] = {}
+        for extension in self.extensions:
+            files, include = extension.sources, extension.include_dirs
+            _, objects, _, options, sources = compiler._setup_compile(self.build_temp, None, include, files, [], [])
+            arguments = compiler._get_cc_args(options, self.debug, None)
+            for name in objects:
+                if newer_group([sources[name][0], *extension.depends], name):
+                    flags = [*extension.extra_compile_args, *level(sources[name][0])]
+                    tasks[name] = (*sources[name], arguments, flags, options)
+        with ThreadPoolExecutor(self.parallel) as pool:
+            by_size = sorted(tasks, key=lambda name: -Path(tasks[name][0]).stat().st_size)
+            for _ in pool.map(lambda name: compiler._compile(name, *tasks[name]), by_size):
+                pass
+        compiler.compile = lambda sources, output_dir, **_: compiler.object_filenames(sources, output_dir=output_dir)
+        super().build_extensions()
+
+
+def level(source: str) -> tuple[str, ...]:
+    """The level of optimisation of a C file, where it is not the default: a warm module, or what only loads one."""
+    path = Path(source)
+    module = path.stem.removeprefix("__native_").replace("___", "/")
+    if os.name != "posix" or (path.parent == Path(TARGET) and f"{module}.py" not in WARM):
+        return ()
+    return ("-O0",) if path.stem == module else ("-O1",)
+
+
+def fingerprint(built: list[Extension]) -> str:
+    """Differs where objects of another compiler or other flags must not be used again."""
+    compiler = [os.environ.get(name) for name in ("CC", "CFLAGS", "LDFLAGS")]
+    settings = (compiler, sysconfig.get_config_vars("CC", "CFLAGS"), [e.extra_compile_args for e in built[:1]])
+    return hashlib.sha256(repr(settings).encode()).hexdigest()[:8]
 
 
 if BUILDS:
-    shutil.rmtree("build", ignore_errors=True)  # setuptools ships all that it finds there, also of other days
-setup(ext_modules=extensions(), cmdclass={"build_ext": Compilation})
+    for leftover in (*Path("build").glob("lib*"), *Path("build").glob("bdist*")):
+        shutil.rmtree(leftover)  # setuptools ships all that it finds there, also of other days
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": Compilation},
+    setup_requires=[] if PURE else [COMPILER],  # asked for by the front end; pyproject.toml could not leave it out
+)
