@@ -1,9 +1,9 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
-``dev`` (the default) is quick and tries other examples each time; ``ci`` tries ten times as many, the same ones for the
-same commit wherever it runs; ``search`` tries as many as ``ci``, always others. A property that needs more than its
-share multiplies what the profile says, ``@settings(max_examples=4 * settings().max_examples)``: so it stays quick in
-dev.
+``dev`` (the default) is quick and tries other examples each time; ``test`` tries twice as many and ``ci`` ten times as
+many, the same ones for the same commit wherever they run; ``search`` tries as many as ``ci``, always others. A property
+that needs more than its share multiplies the profile's, ``@settings(max_examples=4 * settings().max_examples)``:
+so it stays quick in dev. The summary prints the command that repeats a failing property.
 
 The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
 Processes that a test starts import the same.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import sys
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
@@ -27,6 +28,9 @@ settings.register_profile("dev", max_examples=50, print_blob=True, derandomize=F
 settings.register_profile(
     "ci", parent=settings.get_profile("dev"), max_examples=500, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile(
+    "test", parent=settings.get_profile("dev"), max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("search", parent=settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
@@ -40,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the seed before hypothesis looks for one; the workers of pytest-xdist inherit it as an option."""
     choose_packages(config.getoption("--native"))
     if config.getoption("--hypothesis-seed") is None:
-        fixed = os.environ.get("HYPOTHESIS_PROFILE") == "ci"
+        fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("ci", "test")
         config.option.hypothesis_seed = "1" if fixed else str(random.SystemRandom().randrange(2**32))
 
 
@@ -60,4 +64,10 @@ def choose_packages(native: str | None) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     profile = config.getoption("--hypothesis-profile") or os.environ.get("HYPOTHESIS_PROFILE", "dev")
     seed = config.getoption("--hypothesis-seed")
+    native = config.getoption("--native")
     terminalreporter.write_line(f"hypothesis: HYPOTHESIS_PROFILE={profile}, repeat with --hypothesis-seed={seed}")
+    options = [f"--hypothesis-seed={seed}", *(["--native", native] if native is not None else [])]
+    for report in terminalreporter.getreports("failed"):
+        if "hypothesis" in report.keywords:  # the name with which hypothesis marks each property
+            command = f".venv/bin/pytest {shlex.join([*options, report.nodeid])}"
+            terminalreporter.write_line(f"repeat with: HYPOTHESIS_PROFILE={profile} {command}")
