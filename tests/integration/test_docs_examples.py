@@ -48,6 +48,8 @@ from spark_bridge.history import mapping, tables
 PAGES: Final = sorted(
     [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "examples" / "README.md", *(ROOT / "docs").glob("*.md")]
 )
+LINKED: Final = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"))]
+"""Pages whose links are followed; those that are no PAGES have no examples to play."""
 
 ON_SPARK: Final = "spark.md"
 """Played in tests/spark, in the session of these tests."""
@@ -262,7 +264,7 @@ def occurrences(text: str, streams: dict[str, StreamDefinition]) -> dict[str, Ba
     return bags
 
 
-@pytest.mark.parametrize("page", parameters(PAGES))
+@pytest.mark.parametrize("page", parameters(LINKED))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if target.startswith("https://"):

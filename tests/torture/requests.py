@@ -27,7 +27,10 @@ ODD: Final[tuple[Any, ...]] = (
     {"x": {"x": {}}}, "SELECT * FROM S", "PATTERN SEQ(S a, S b)", "FROM S a: price > 1 MATCH a",
     "SELECT name FROM S PUBLISH T", "SELECT * FROM T", "drop_oldest", "disconnect",
 )  # fmt: skip
-REQUESTS: Final = tuple(msgpack.unpackb(encode(message)) for message in SAID[:17])
+FIRST_ANSWER: Final = 32
+"""The least number of a message from the broker: those before it are requests."""
+
+REQUESTS: Final = tuple(said for said in map(msgpack.unpackb, map(encode, SAID)) if said[0] < FIRST_ANSWER)
 MANY: Final = (*REQUESTS, *(REQUESTS[4], REQUESTS[5], REQUESTS[6]) * 4)
 """Publish, Subscribe and Unsubscribe more often."""
 

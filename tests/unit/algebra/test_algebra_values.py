@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,3 +99,9 @@ def test_functions(name: str, arguments: list[Value], type_: ValueType, result: 
 
 def test_every_function_is_tested() -> None:
     assert {case[0] for case in FUNCTION_CASES} == set(FUNCTIONS)
+
+
+def test_every_function_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "cayuga.md").read_text(encoding="utf-8")
+    table = page.partition("| function | gives |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)\(", table)) == set(FUNCTIONS)

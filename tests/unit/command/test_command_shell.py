@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 
 from broker import __version__
 from broker.command.complaint import LONGEST_COMPLAINT, one_line
-from broker.command.shell import perform
+from broker.command.shell import perform, shell
 
 ROOT: Final = Path(__file__).parents[3]
 
@@ -65,6 +66,16 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], ["--help"], ["run", "--help"]):
         assert perform(arguments) == 0
         assert "Usage: foretell" in capsys.readouterr().out
+
+
+def test_every_command_is_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    table = page.partition("| command | does |")[2].partition("\n\n")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| [")]
+    callbacks = [command.callback for command in shell.registered_commands if command.callback is not None]
+    assert {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)} == {
+        callback.__name__.replace("_", "-") for callback in callbacks
+    }
 
 
 def test_run_prints_results_as_json_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
