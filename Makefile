@@ -14,34 +14,47 @@ JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(VENV)/native
-SOURCES := setup.py pyproject.toml $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
+WHEELS := $(VENV)/wheels
+SOURCES := setup.py pyproject.toml README.md LICENSE $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
+PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadgroup
 # Not from the folder in which a process starts: that may be the repository.
 NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
-# What the compiled modules do, and what passes through all of them; the rest of the tests does not know the difference.
-NATIVE_TESTS := $(addprefix tests/unit/,algebra automaton engine events kernel server wire) tests/laws tests/conformance \
-	tests/simulation tests/torture $(wildcard tests/integration/test_broker_*.py tests/integration/test_flights_*.py)
+# `make test` runs each test once: what passes through whole processes on what users install, the rest on the sources;
+# the laws and the conformance cases on both. `make verify` runs also on the compiled engine what its modules do.
+BOTH := tests/laws tests/conformance
+ON_NATIVE := $(BOTH) tests/simulation tests/torture tests/integration
+ON_SOURCES := $(BOTH) tests/unit tests/architecture tests/packaging tests/spark
+VERIFIED := $(ON_NATIVE) $(addprefix tests/unit/,algebra automaton engine events kernel server wire)
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.NOTPARALLEL:
-.PHONY: help demo test search torture lint types native bench clean require-python require-compiler require-toolchain
+.PHONY: help demo test verify search mutants torture lint types native wheels bench clean \
+	require-python require-compiler require-toolchain
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
 
-demo: $(VENV)/.demo $(NATIVE)/.built  ## a broker, a day of real flights, and what its subscribers are told
-	@$(NATIVELY) $(BIN)/foretell demo
+demo: $(VENV)/.demo  ## a broker, two days of real flights, and what its subscribers are told
+	@$(BIN)/foretell demo
 
-test: export HYPOTHESIS_PROFILE ?= ci
-test: require-toolchain $(VENV)/.dev native  ## every gate: ruff, mypy, pytest compiled, pytest (with imports and the wheel)
-	@$(BIN)/ruff check .
-	@$(BIN)/mypy
-	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup --native $(NATIVE) $(NATIVE_TESTS)
-	@$(BIN)/pytest -q -n $(JOBS) --dist loadgroup
+test: export HYPOTHESIS_PROFILE := test
+test: require-toolchain $(VENV)/.dev  ## every gate on every commit: lint, types, and all tests with fewer examples; 12 minutes
+	@$(MAKE) --no-print-directory -f Makefile -j$(JOBS) --output-sync gates
+	@$(PYTEST) --native $(NATIVE) $(ON_NATIVE)
+	@$(PYTEST) --wheels $(WHEELS) $(ON_SOURCES)
+
+verify: export HYPOTHESIS_PROFILE := verify
+verify: require-toolchain $(VENV)/.dev  ## every gate at full count, compiled and pure, before a change is done; 45 minutes
+	@$(MAKE) --no-print-directory -f Makefile -j$(JOBS) --output-sync gates
+	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
+	@$(PYTEST) --wheels $(WHEELS)
 
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) tests/laws
+
+mutants: $(VENV)/.dev  ## deliberate faults, one after the other, and the test that turns red for each
+	@HYPOTHESIS_PROFILE=test $(BIN)/python tests/mutants/run.py --jobs $(JOBS)
 
 torture: native  ## kills, power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
 	@cd tests && $(TORTURE) torture.kills 1000
@@ -60,40 +73,50 @@ lint: $(VENV)/.dev  ## ruff and the import contracts
 types: $(VENV)/.dev  ## mypy, strict
 	@$(BIN)/mypy
 
+# While mypy looks at the sources, which takes one processor, the same ones are compiled.
+.PHONY: gates
+gates: lint types native
+
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks
 
-# Where the demonstration came first, without a compiler, what is there is pure.
-native: require-compiler $(VENV)/.dev $(NATIVE)/.built  ## the packages with the compiled engine, in .venv/native
-	@ls $(NATIVE)/broker/native__mypyc.* >/dev/null 2>&1 || \
-		{ rm -f $(NATIVE)/.built && FORETELL_PURE=0 $(MAKE) --no-print-directory $(NATIVE)/.built; }
+# A second of checking where nothing has changed; where one module has, its C file and what includes its declarations.
+native: require-compiler $(NATIVE)/.built  ## the packages with the compiled engine, in .venv/native
+
+wheels: require-compiler $(VENV)/.dev  ## the wheel for this Python from a clean tree, checked and tried in an empty environment: dist/
+	@rm -rf build dist
+	@FORETELL_PURE=0 $(BIN)/python -m build --outdir dist
+	@FORETELL_PURE=1 $(BIN)/python -m build --wheel --outdir dist
+	@$(BIN)/python tests/packaging/check_wheels.py dist
+	@$(PYTEST) --wheels dist tests/packaging
 
 clean:  ## remove the virtual environment and everything that was generated
 	rm -rf $(VENV) benchmarks/rivals/.venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find broker client spark_bridge -name '*.so' -delete
 
-$(VENV)/.demo: pyproject.toml broker/__init__.py | require-python
+# Nothing is compiled for the demonstration.
+$(VENV)/.demo: pyproject.toml setup.py broker/__init__.py | require-python
 	@$(call install,demo)
 
 # dev contains demo: whoever has tested need not install again for the demo.
-$(VENV)/.dev: pyproject.toml broker/__init__.py | require-python
+$(VENV)/.dev: pyproject.toml setup.py broker/__init__.py | require-python
 	@$(call install,dev)
 	@touch $(VENV)/.demo
 
-$(NATIVE)/.built: $(SOURCES) | $(VENV)/.demo
-	@echo "Building foretell in $(NATIVE) ..."
-	@rm -rf $(NATIVE)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(NATIVE) \
-		$(if $(wildcard $(VENV)/.dev),--no-build-isolation) .
-	@rm -rf build
+$(NATIVE)/.built: $(SOURCES) | $(VENV)/.dev
+	@rm -rf $(NATIVE) $(WHEELS)
+	@FORETELL_PURE=0 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
+	@FORETELL_PURE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
+	@$(BIN)/python -m zipfile -e $(WHEELS)/*-cp*.whl $(NATIVE)
+	@$(BIN)/python -m compileall -q $(NATIVE)
 	@$(NATIVELY) $(BIN)/foretell --version
 	@touch $@
 
 define install
 	echo "Installing foretell[$(1)] into $(VENV) ..."; \
 	{ test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV); } && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && \
+	FORETELL_PURE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && \
 	touch $@
 endef
 

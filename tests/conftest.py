@@ -1,9 +1,9 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
-``dev`` (the default) is quick and tries other examples each time; ``test`` tries twice as many and ``ci`` ten times as
-many, the same ones for the same commit wherever they run; ``search`` tries as many as ``ci``, always others. A property
-that needs more than its share multiplies the profile's, ``@settings(max_examples=4 * settings().max_examples)``:
-so it stays quick in dev. The summary prints the command that repeats a failing property.
+``dev`` (the default) is quick and tries other examples each time. ``test`` tries twice as many and ``verify`` ten times
+as many, the same ones for the same commit wherever they run. ``search`` tries as many as ``verify``, always others. A
+property that needs more than its share multiplies that: ``@settings(max_examples=4 * settings().max_examples)``.
+The summary prints the command that repeats a failing property.
 
 The packages are those of the repository, pure Python; with ``--native FOLDER`` those installed there, compiled.
 Processes that a test starts import the same.
@@ -26,17 +26,18 @@ TESTS = Path(__file__).parent
 # No deadlines: how long an example takes on a shared machine is not a property of the code.
 settings.register_profile("dev", max_examples=50, print_blob=True, derandomize=False, deadline=None)
 settings.register_profile(
-    "ci", parent=settings.get_profile("dev"), max_examples=500, suppress_health_check=[HealthCheck.too_slow]
+    "verify", parent=settings.get_profile("dev"), max_examples=500, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "test", parent=settings.get_profile("dev"), max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("search", parent=settings.get_profile("ci"))
+settings.register_profile("search", parent=settings.get_profile("verify"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--native", metavar="FOLDER", help="test the compiled packages there instead of the sources")
+    parser.addoption("--wheels", metavar="FOLDER", help="where tests/packaging finds wheels (default: it builds them)")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -44,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the seed before hypothesis looks for one; the workers of pytest-xdist inherit it as an option."""
     choose_packages(config.getoption("--native"))
     if config.getoption("--hypothesis-seed") is None:
-        fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("ci", "test")
+        fixed = os.environ.get("HYPOTHESIS_PROFILE") in ("test", "verify")
         config.option.hypothesis_seed = "1" if fixed else str(random.SystemRandom().randrange(2**32))
 
 

@@ -16,7 +16,7 @@ from broker.storage import StorageError
 
 STORAGE = Path(broker.storage.__file__).parent
 HISTORIES = 4 * settings().max_examples
-"""200, or 2,000 under CI; storage_torture goes on for as long as it is told."""
+"""200, or 2,000 under `verify`; storage_torture goes on for as long as it is told."""
 
 SEEDS_MAX = 10_000
 """How many histories may go well with a sync left out before the test says that nobody misses it."""

@@ -13,7 +13,7 @@ from broker.wire import Message, decode, encode
 from broker.wire.codec import MESSAGES
 
 FRAMES = 200 * settings().max_examples
-"""10,000, or 100,000 under CI."""
+"""10,000, or 100,000 under `verify`."""
 
 
 def test_each_message_is_said_and_comes_back() -> None:

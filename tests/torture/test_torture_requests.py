@@ -6,7 +6,7 @@ from hypothesis import settings
 from torture.requests import attack
 
 REQUESTS = 30 * settings().max_examples
-"""1,500, or 15,000 under CI."""
+"""1,500, or 15,000 under `verify`."""
 
 
 def test_a_request_of_odd_values_has_its_answer() -> None:

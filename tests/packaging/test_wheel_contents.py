@@ -4,22 +4,17 @@ the hot modules what they are compiled to, all of it or nothing."""
 from __future__ import annotations
 
 import ast
-import os
-import shutil
-import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from sysconfig import get_platform
 
 import pytest
+from doubles.built_wheels import PACKAGES, PURE_TAG, REQUIRED, ROOT, built, python, source
 
 from broker import __version__
 
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("broker", "client", "spark_bridge")
 DIST_INFO = f"foretell-{__version__}.dist-info"
 SHIPPED = ("*.py", "*.lark", "py.typed")
 COMPILED = EXTENSION_SUFFIXES[0]
@@ -30,7 +25,6 @@ STALE = (
     f"broker/engine/ordered{COMPILED}",
     f"broker/stale{COMPILED}",
 )
-REQUIRED = {"FORETELL_PURE": "0"}
 WITHOUT_COMPILER = {"PATH": str(Path(sys.executable).parent), "CC": "/nonexistent"}
 PAIRS = """
 from broker.engine import Engine
@@ -43,43 +37,14 @@ print([match.lineage for match in engine.publish("S", [1, 2, 3], [(1.0,), (5,), 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 
-def python(
-    environment: Mapping[str, str], *arguments: str | Path, folder: Path = Path("/")
-) -> subprocess.CompletedProcess[str]:
-    """Runs this interpreter, by default outside the repository."""
-    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "FORETELL_PURE"}}
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, env={**kept, **environment}, cwd=folder, capture_output=True, text=True, check=False)
-
-
-def source(folder: Path) -> Path:
-    """A copy of what is built, with leftovers, which must not be shipped."""
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture(scope="module")
+def without_compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that comes of sources with leftovers, which must not be shipped, on a machine without a compiler."""
+    copy = source(tmp_path_factory.mktemp("stale"))
     for name in STALE:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("stale")
-    return folder
-
-
-def built(folder: Path, environment: Mapping[str, str]) -> Path:
-    out = folder / "dist"
-    build = python(environment, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source(folder))
-    assert build.returncode == 0, build.stdout + build.stderr
-    (wheel,) = out.glob("*.whl")
-    return wheel
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(tmp_path_factory.mktemp("compiled"), REQUIRED)
-
-
-@pytest.fixture(scope="module")
-def pure_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(tmp_path_factory.mktemp("pure"), WITHOUT_COMPILER)
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text("stale")
+    return built(copy, WITHOUT_COMPILER)
 
 
 def shipped(wheel: Path) -> set[str]:
@@ -93,30 +58,33 @@ def sources() -> set[str]:
 
 def hot() -> list[str]:
     """The modules that setup.py lists."""
+    found: list[str] = []
     for node in ast.parse((ROOT / "setup.py").read_text(encoding="utf-8")).body:
         match node:
-            case ast.AnnAssign(target=ast.Name(id="HOT"), value=ast.Tuple() as names):
-                return list(ast.literal_eval(names))
-    raise AssertionError("setup.py lists no hot modules")
+            case ast.AnnAssign(target=ast.Name(id="HOT" | "WARM"), value=ast.Tuple() as names):
+                found += ast.literal_eval(names)
+    assert found, "setup.py lists no hot modules"
+    return found
 
 
-def test_top_level_is_exactly_three_packages(wheel: Path, pure_wheel: Path) -> None:
-    for path in (wheel, pure_wheel):
+def test_top_level_is_exactly_three_packages(wheel: Path, pure_wheel: Path, without_compiler: Path) -> None:
+    for path in (wheel, pure_wheel, without_compiler):
         assert {name.partition("/")[0] for name in zipfile.ZipFile(path).namelist()} == {*PACKAGES, DIST_INFO}
 
 
-def test_every_source_file_is_shipped_and_nothing_else(wheel: Path, pure_wheel: Path) -> None:
+def test_every_source_file_is_shipped_and_nothing_else(wheel: Path, pure_wheel: Path, without_compiler: Path) -> None:
     written = sources()
     assert {f"{package}/py.typed" for package in PACKAGES} <= written
     assert any(name.endswith(".lark") for name in written)
     compiled = {name.removesuffix(".py") + COMPILED for name in hot()} | {f"broker/native__mypyc{COMPILED}"}
     assert shipped(pure_wheel) == written
+    assert shipped(without_compiler) == written
     assert shipped(wheel) == written | compiled
 
 
-def test_file_names_say_where_a_wheel_runs(wheel: Path, pure_wheel: Path) -> None:
-    assert pure_wheel.name == f"foretell-{__version__}-py3-none-any.whl"
-    assert not wheel.name.endswith("-any.whl")
+def test_file_names_say_where_a_wheel_runs(wheel: Path, pure_wheel: Path, without_compiler: Path) -> None:
+    assert pure_wheel.name == without_compiler.name == f"foretell-{__version__}{PURE_TAG}"
+    assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in wheel.name
 
 
 def test_metadata_names_script_version_and_licence(wheel: Path) -> None:
@@ -125,7 +93,8 @@ def test_metadata_names_script_version_and_licence(wheel: Path) -> None:
     metadata = archive.read(f"{DIST_INFO}/METADATA").decode()
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
-    assert "\nRequires-Dist: mypy-extensions" in metadata
+    for needed in ("mypy-extensions", "librt"):  # of compiled modules
+        assert f"\nRequires-Dist: {needed}" in metadata
     assert f"{DIST_INFO}/licenses/LICENSE" in archive.namelist()
 
 
@@ -141,8 +110,6 @@ def test_both_wheels_work_and_say_what_they_are(wheel: Path, pure_wheel: Path, t
 
 def test_an_editable_install_compiles_nothing(tmp_path: Path) -> None:
     copy = source(tmp_path)
-    for name in STALE:
-        (copy / name).unlink()
     install = ("-m", "pip", "install", "--no-deps", "--no-build-isolation", "--target", tmp_path / "site", "-e", copy)
     done = python(REQUIRED, *install)
     assert done.returncode == 0, done.stderr
