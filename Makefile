@@ -17,6 +17,8 @@ NATIVE := $(VENV)/native
 WHEELS := $(VENV)/wheels
 SOURCES := setup.py pyproject.toml README.md LICENSE $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
 PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadgroup
+# While mypy looks at the sources, which takes one processor, the same ones are compiled.
+GATES = $(MAKE) --no-print-directory -j$(JOBS) --output-sync lint types native
 # Not from the folder in which a process starts: that may be the repository.
 NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
 # `make test` runs each test once: what passes through whole processes on what users install, the rest on the sources;
@@ -28,8 +30,8 @@ VERIFIED := $(ON_NATIVE) $(addprefix tests/unit/,algebra automaton engine events
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels bench clean \
-	require-python require-compiler require-toolchain
+.PHONY: help demo test verify search mutants torture lint types native wheels bench clean
+.PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
@@ -39,13 +41,13 @@ demo: $(VENV)/.demo  ## a broker, two days of real flights, and what its subscri
 
 test: export HYPOTHESIS_PROFILE := test
 test: require-toolchain $(VENV)/.dev  ## every gate on every commit: lint, types, and all tests with fewer examples; 12 minutes
-	@$(MAKE) --no-print-directory -f Makefile -j$(JOBS) --output-sync gates
+	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(ON_NATIVE)
 	@$(PYTEST) --wheels $(WHEELS) $(ON_SOURCES)
 
 verify: export HYPOTHESIS_PROFILE := verify
 verify: require-toolchain $(VENV)/.dev  ## every gate at full count, compiled and pure, before a change is done; 45 minutes
-	@$(MAKE) --no-print-directory -f Makefile -j$(JOBS) --output-sync gates
+	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
 	@$(PYTEST) --wheels $(WHEELS)
 
@@ -72,10 +74,6 @@ lint: $(VENV)/.dev  ## ruff and the import contracts
 
 types: $(VENV)/.dev  ## mypy, strict
 	@$(BIN)/mypy
-
-# While mypy looks at the sources, which takes one processor, the same ones are compiled.
-.PHONY: gates
-gates: lint types native
 
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks

@@ -99,7 +99,7 @@ def _msgpack() -> Finding:
 
 
 def _engine() -> Finding:
-    from .shell import build
+    from .build import build
 
     how = build()
     return Finding("engine", "ok" if how == "compiled" else "note", how if how == "compiled" else f"{how}: slower")

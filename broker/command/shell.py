@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ExtensionFileLoader, PathFinder
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -19,6 +17,7 @@ from ..events.errors import ForetellError, QueryError
 from .archive import archive
 from .backtest import backtest
 from .backup import backup
+from .build import build
 from .check import check
 from .complaint import BadInput, of_file, one_line
 from .dead_letters import dead_letters
@@ -83,13 +82,6 @@ def entrance(
         typer.echo(f"foretell {__version__} ({build()})")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def build() -> str:
-    """Whether the engine runs compiled or as the Python that it is written in: what imports find. Imports nothing."""
-    engine = Path(__file__).resolve().parent.parent / "engine"
-    found = PathFinder.find_spec("broker.engine.ordered", [str(engine)])
-    return "compiled" if found and isinstance(found.loader, ExtensionFileLoader) else "pure Python"
 
 
 def perform(arguments: Sequence[str] | None = None) -> int:

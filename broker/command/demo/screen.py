@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..build import PURE, build
 from .patterns import LATE_AGAIN, PATTERNS, Pattern
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,8 +31,11 @@ class Screen:
         when = f"{first:%-d %B %Y}" if days == 1 else f"{first:%-d %B} to {last:%-d %B %Y}"
         self._console.print(
             f"[bold]New York's flights, {when}[/bold]: {events:,} departures and arrivals within {seconds:g} s,"
-            f" through a broker process at {address}. Times are those of New York's clocks.\n"
+            f" through a broker process at {address}. Times are those of New York's clocks."
         )
+        if build() == PURE:
+            self._console.print("The engine is pure Python. `pip install .` compiles it, in two minutes.", style="dim")
+        self._console.print()
 
     def notification(self, line: Mapping[str, Any]) -> None:
         """One result as a reader likes it."""
