@@ -80,7 +80,10 @@ def test_make_help_shows_every_command_with_what_it_does() -> None:
     assert sorted(said) == sorted(targets())
 
 
-@pytest.mark.parametrize("path", parameters([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "releasing.md", *WORKFLOWS]))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "releasing.md"]
+
+
+@pytest.mark.parametrize("path", parameters([*PAGES, *WORKFLOWS]))
 def test_every_command_of_make_that_is_named_exists(path: Path) -> None:
     named = re.findall(r"(?:`|\$ |run: |^)make ([a-z]+(?: [a-z]+)*)", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert {name for names in named for name in names.split()} <= set(targets())
