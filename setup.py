@@ -230,6 +230,9 @@ class Compilation(build_ext):  # type: ignore[misc]  # setuptools has no types
     """All extensions or none: one without the others fails to import. They are made in a folder that is kept, and
     copied from there into the wheel."""
 
+    build_lib: str
+    extensions: list[Extension]
+
     def run(self) -> None:
         asked = self.build_lib
         kept = KEPT / f"{sys.implementation.cache_tag}-{fingerprint(self.extensions)}"

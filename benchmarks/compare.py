@@ -47,7 +47,7 @@ def jobs(stocks: Market, events: int, folder: Path) -> Jobs:
     ticks.write_bytes(msgpack.packb(packed(stocks.ticks[: WARM + events])))
     letters.write_bytes(msgpack.packb(packed(queries.letter_ticks(WARM + events))))
     common = {"warm": WARM // BATCH, "read": 0}
-    cel: dict[str, dict[str, str]] = {"W1": {"q": workloads.W1}, "W2": {"q": workloads.W2}}
+    cel: dict[str, Mapping[str, str]] = {"W1": {"q": workloads.W1}, "W2": {"q": workloads.W2}}
     for count in (10_000, 100_000):
         cel[f"W4 N={count:,}"] = workloads.texts(workloads.w4(stocks, count))
         cel[f"W5 N={count:,}"] = workloads.texts(workloads.w5(stocks, count))
