@@ -231,7 +231,8 @@ class Kernel:
         assert self._distribution.settled or self._intake.work is not None
         self._distribution.check_invariants({key: session.deliveries for key, session in sessions.items()})
         assert all(key in self._sessions.present for key, _ in self._distribution.ready)
-        self._admission.check_invariants((each.account, len(each.deliveries)) for each in sessions.values())
+        accounts = ((each.account, len(each.deliveries)) for each in sessions.values())
+        self._admission.check_invariants(accounts, self._attachments.definitions)
 
     # ---- messages ----
 
