@@ -276,14 +276,13 @@ def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
 
 def test_who_may_come_back_after_a_crash_reads_until_it_is_known_that_nobody_does() -> None:
     history = History()
-    for position, record in enumerate(
-        [
-            StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
-            StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
-            SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
-            SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
-        ]
-    ):
+    records: list[Record] = [
+        StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
+        StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
+        SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
+        SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
+    ]
+    for position, record in enumerate(records, 1):
         history.replay(position, 0, record)
     rig = Rig(state=history)
     rig.say(BEN, subscribe("j", STOCKS))
