@@ -157,6 +157,11 @@ class Subscribing:
         self._distribution.forget(key, name)
         self._attachments.detach(key, name)
 
+    def detach_all(self, key: bytes, session: Session) -> None:
+        """The session has nothing any more."""
+        for name in tuple(session.deliveries):
+            self.detach(key, session, name)
+
     def _subscribed(
         self, request: Subscribe, delivery: AnyDelivery, attached: bool, resumed: bool = False
     ) -> Subscribed:

@@ -1,4 +1,5 @@
-"""Law: what was taken of publishers: how many events, and the receipts by which a repeated message is known again.
+"""Law: what was taken of publishers: how many events, up to which time of each stream, and the receipts by which a
+repeated message is known again.
 
 A publisher that does not know whether its message came through says it again, with the same number. It gets the
 receipt that it would have got, and nothing is taken twice: also after a crash, as this is part of the state that comes
@@ -103,12 +104,13 @@ class _Share:
 class Taken:
     """Part of the kernel's state. `events` taken so far number those without an id. O(users) for each message."""
 
-    __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_shares", "events")
+    __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "events")
 
     def __init__(self, bytes_max: int = RECEIPTS_BYTES_MAX, publishers_max: int = PUBLISHERS_MAX) -> None:
         self._bytes_max = bytes_max
         self._known_max = publishers_max
         self.events = 0
+        self._newest: dict[str, int] = {}  # the newest time of each stream
         self._shares: dict[str, _Share] = {}
         self._bytes = 0
         self._known = 0
@@ -143,11 +145,25 @@ class Taken:
         """This was taken, and `newest` was the newest time then; the answer, without a correlation."""
         count = len(batch.rows)
         self.events += count
+        if count:
+            self._newest[batch.stream] = batch.times[-1]
         refused = tuple([Refusal(*each) for each in batch.refused])
         published = Published(0, count, newest, batch.ids[0] if count else None, refused)
         if batch.client is not None and batch.message is not None:
             self._keep(batch.client, batch.message, published)
         return published
+
+    def newest_but(self, stream: str) -> tuple[int, str] | None:
+        """The newest time of all streams but this one, and which has it: of equal ones the first. O(streams)."""
+        others = [(-time, name) for name, time in self._newest.items() if name != stream]
+        if not others:
+            return None
+        time, name = min(others)
+        return -time, name
+
+    def reset_time(self, stream: str) -> None:
+        """Times of this stream were none."""
+        self._newest.pop(stream, None)
 
     def _keep(self, publisher: str, number: int, published: Published) -> None:
         user, _, name = publisher.partition("/")
@@ -193,11 +209,12 @@ class Taken:
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(receipts)."""
-        return [self.events, [_plain(user, share) for user, share in self._shares.items()]]
+        return [self.events, self._newest, [_plain(user, share) for user, share in self._shares.items()]]
 
     def restore(self, plain: Sequence[Any]) -> None:
         """Take the place of what has said this of itself."""
-        self.events, shares = plain
+        self.events, newest, shares = plain
+        self._newest = dict(newest)
         self._shares = {user: _share(forgotten, publishers) for user, forgotten, publishers in shares}
         self._bytes = sum(share.size for share in self._shares.values())
         self._known = sum(len(share.publishers) for share in self._shares.values())

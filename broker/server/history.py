@@ -23,6 +23,7 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    TimeReset,
 )
 from ..storage import Damaged
 from ..storage.checkpoint import digest
@@ -73,6 +74,10 @@ class History:
                 self.cursors.set_aside(record)
             case DeadLettersSettled():
                 self.cursors.settle(record)
+            case TimeReset(stream, newest):
+                for ended in engine.reset_time(stream, newest):
+                    self.cursors.find_all(ended)
+                self.taken.reset_time(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of
