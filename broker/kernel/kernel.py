@@ -15,9 +15,8 @@ first, so that whoever wants to keep others from waiting holds it back until the
 Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
 They are asked for after each input, and its effects are performed when they are as safe as it was promised.
 
-Liveness. A client that is busy with something else says nothing, perhaps for hours, and must lose nothing. Silence is
-therefore no reason to drop a session: it is a reason to send a Probe, and the transport then knows whether there is
-still a connection. Only Gone releases a session's subscriptions.
+Liveness. A client that is busy says nothing, and must lose nothing. So silence is no reason to drop a session, but to
+send a Probe: the transport then knows whether there is a connection. Only Gone releases a session's subscriptions.
 """
 
 from __future__ import annotations
@@ -94,8 +93,9 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining", "limits",
+        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
         "_durability", "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions", "_subscribing",
+        "limits",
     )  # fmt: skip
 
     def __init__(
