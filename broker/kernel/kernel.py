@@ -394,7 +394,7 @@ class Kernel:
         sends: list[Send] = []
         for key, session in self._sessions.present.items():
             last = [message for delivery in session.deliveries.values() for message in delivery.farewell()]
-            sends += [Send(key, message) for message in (*last, Closing(0, reason))]
+            sends += [*(Send(key, message) for message in last), Send(key, Closing(0, reason))]
         self._sessions.clear()
         self._distribution.ready.clear()
         return sends

@@ -35,8 +35,9 @@ class JournaledEngine:
                 rows = [tuple(row) for row in record.rows]
                 results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)
                 self.lines[position] = [result.line() for result in results]
-            case TimeReset(stream, time):
-                self.lines[position] = [line.line() for ended in self.engine.reset_time(stream, time) for line in ended]
+            case TimeReset(stream, newest):
+                told = self.engine.reset_time(stream, newest)
+                self.lines[position] = [result.line() for ended in told for result in ended]
             case _:
                 raise AssertionError(record)
 

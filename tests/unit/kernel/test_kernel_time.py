@@ -136,7 +136,7 @@ def test_step_by_step_nobody_gets_further_ahead_than_the_limit() -> None:
 def test_a_time_that_is_none_refuses_the_batch_as_before() -> None:
     life = Life()
     for times in (("x", FAR), (FAR, None), (FAR + 1, 5), (True, FAR)):
-        answer = life.publish("S", *times)  # type: ignore[arg-type]
+        answer = life.publish("S", *times)
         assert isinstance(answer, Failure), times
         assert answer.code == "event"
 
@@ -296,4 +296,4 @@ def test_a_repetition_of_what_was_refused_is_answered_alike(number: int) -> None
     message = Publish(8, "S", (life.now, FAR), ((1,), (2,)), None, None, "p", number)
     first = life.say(message)[0].message
     life.now += SECOND
-    assert life.say(replace(message, correlation=9))[0].message == replace(first, correlation=9)  # type: ignore[type-var]
+    assert life.say(replace(message, correlation=9))[0].message == replace(first, correlation=9)
