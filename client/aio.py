@@ -203,6 +203,13 @@ class Client:
         """
         await self._run(self._calls.refuse(name, position, reason, incarnation))
 
+    async def reset_time(self, stream: str) -> tuple[int, str] | None:
+        """Set the newest time of the broker back to that of the other streams, where a time of this one was none; what
+        reads this one begins anew. The newest time from now on and the stream that has it, or None. Raises
+        UnknownStream, and PermissionDenied to all but administrators.
+        """
+        return await self._run(self._calls.reset_time(stream))
+
     async def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
         return await self._run(self._calls.dead_letters(cursor))

@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 from broker import __version__
 from broker.events import (
     DefinitionError,
-    LateEvent,
     Schema,
     StreamDefinition,
     checked_subscription_name,
@@ -43,6 +42,7 @@ from broker.wire import (
     Publish,
     Published,
     Refuse,
+    ResetTime,
     Settle,
     Statistics,
     StatisticsReport,
@@ -52,6 +52,7 @@ from broker.wire import (
     Subscribed,
     SubscriptionEntry,
     Subscriptions,
+    TimeReset,
     Unsubscribe,
     Welcome,
     WhenSlow,
@@ -167,7 +168,8 @@ class Calls:
         check_batch(definition, times, (row,), ids, starts)
         answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
         if answer.refused:
-            raise LateEvent(f"stream {stream!r}: {answer.refused[0].reason}")
+            refusal = answer.refused[0]
+            raise remote_error(Failure(0, refusal.code, f"stream {stream!r}: {refusal.reason}"))
         return Receipt(answer.count, answer.newest, answer.first_id, durability=answer.durability)
 
     def publish_batch(
@@ -190,6 +192,11 @@ class Calls:
                     error.args = (f"{error} (from row {first} of the batch on; the rows before were sent)",)
                 raise
         return merged(answers)
+
+    def reset_time(self, stream: str) -> Call[tuple[int, str] | None]:
+        """The newest time from now on, and whose it is."""
+        answer = yield from self._ask(partial(ResetTime, stream=stream), TimeReset)
+        return None if answer.newest is None or answer.stream is None else (answer.newest, answer.stream)
 
     def definition(self, name: str) -> Call[StreamDefinition]:
         """What the broker knows of a stream; it is asked for once."""

@@ -11,6 +11,7 @@ from typing import ClassVar, Final, final
 from broker.events import (
     ERRORS,
     DefinitionError,
+    EarlyEvent,
     EventError,
     ForetellError,
     LateEvent,
@@ -26,6 +27,7 @@ __all__ = [
     "Busy",
     "ConnectionLost",
     "DefinitionError",
+    "EarlyEvent",
     "EventError",
     "Expired",
     "ForetellError",

@@ -78,7 +78,8 @@ class Publisher:
 
     Leaving the block waits for what is under way. Without a block, end with `flush`. At most a window of messages is
     held here. Numbers to look at, also after an error: `sent` batches of which `taken` have a receipt, with `count`
-    events taken and `late` ones refused. As long as nothing has failed, the batches with a receipt are the first ones.
+    events taken and `late` ones refused, or early ones. As long as nothing has failed, the batches with a receipt are
+    the first ones.
     """
 
     __slots__ = (

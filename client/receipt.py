@@ -13,7 +13,7 @@ __all__ = ["Receipt", "Refusal"]
 @final
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The broker's engine has taken `count` events. `refused` are the others, which came too late, with reasons.
+    """The broker's engine has taken `count` events. `refused` are the others, too late or too early, with reasons.
 
     Where the broker numbers the events, the ones taken have the ids from `first_id` on, in order. (In a batch of many
     parts with other publishers beside it, each part is numbered without a gap.) `newest` is the newest time that the

@@ -105,12 +105,13 @@ class Session:
     `declared` and the requests of `inboxes` are what the broker has taken and would be asked for again, `dropped` what
     it could not be told to give up. `token`: what the broker calls a session that can be resumed, empty before it has.
     `begun`: how often it has begun. With a `publisher`, a name that nobody else has, each batch is numbered, and may be
-    said again when its answer was lost: the broker takes it once. `batches`: how many may be under way.
+    said again when its answer was lost: the broker takes it once. Numbers begin with the broker's clock, behind those
+    of earlier publishers. `batches`: how many may be under way.
     """
 
     __slots__ = (
-        "_answers", "_correlation", "_deadlines", "_repeatable", "_waiting", "batches", "begun", "declared", "dropped",
-        "happened", "inboxes", "lost", "publisher", "token",
+        "_answers", "_correlation", "_deadlines", "_numbers_from", "_repeatable", "_waiting", "batches", "begun",
+        "declared", "dropped", "happened", "inboxes", "lost", "publisher", "token",
     )  # fmt: skip
 
     def __init__(
@@ -126,6 +127,7 @@ class Session:
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
+        self._numbers_from = 0
         self._deadlines = deadlines or Deadlines()
         self._waiting: set[int] = set()
         self._repeatable: set[int] = set()
@@ -143,7 +145,8 @@ class Session:
         deadline = self._deadlines.of(message, waits)
         numbered = isinstance(message, Publish) and self.publisher is not None
         if isinstance(message, Publish) and numbered:
-            message = replace(message, publisher=self.publisher, number=correlation, deadline=deadline)
+            number = self._numbers_from + correlation
+            message = replace(message, publisher=self.publisher, number=number, deadline=deadline)
         elif deadline is not None and isinstance(message, Publish | Subscribe):
             message = replace(message, deadline=deadline)
         repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
@@ -212,7 +215,9 @@ class Session:
                 self._waiting.discard(correlation)
             case Failure(0):
                 self.lose(remote_error(message))
-            case Welcome(session=token, batches=batches):
+            case Welcome(session=token, batches=batches, clock=clock):
+                # A broker that has forgotten publishers refuses the numbers that they may have had.
+                self._numbers_from = self._numbers_from or clock
                 self.batches = max(1, batches)  # a broker that says none could not be published to
                 if self.token is not None:
                     self.token = token

@@ -29,6 +29,7 @@ from .keygen import keygen
 from .listing import stats, streams, subscriptions
 from .prepare import prepare
 from .publish import publish
+from .reset_time import reset_time
 from .restore import restore
 from .run import run
 from .serve import serve
@@ -57,6 +58,7 @@ for command in (
     streams,
     subscriptions,
     dead_letters,
+    reset_time,
     stats,
     top,
     doctor,

@@ -27,6 +27,7 @@ from ..events.stream import Disorder, StreamDefinition
 from ..forecast.model_file import Model
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
+from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
 from .composites.registry import assembly_of
@@ -35,7 +36,7 @@ from .forecasts.explanation import chain_diagram
 from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
 from .foretelling import foretell, foretell_no_more
-from .forms import Prepared
+from .forms import Parsed, Prepared
 from .kleene.registry import kleene_assembly_of
 from .notices import Notice
 from .options import Options
@@ -66,11 +67,8 @@ class Engine:
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1).
-
-        Raises ForetellError, its message beginning with the path, where anything in it is wrong; OSError where the
-        file cannot be read.
-        """
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, its message
+        beginning with the path, where anything in it is wrong; OSError where the file cannot be read."""
         engine = cls(options)
         place = str(path)
         try:
@@ -85,7 +83,7 @@ class Engine:
             for one in parsed:
                 engine.catalog.check_publish(one.definition.name, one.publish)
             for one in in_order(parsed):
-                engine._install(engine.catalog.compile(one, ALWAYS_SINCE))
+                engine.install(one, ALWAYS_SINCE)
         except QueryError as error:
             raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
         except ForetellError as error:
@@ -150,14 +148,16 @@ class Engine:
         definition = SubscriptionDefinition(
             name, language, text, lineage, report, None if forecast is None else dict(forecast)
         )
-        self._install(self.catalog.compile(self.catalog.parse(definition), since))
+        self.install(self.catalog.parse(definition), since)
 
     def prepare(self, query: str, language: str = "cayuga") -> Prepared:
-        """Parse, type and compile a query once for many subscriptions, which may differ in its literals.
-
-        Raises as `subscribe` does.
-        """
+        """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
+        `subscribe` does."""
         return self.catalog.forms.prepare(language, query)
+
+    def install(self, parsed: Parsed, since: int) -> None:
+        """Put a subscription in force as of a time. Raises as `subscribe` does."""
+        self._install(self.catalog.compile(parsed, since))
 
     def _install(self, subscriber: Subscriber) -> None:
         if len(self.catalog.subscriptions) >= self.options.subscriptions_max:
@@ -318,6 +318,11 @@ class Engine:
         subscription has the same results in the same order."""
         fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
 
+    def reset_time(self, stream: str, time: int | None) -> list[Results]:
+        """A time of this stream was none: the newest is that one again, and what reads the stream begins anew. What
+        ends of it is told. Raises UnknownStream."""
+        return begin_anew(self, self.catalog.stream(stream).name, time)
+
     # --- forecasts ----------------------------------------------------------------------------------------------
 
     def forecasts(self, name: str) -> Outlook:
@@ -359,10 +364,8 @@ class Engine:
 
     def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """Tuples that a composite subscription has begun: ids by operand; of one that reports completions, a few of
-        them. Those that time has ruled out may still be among them; at most so many are given. For people.
-
-        Raises UnknownSubscription, and Unsupported for other subscriptions.
-        """
+        them. Those that time has ruled out may still be among them; at most so many are given. For people. Raises
+        UnknownSubscription, and Unsupported for other subscriptions."""
         self._known(name)
         return self.program.composites.partial(name, most)
 
@@ -393,7 +396,5 @@ class Engine:
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError where the bytes are none of this version's."""
         engine = cls(options)
-        engine.events, engine.matches = restore(
-            data, engine.catalog, engine.runtime, lambda one, since: engine._install(engine.catalog.compile(one, since))
-        )
+        engine.events, engine.matches = restore(data, engine.catalog, engine.runtime, engine.install)
         return engine

@@ -11,6 +11,7 @@ from .columns import row_from_text
 from .errors import (
     ERRORS,
     DefinitionError,
+    EarlyEvent,
     EventError,
     ForetellError,
     LateEvent,
@@ -40,6 +41,7 @@ __all__ = [
     "Attribute",
     "DefinitionError",
     "Disorder",
+    "EarlyEvent",
     "Event",
     "EventError",
     "ForetellError",

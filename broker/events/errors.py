@@ -42,6 +42,12 @@ class LateEvent(EventError):
     code = "late"
 
 
+class EarlyEvent(EventError):
+    """An event is further ahead of the clock than is allowed."""
+
+    code = "early"
+
+
 class UnknownStream(ForetellError):
     """A name that no stream bears."""
 
@@ -96,6 +102,7 @@ ERRORS: Final[Mapping[str, type[ForetellError]]] = MappingProxyType(
             ForetellError,
             EventError,
             LateEvent,
+            EarlyEvent,
             UnknownStream,
             UnknownSubscription,
             DefinitionError,

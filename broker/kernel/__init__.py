@@ -17,7 +17,7 @@ from .limits import Limits
 from .matcher import Matcher, Result
 from .permissions import Access, Quota, User, open_access
 from .records import Record
-from .sources import flows, states
+from .sources import Sources, flows, states, wires
 from .taken import Taken
 from .waiting import must_wait
 
@@ -41,6 +41,7 @@ __all__ = [
     "Record",
     "Result",
     "Send",
+    "Sources",
     "Stop",
     "Taken",
     "Tick",
@@ -51,4 +52,5 @@ __all__ = [
     "must_wait",
     "open_access",
     "states",
+    "wires",
 ]

@@ -1,9 +1,13 @@
 """Law: whether a session may have what it asks for, by who it is; what is asked is carried out elsewhere, afterwards.
 
 Every session has an account from HELLO on, by the identity that the transport vouches for. A subscription needs
-`subscribe` on its name, `read` on each stream that flows into it, however far from it, and `publish` on the stream
-that it publishes. Where others read that stream already, they need `read` on what it reads, or it is refused: nobody
-comes to values that they may not read through what somebody else adds.
+`subscribe` on its name, `read` on each stream that flows into it or ever did, however far from it, and `publish` on the
+stream that it publishes. Where others read that stream already, they need `read` on what it reads, or it is refused:
+nobody comes to values that they may not read through what somebody else adds. A reader need not be there for that: it
+has a cursor, or may come back for what it had before a crash.
+
+A user is answered by what it may do, never by what there is beyond that: a subscription that it may not have is to it
+as one that does not exist, unless it would make one of that name itself.
 
 When the rules change, whoever may not have any more what they have is ended, as a whole: it may come again and is told
 then what it may not.
@@ -12,33 +16,41 @@ then what it may not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, final
+from typing import Any, Final, final
 
 from ..events import StreamDefinition, UnknownStream, UnknownSubscription, suggestion
 from ..language.subscription import SubscriptionDefinition
-from ..wire import PermissionDenied, Subscribe
+from ..wire import Busy, PermissionDenied, Subscribe
 from .accounts import Account
 from .permissions import Access, User
 from .sources import Flow, Flows, Sources
 
+AWAITED_RETRY_MICROSECONDS: Final = 1_000_000
+"""When to ask again for what would feed subscriptions whose clients may still come back after a restart."""
+
 
 @final
 class Admission:
-    """Accounts by user, and what flows where. Without `flows` nothing is restricted but by quotas."""
+    """Accounts by user, and what flows where. Without `flows` nothing is restricted but by quotas.
 
-    __slots__ = ("_access", "_accounts", "_states", "sources")
+    `sources`: needed with `flows`; without, they are only kept in step, for a later start with permissions.
+    """
+
+    __slots__ = ("_access", "_accounts", "_flows", "_states", "sources")
 
     def __init__(
         self,
         access: Access,
         flows: Flows | None = None,
         states: Callable[[str], int] | None = None,
-        known: Iterable[SubscriptionDefinition] = (),
+        sources: Sources | None = None,
     ) -> None:
+        assert flows is None or sources is not None
         self._access = access
         self._accounts: dict[str, Account] = {}  # by user's name
         self._states = states
-        self.sources = None if flows is None else Sources(flows, known)
+        self._flows = flows
+        self.sources = sources
 
     # ---- sessions ----
 
@@ -80,7 +92,7 @@ class Admission:
 
     def visible(self, user: User, streams: Mapping[str, StreamDefinition]) -> Mapping[str, StreamDefinition]:
         """Those that are there for this user."""
-        if self.sources is None:
+        if self._flows is None:
             return streams
         return {name: stream for name, stream in streams.items() if user.knows(name)}
 
@@ -96,49 +108,67 @@ class Admission:
     ) -> Flow | None:
         """Whether this may be subscribed to; the flow of what is new. `names`: of all subscriptions.
 
-        Raises PermissionDenied, UnknownStream, UnknownSubscription, and what the engine says of a text that it cannot
-        read.
+        What the user may not have is judged by the request alone, in the same words whether it exists or not. Raises
+        PermissionDenied, UnknownStream, UnknownSubscription, and what the engine says of a text that it cannot read.
         """
         account.check_subscription()
-        user = account.user
-        user.check("subscribe", request.name)
-        sources = self.sources
-        if sources is None:
-            return None
-        if existing is not None:
-            self._check_reads(user, request.name, sources.of(existing.name).reads)
+        user, name = account.user, request.name
+        user.check("subscribe", name)
+        flows, sources = self._flows, self.sources
+        if flows is None or sources is None or (existing is not None and self._may_have(user, name)):
             return None
         if request.query is None:
-            hint = suggestion(request.name, [name for name in names if self.sees(user, name)])
-            raise UnknownSubscription(f"subscription {request.name!r} is not known{hint}")
-        flow = sources.read(SubscriptionDefinition(request.name, request.language, request.query, request.lineage))
-        self._check_reads(user, request.name, flow.reads)
+            hint = suggestion(name, [each for each in names if self.sees(user, each)])
+            raise UnknownSubscription(f"subscription {name!r} is not known{hint}")
+        flow = flows(SubscriptionDefinition(name, request.language, request.query, request.lineage))
+        for stream in flow.reads:
+            user.check("read", stream)
+        self._check_all(user, name, sources.upstream(flow.reads))
         for stream in flow.reads:
             if stream not in streams and stream not in sources.published():
-                known = [name for name in (*streams, *sources.published()) if user.may("read", name)]
-                raise UnknownStream(
-                    f"subscription {request.name!r}: unknown stream {stream!r}{suggestion(stream, known)}"
-                )
+                known = [each for each in (*streams, *sources.published()) if user.may("read", each)]
+                raise UnknownStream(f"subscription {name!r}: unknown stream {stream!r}{suggestion(stream, known)}")
         if flow.publishes is not None:
             user.check("publish", flow.publishes)
+        if existing is not None:
+            self._check_all(user, name, sources.into(name))
         return flow
 
-    def check_readers(self, flow: Flow, attached: Iterable[tuple[str, User]]) -> None:
-        """Whether all who read what this flow publishes may read what goes into it. O(attachments).
+    def check_readers(
+        self, flow: Flow, readers: Callable[[str], Iterable[User]], awaited: Callable[[str], bool]
+    ) -> None:
+        """Whether all who read what this flow publishes may read what goes into it. O(subscriptions that it feeds).
 
-        `attached`: subscriptions by name, and who has them. Raises PermissionDenied.
+        `readers`: of a subscription, who is attached to it or has a cursor of it; `awaited`: whether clients may come
+        back for it of whom nobody knows who they are. Raises PermissionDenied, Busy.
         """
         sources = self.sources
-        if sources is None or flow.publishes is None:
+        if self._flows is None or sources is None or flow.publishes is None:
             return
         added = sources.upstream(flow.reads)
-        for name, user in attached:
-            if flow.publishes in sources.upstream(sources.of(name).reads):
+        for name in sources.downstream(flow.publishes):
+            for user in readers(name):
                 for stream in added:
-                    if not user.may("read", stream):
+                    if self._may_have(user, name) and not user.may("read", stream):
                         raise PermissionDenied(
                             f"stream {flow.publishes!r}: somebody reads it who has no permission to read {stream!r}"
                         )
+            if awaited(name):
+                for user in self._access.everybody():
+                    if self._may_have(user, name) and not all(user.may("read", stream) for stream in added):
+                        raise Busy(
+                            f"stream {flow.publishes!r}: it is not known yet who reads it after the broker's restart",
+                            AWAITED_RETRY_MICROSECONDS,
+                        )
+
+    def check_values(self, user: User, name: str) -> None:
+        """Whether this user may see what a subscription that exists has found. Raises PermissionDenied."""
+        if self._flows is not None and self.sources is not None:
+            self._check_all(user, name, self.sources.into(name))
+
+    def user(self, name: str) -> User | None:
+        """The user of this name, by the rules of now."""
+        return next((user for user in self._access.everybody() if user.name == name), None)
 
     def states(self, name: str) -> int:
         """How many states this subscription takes of a quota."""
@@ -149,22 +179,16 @@ class Admission:
         return user.admin or self._may_have(user, name)
 
     def _may_have(self, user: User, name: str) -> bool:
-        sources = self.sources
-        if sources is None:
+        if self._flows is None or self.sources is None:
             return True
-        reads = sources.upstream(sources.of(name).reads)
-        return user.may("subscribe", name) and all(user.may("read", stream) for stream in reads)
+        return user.may("subscribe", name) and all(user.may("read", each) for each in self.sources.into(name))
 
-    def _check_reads(self, user: User, name: str, reads: Iterable[str]) -> None:
-        assert self.sources is not None
-        for stream in reads:
-            user.check("read", stream)
-        for stream in self.sources.upstream(reads):
-            if not user.may("read", stream):
-                # Which one it is would say what a stream that may be read is made of.
-                raise PermissionDenied(
-                    f"subscription {name!r}: user {user.name!r} has no permission to read all that flows into it"
-                )
+    def _check_all(self, user: User, name: str, streams: Iterable[str]) -> None:
+        if not all(user.may("read", stream) for stream in streams):
+            # Which one it is would say what a stream that may be read is made of.
+            raise PermissionDenied(
+                f"subscription {name!r}: user {user.name!r} has no permission to read all that flows into it"
+            )
 
     # ---- the whole ----
 
@@ -172,8 +196,8 @@ class Admission:
         """Of the users that have accounts."""
         return {"users": len(self._accounts)}
 
-    def check_invariants(self, sessions: Iterable[tuple[Account, int]]) -> None:
-        """For tests; each session's account with the number of its attachments."""
+    def check_invariants(self, sessions: Iterable[tuple[Account, int]], known: Iterable[str]) -> None:
+        """For tests; each session's account with the number of its attachments, and the names of all subscriptions."""
         used: dict[int, tuple[Account, int, int]] = {}
         for account, attached in sessions:
             _, connections, subscriptions = used.get(id(account), (account, 0, 0))
@@ -183,4 +207,4 @@ class Admission:
         for account in self._accounts.values():
             assert id(account) in used or not (account.connections or account.subscriptions or account.states)
         if self.sources is not None:
-            self.sources.check_invariants()
+            self.sources.check_invariants(known)

@@ -22,7 +22,7 @@ from .durable_delivery import AnyDelivery
 from .listing import countable
 from .matcher import Matcher
 from .records import Record, SubscriptionAdded, SubscriptionRemoved
-from .sources import Flow, Sources
+from .sources import Sources
 
 _NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
 
@@ -69,11 +69,8 @@ class Attachments:
         """Every subscription of the engine by name."""
         return self._definitions
 
-    def attach(self, session: bytes, request: Subscribe, delivery: AnyDelivery, flow: Flow | None = None) -> bool:
-        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing.
-
-        `flow`: of what is new, where sources are kept.
-        """
+    def attach(self, session: bytes, request: Subscribe, delivery: AnyDelivery) -> bool:
+        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing."""
         name = request.name
         existing = self._definitions.get(name)
         if session in self.of(name):
@@ -97,14 +94,18 @@ class Attachments:
                 )
                 self._definitions[name] = wanted
                 self._record(SubscriptionAdded(*_fields(wanted), {}))
-                if self._sources is not None and flow is not None:
-                    self._sources.add(name, flow)
+                if self._sources is not None:
+                    self._sources.add(name)
             else:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._lingering.pop(name, None)
         self._left.pop(name, None)
         return existing is not None
+
+    def awaited(self, name: str) -> bool:
+        """Whether clients may come back for this one that were there before a crash."""
+        return name in self._left
 
     def abandon(self) -> None:
         """Who has not come back for a subscription by now, does not come any more."""

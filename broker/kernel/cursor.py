@@ -15,9 +15,15 @@ from typing import Any, Final, final
 from ..events import DefinitionError
 from ..wire import DeadLetter, decode_result
 from .dead_letters import DeadLetters
+from .permissions import ANYBODY
 
 KEPT_BYTES_EXTRA: Final = 48
 """What a kept result takes beside its bytes."""
+
+
+def cursor_key(name: str, owner: str) -> str:
+    """What a cursor is called among those of all users: each user has names of its own."""
+    return name if owner == ANYBODY else f"{owner}/{name}"
 
 
 @final
@@ -53,6 +59,11 @@ class Cursor:
 
     def __post_init__(self) -> None:
         self.letters = DeadLetters(self.letters_max, self.size)
+
+    @property
+    def key(self) -> str:
+        """What it is called among those of all users."""
+        return cursor_key(self.name, self.owner)
 
     @property
     def last(self) -> int:

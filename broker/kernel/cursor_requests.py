@@ -1,6 +1,7 @@
 """Law: what clients ask of cursors, and who may: whose a cursor is, who is attached to it, what is done with.
 
-A cursor belongs to the user who has made it. It holds its subscription: that stays, with or without clients, until the
+A cursor belongs to the user who has made it, and to others it is as one that does not exist; an administrator calls it
+by its user's name and its own, `ann/orders`. It holds its subscription: that stays, with or without clients, until the
 cursor is forgotten. Time does one thing to it: what was sent and is not acknowledged for as long as its client has said
 is sent again, from the first that is not acknowledged on.
 """
@@ -18,7 +19,6 @@ from ..wire import (
     Done,
     Forget,
     ListDeadLetters,
-    PermissionDenied,
     Probe,
     Refuse,
     Settle,
@@ -94,7 +94,7 @@ class CursorRequests:
         """The cursor that is asked for, or one that may be added. Raises ForetellErrors."""
         name = request.durable or ""
         checked_subscription_name(name)
-        known = self._cursors.find(name)
+        known = self._cursors.find(name, user.name)
         if known is None:
             if len(self._cursors) >= limits.durable_cursors:
                 raise LimitExceeded(f"durable_cursors: this broker keeps {limits.durable_cursors:,} cursors")
@@ -104,7 +104,6 @@ class CursorRequests:
                 raise LimitExceeded(f"durable_retained: this broker keeps at most {most}, found {retain:,}")
             bounds = limits.durable_notifications, limits.durable_bytes, retain, limits.durable_dead_letters
             return Cursor(name, request.name, user.name, *bounds)
-        _check_owner(known, user)
         if known.subscription != request.name:
             raise DefinitionError(f"cursor {name!r} is one of subscription {known.subscription!r}")
         if request.retain is not None and request.retain != known.retain:
@@ -114,20 +113,20 @@ class CursorRequests:
     def attach(self, delivery: DurableDelivery) -> None:
         """Somebody is there; the cursor is made if it is new."""
         cursor = delivery.cursor
-        if self._cursors.find(cursor.name) is None:
+        if self._cursors.find(cursor.name, cursor.owner) is None:
             bounds = cursor.notifications, cursor.size, cursor.retain, cursor.letters_max
             added = CursorAdded(cursor.name, cursor.subscription, cursor.owner, *bounds)
             delivery.cursor = self._cursors.add(added)
             self._record(added)
         if delivery.within is None:
-            self._attached.pop(cursor.name, None)
+            self._attached.pop(cursor.key, None)
         else:
-            self._attached[cursor.name] = delivery
+            self._attached[cursor.key] = delivery
 
     def detach(self, delivery: AnyDelivery) -> None:
         """Nobody is there any more. The cursor stays."""
-        if isinstance(delivery, DurableDelivery) and self._attached.get(delivery.cursor.name) is delivery:
-            del self._attached[delivery.cursor.name]
+        if isinstance(delivery, DurableDelivery) and self._attached.get(delivery.cursor.key) is delivery:
+            del self._attached[delivery.cursor.key]
 
     def holder(self, cursor: Cursor) -> tuple[bytes, Session] | None:
         """Who is attached to it. O(attachments of the subscription)."""
@@ -164,6 +163,7 @@ class CursorRequests:
                 self._refuse(session, request, now)
             case ListDeadLetters():
                 cursor = self._owned(request.cursor, session.account.user)
+                self._admission.check_values(session.account.user, cursor.subscription)
                 return [Send(key, dead_letters_page(cursor.letters, request))]
             case Settle():
                 return self._settle(key, session, request)
@@ -174,7 +174,7 @@ class CursorRequests:
         cursor = delivery.cursor
         if request.position > cursor.acknowledged:
             before = cursor.acknowledged
-            self._move(CursorMoved(cursor.name, request.position))
+            self._move(CursorMoved(cursor.key, request.position))
             cursor.taken_up()
             delivery.acknowledged(before)
 
@@ -184,7 +184,7 @@ class CursorRequests:
         if cursor.skips(position):
             return
         before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
-        self._set_aside(CursorSetAside(cursor.name, position, request.reason, now, deliveries))
+        self._set_aside(CursorSetAside(cursor.key, position, request.reason, now, deliveries))
         self.refused += 1
         if cursor.acknowledged > before:
             cursor.taken_up()
@@ -195,9 +195,9 @@ class CursorRequests:
         if delivery.exhausted:
             cursor, head = delivery.cursor, delivery.next
             deliveries = cursor.deliveries(head)
-            self._set_aside(CursorSetAside(cursor.name, head, DELIVERIES, now, deliveries))
+            self._set_aside(CursorSetAside(cursor.key, head, DELIVERIES, now, deliveries))
             self.too_often += 1
-            self._given_up.append((cursor.name, head, deliveries))
+            self._given_up.append((cursor.key, head, deliveries))
             delivery.give_up(head)
 
     def _set_aside(self, record: CursorSetAside) -> None:
@@ -208,7 +208,7 @@ class CursorRequests:
         cursor = self._owned(request.cursor, session.account.user)
         if request.again and not cursor.has_room(request.positions):
             raise LimitExceeded(f"cursor {cursor.name!r}: there is no room for so many results beside those it keeps")
-        settled = DeadLettersSettled(cursor.name, list(request.positions), request.again)
+        settled = DeadLettersSettled(cursor.key, list(request.positions), request.again)
         self._cursors.settle(settled)
         self._record(settled)
         holder = self.holder(cursor)
@@ -238,7 +238,7 @@ class CursorRequests:
         holder = self.holder(cursor)
         if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
             return self.held(key, holder[0], request, cursor)
-        self._move(CursorMoved(cursor.name, None))
+        self._move(CursorMoved(cursor.key, None))
         if holder is not None:
             self._leave(*holder, cursor.subscription)
         self._attachments.release(cursor.subscription)
@@ -246,18 +246,18 @@ class CursorRequests:
 
     def _owned(self, name: str, user: User) -> Cursor:
         """A cursor that this user may dispose of."""
-        cursor = self._cursors.find(name)
+        cursor = self._cursors.find(name, user.name)
+        if cursor is None and user.admin:
+            cursor = self._cursors.find(name)
         if cursor is None:
-            mine = [each.name for each in self._cursors if each.owner == user.name]
+            mine = [_called(each, user) for each in self._cursors if user.admin or each.owner == user.name]
             raise UnknownSubscription(f"cursor {name!r} is not known{suggestion(name, mine)}")
-        if not user.admin:
-            _check_owner(cursor, user)
         return cursor
 
     def kept(self, user: User, subscription: str) -> dict[str, int]:
         """The cursors of a subscription that this user may see, each with how many results are not acknowledged."""
         cursors = self._cursors.of(subscription)
-        return {each.name: each.backlog for each in cursors if user.admin or each.owner == user.name}
+        return {_called(each, user): each.backlog for each in cursors if user.admin or each.owner == user.name}
 
     # ---- time ----
 
@@ -288,6 +288,6 @@ class CursorRequests:
         self._record(record)
 
 
-def _check_owner(cursor: Cursor, user: User) -> None:
-    if cursor.owner != user.name:
-        raise PermissionDenied(f"cursor {cursor.name!r}: user {user.name!r} has no permission to use it")
+def _called(cursor: Cursor, user: User) -> str:
+    """A cursor's name for this user."""
+    return cursor.name if cursor.owner == user.name else cursor.key

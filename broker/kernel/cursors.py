@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 from ..engine.shares import MADE_AT_ONCE_MAX, Share, taken_out
 from ..events import DefinitionError
-from .cursor import Cursor, restored
+from .cursor import Cursor, cursor_key, restored
 from .delivery import encoded, incomplete
 from .matcher import Result
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
@@ -37,7 +37,9 @@ def drawn(secret: bytes) -> int:
 
 @final
 class Cursors:
-    """Part of the kernel's state; by name, and by the subscription that they are of.
+    """Part of the kernel's state; by key, and by the subscription that they are of.
+
+    Each user has names of its own, so that nobody meets a name that somebody else has taken.
 
     `made`: the newest incarnation. Without a journal a broker begins with a number that no other one has begun with.
     """
@@ -55,9 +57,18 @@ class Cursors:
     def __iter__(self) -> Iterator[Cursor]:
         return iter(self._named.values())
 
-    def find(self, name: str) -> Cursor | None:
-        """The cursor of this name."""
-        return self._named.get(name)
+    def find(self, name: str, owner: str | None = None) -> Cursor | None:
+        """The cursor of this name that this user owns; None where there is none.
+
+        Without an owner the name may be a key, or the only one of its kind: O(cursors).
+        """
+        if owner is not None:
+            return self._named.get(cursor_key(name, owner))
+        known = self._named.get(name)
+        if known is None:
+            bearing = [each for each in self if each.name == name]
+            return bearing[0] if len(bearing) == 1 else None
+        return known
 
     def of(self, subscription: str) -> Iterable[Cursor]:
         """Those that keep what this subscription finds. O(1)."""
@@ -68,7 +79,7 @@ class Cursors:
 
     def add(self, record: CursorAdded) -> Cursor:
         """Raises DefinitionError where there is one of this name."""
-        if record.cursor in self._named:
+        if self.find(record.cursor, record.owner) is not None:
             raise DefinitionError(f"cursor {record.cursor!r} exists")
         self._made += 1
         limits = record.notifications, record.size, record.retain, record.letters
@@ -78,15 +89,15 @@ class Cursors:
 
     def move(self, record: CursorMoved) -> None:
         """Acknowledge, or forget. Raises DefinitionError where that cannot be."""
-        cursor = self._named.get(record.cursor)
+        cursor = self.find(record.cursor)
         if cursor is None or (record.position is not None and record.position > cursor.last):
             raise DefinitionError(f"cursor {record.cursor!r}: expected one that has position {record.position}")
         if record.position is not None:
             cursor.acknowledge(record.position)
             return
-        del self._named[cursor.name]
+        del self._named[cursor.key]
         group = self._of[cursor.subscription]
-        del group[cursor.name]
+        del group[cursor.key]
         if not group:
             del self._of[cursor.subscription]
 
@@ -99,7 +110,7 @@ class Cursors:
         self._known(record.cursor).settle(record.positions, record.again)
 
     def _known(self, name: str) -> Cursor:
-        cursor = self._named.get(name)
+        cursor = self.find(name)
         if cursor is None:
             raise DefinitionError(f"cursor {name!r} is not known")
         return cursor
@@ -160,14 +171,14 @@ class Cursors:
 
     def check_invariants(self) -> None:
         """For tests."""
-        for name, cursor in self._named.items():
-            assert cursor.name == name
-            assert self._of[cursor.subscription][name] is cursor
+        for key, cursor in self._named.items():
+            assert cursor.key == key
+            assert self._of[cursor.subscription][key] is cursor
             assert cursor.incarnation <= self._made
             cursor.check_invariants()
         assert sum(map(len, self._of.values())) == len(self)
         assert all(self._of.values())
 
     def _enter(self, cursor: Cursor) -> None:
-        self._named[cursor.name] = cursor
-        self._of.setdefault(cursor.subscription, {})[cursor.name] = cursor
+        self._named[cursor.key] = cursor
+        self._of.setdefault(cursor.subscription, {})[cursor.key] = cursor

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import final
 
+from ..events import EarlyEvent
 from ..wire import Expired, Publish, Published, Refusal
 from .accounts import Account
 from .admission import Admission
+from .ahead import Ahead
 from .boundary import Send
 from .deadlines import check_deadline
 from .distribution import Distribution
@@ -40,7 +42,8 @@ class Intake:
     """
 
     __slots__ = (
-        "_admission", "_counts", "_distribution", "_durability", "_end_slow", "_matcher", "_record", "taken", "work",
+        "_admission", "_ahead", "_counts", "_distribution", "_durability", "_end_slow", "_matcher", "_record", "taken",
+        "work",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +55,7 @@ class Intake:
         durability: str,
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
+        ahead: Ahead,
     ) -> None:
         self._matcher = matcher
         self._admission = admission
@@ -59,7 +63,14 @@ class Intake:
         self._durability = durability
         self._record = record
         self._end_slow = end_slow
-        self._counts = {"batches": 0, "batches_repeated": 0, "batches_expired": 0, "events_refused_late": 0}
+        self._ahead = ahead
+        self._counts = {
+            "batches": 0,
+            "batches_repeated": 0,
+            "batches_expired": 0,
+            "events_refused_late": 0,
+            "events_refused_early": 0,
+        }
         self.taken = taken
         self.work: Work | None = None
 
@@ -84,7 +95,10 @@ class Intake:
             self._counts["batches_expired"] += 1
             raise
         account.check_rate(now)
-        record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now, most)
+        if batch.times is None:
+            self._ahead.check_clock(now)
+        latest = self._ahead.latest(self._matcher.now)
+        record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now, most, latest)
         account.spend(len(batch.rows), now)
         if record.rows:
             self._record(record)
@@ -110,9 +124,15 @@ class Intake:
         published = self.taken.note(work.taken, self._matcher.now)
         return self._answered(work.session, work.batch, published, results)
 
+    def tell(self, ended: Iterable[Iterable[Result]]) -> list[Send]:
+        """What was found outside of a batch."""
+        sends = [send for results in ended for send in self._distribution.distribute(results)]
+        return [*sends, *self._end_slow()]
+
     def _answered(self, session: bytes, batch: Publish, published: Published, results: Iterable[Result]) -> list[Send]:
         self._counts["batches"] += 1
-        self._counts["events_refused_late"] += len(published.refused)
+        for refusal in published.refused:
+            self._counts["events_refused_early" if refusal.code == EarlyEvent.code else "events_refused_late"] += 1
         answer = Send(session, self._answer(batch, published))
         return [answer, *self._distribution.distribute(results), *self._end_slow()]
 

@@ -15,9 +15,8 @@ first, so that whoever wants to keep others from waiting holds it back until the
 Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
 They are asked for after each input, and its effects are performed when they are as safe as it was promised.
 
-Liveness. A client that is busy with something else says nothing, perhaps for hours, and must lose nothing. Silence is
-therefore no reason to drop a session: it is a reason to send a Probe, and the transport then knows whether there is
-still a connection. Only Gone releases a session's subscriptions.
+Liveness. A client that is busy says nothing, and must lose nothing. So silence is no reason to drop a session, but to
+send a Probe: the transport then knows whether there is a connection. Only Gone releases a session's subscriptions.
 """
 
 from __future__ import annotations
@@ -45,6 +44,7 @@ from ..wire import (
     Pong,
     Probe,
     Publish,
+    ResetTime,
     Statistics,
     StatisticsReport,
     Subscribe,
@@ -53,6 +53,7 @@ from ..wire import (
     WireError,
 )
 from .admission import Admission
+from .ahead import Ahead
 from .attachments import Attachments
 from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursor_requests import CursorRequest
@@ -67,6 +68,7 @@ from .matcher import Matcher
 from .permissions import Access, open_access
 from .reading import Reading
 from .records import Record
+from .resetting import reset_time
 from .sessions import Session, Sessions
 from .subscribing import MEMORY, Subscribing
 from .taken import Taken
@@ -91,8 +93,9 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining", "_durability",
-        "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions", "_subscribing", "limits",
+        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
+        "_durability", "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions", "_subscribing",
+        "limits",
     )  # fmt: skip
 
     def __init__(
@@ -118,6 +121,7 @@ class Kernel:
         self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
         self._draining = False
+        self._ahead = Ahead(self.limits.ahead_max)
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
             matcher, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
@@ -125,7 +129,7 @@ class Kernel:
         )  # fmt: skip
         self._intake = Intake(
             matcher, self._admission, self._distribution, taken or Taken(), durability, self._record,
-            self._subscribing.end_slow,
+            self._subscribing.end_slow, self._ahead,
         )  # fmt: skip
         self._reading = Reading(matcher, self._admission, self._attachments, self._subscribing)
         self._left_until: int | None = None
@@ -136,6 +140,7 @@ class Kernel:
 
         Raises nothing for what a client does. An exception is a mistake of the broker or of its engine.
         """
+        self._ahead.look(now)
         if self._intake.work is not None and must_wait(happening):
             return self._intake.go_on(None) + self.step(happening, now)
         match happening:
@@ -174,8 +179,7 @@ class Kernel:
 
     def session_of(self, token: bytes, identity: str) -> bytes | None:
         """The session that a HELLO with this token would go on with."""
-        earlier = self._sessions.find(token, identity)
-        return None if earlier is None else earlier[0]
+        return self._sessions.key(token, identity)
 
     @property
     def drained(self) -> bool:
@@ -218,8 +222,7 @@ class Kernel:
 
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
-        known = self._sessions.present.get(session)
-        return "" if known is None else known.account.user.name
+        return self._sessions.user(session)
 
     def check_invariants(self) -> None:
         """For tests."""
@@ -227,11 +230,12 @@ class Kernel:
         self._cursors.check_invariants()
         self._intake.taken.check_invariants()
         self._sessions.check_invariants()
-        sessions = dict(self._sessions.everybody())
         assert self._distribution.settled or self._intake.work is not None
+        sessions = dict(self._sessions.everybody())
         self._distribution.check_invariants({key: session.deliveries for key, session in sessions.items()})
         assert all(key in self._sessions.present for key, _ in self._distribution.ready)
-        self._admission.check_invariants((each.account, len(each.deliveries)) for each in sessions.values())
+        accounts = ((each.account, len(each.deliveries)) for each in sessions.values())
+        self._admission.check_invariants(accounts, self._attachments.definitions)
 
     # ---- messages ----
 
@@ -267,8 +271,7 @@ class Kernel:
             return self._resume(key, *earlier, hello, now)
         if len(self._sessions) >= self.limits.sessions:
             raise LimitExceeded(f"sessions: this broker takes {self.limits.sessions:,} clients at a time")
-        account = self._admission.enter(identity)
-        session = Session(identity, account, hello.software, now)
+        session = Session(identity, self._admission.enter(identity), hello.software, now)
         self._sessions.open(key, session, hello.session is not None)
         return self._welcome(hello, session, now)
 
@@ -284,8 +287,8 @@ class Kernel:
         return self._welcome(hello, session, now)
 
     def _welcome(self, hello: Hello, session: Session, now: int) -> Welcome:
-        told = self.limits.silence_seconds, session.token, max(0, now), self.limits.session_batches
-        return Welcome(hello.correlation, VERSION, SOFTWARE, *told)
+        silence, batches = self.limits.silence_seconds, self.limits.session_batches
+        return Welcome(hello.correlation, VERSION, SOFTWARE, silence, session.token, max(0, now), batches)
 
     def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
         """Any other request."""
@@ -307,11 +310,11 @@ class Kernel:
                     raise UnknownSubscription(f"subscription {name!r}: this client has not subscribed to it{hint}")
                 self._subscribing.detach(key, session, name)
                 answer: Message = Done(correlation)
-            case AddStream(correlation):
-                declared = declare(self._matcher, self.limits, user, message)
-                if declared is not None:
-                    self._record(declared)
-                answer = Done(correlation)
+            case AddStream():
+                answer = declare(self._matcher, self.limits, user, message, self._record)
+            case ResetTime():
+                answer, ended = reset_time(self._matcher, self._intake.taken, user, message, self._record)
+                return [Send(key, answer), *self._intake.tell(ended)]
             case DescribeStream() | ListStreams() | ListSubscriptions():
                 answer = self._reading.answer(user, message)
             case Statistics(correlation):
@@ -370,12 +373,12 @@ class Kernel:
     def _release(self, key: bytes) -> None:
         session = self._sessions.remove(key)
         if session is not None:
-            for name in tuple(session.deliveries):
-                self._subscribing.detach(key, session, name)
+            self._subscribing.detach_all(key, session)
             self._admission.leave(session.account)
 
     def _change(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = limits
+        self._ahead.most = limits.ahead_max
         self._admission.change(access)
         sends: list[Send] = []
         for key, session in self._sessions.everybody():
@@ -390,9 +393,8 @@ class Kernel:
     def _farewells(self, reason: str) -> list[Send]:
         sends: list[Send] = []
         for key, session in self._sessions.present.items():
-            for delivery in session.deliveries.values():
-                sends.extend(Send(key, message) for message in delivery.farewell())
-            sends.append(Send(key, Closing(0, reason)))
+            last = [message for delivery in session.deliveries.values() for message in delivery.farewell()]
+            sends += [*(Send(key, message) for message in last), Send(key, Closing(0, reason))]
         self._sessions.clear()
         self._distribution.ready.clear()
         return sends

@@ -1,4 +1,5 @@
-"""Law: how much a client may make the broker hold; each limit has a unit and says what happens when it is hit.
+"""Law: how much a client may make the broker hold, or how far it may lead it; each limit has a unit and says what
+happens when it is hit.
 
 What a single message may be is broker.wire's affair, what a query may be broker.language's, what runs may grow to the
 engine's.
@@ -7,9 +8,11 @@ engine's.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import final
+from typing import Final, final
 
 from ..events import DefinitionError, shown
+
+AHEAD_MICROSECONDS: Final = 24 * 60 * 60 * 1_000_000
 
 
 @final
@@ -61,8 +64,14 @@ class Limits:
     """Results that were set aside, of a new cursor, and within durable_bytes of their own; then the oldest is dropped,
     and counted."""
 
+    ahead_max: int | None = AHEAD_MICROSECONDS
+    """Microseconds that an event may be ahead of the broker's clock; one that is further is refused. None: any. All
+    streams have one order, so that one of them is never further ahead of others for this."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is None and field.name == "ahead_max":
+                continue
             if type(value) is not int or value < 1:
                 raise DefinitionError(f"limits.{field.name}: expected a whole number from 1 on, found {shown(value)}")

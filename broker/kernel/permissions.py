@@ -10,7 +10,7 @@ can be exchanged while both work. It is never the routing id, which anybody may 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final, Literal, TypeAlias, final, get_args
 
@@ -18,6 +18,9 @@ from ..events import DefinitionError, shown
 from ..wire import PermissionDenied
 
 Verb: TypeAlias = Literal["publish", "read", "subscribe", "declare"]
+
+ANYBODY: Final = "anybody"
+"""What everybody is called where nobody has to say who they are."""
 
 VERBS: Final[tuple[str, ...]] = get_args(Verb)
 
@@ -66,6 +69,8 @@ class User:
     quota: Quota = field(default_factory=Quota)
 
     def __post_init__(self) -> None:
+        if "/" in self.name:  # which stands between a user's name and that of something it has
+            raise DefinitionError(f"users: expected a name without '/', found {shown(self.name)}")
         for verb in VERBS:
             for pattern in self._patterns(verb):
                 _check_pattern(f"users.{self.name}.{verb}", pattern)
@@ -111,11 +116,18 @@ class Access:
         """Whose identity this is."""
         return self.users.get(identity) if identity else self.anybody
 
+    def everybody(self) -> Iterable[User]:
+        """Each user once, in the order of the rules."""
+        found = {user.name: user for user in self.users.values()}
+        if self.anybody is not None:
+            found.setdefault(self.anybody.name, self.anybody)
+        return found.values()
+
 
 def open_access(quota: Quota | None = None) -> Access:
     """Everybody may do everything: for a broker that only its own machine can reach."""
     every = _EVERYTHING
-    return Access({}, User("anybody", every, every, every, every, True, quota or Quota()))
+    return Access({}, User(ANYBODY, every, every, every, every, True, quota or Quota()))
 
 
 def _check_pattern(place: str, pattern: object) -> None:

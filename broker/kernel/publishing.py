@@ -1,7 +1,7 @@
 """Law: how a batch from a client becomes events: its clock, its numbers, and what is refused of it.
 
-A late event is refused by itself, with its index and a reason, and the others of its batch are taken. Anything else
-that is wrong refuses the batch as a whole, and changes nothing.
+An event that is late, or too far ahead of the clock, is refused by itself, with its index and a reason, and the others
+of its batch are taken. Anything else that is wrong refuses the batch as a whole, and changes nothing.
 """
 
 from __future__ import annotations
@@ -9,20 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from ..events import LARGEST, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
+from ..events import LARGEST, EarlyEvent, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
 from ..wire import Publish, Refusal
 from .matcher import Matcher, Result
 from .records import Batch
 
 
 def take(
-    matcher: Matcher, batch: Publish, publisher: str | None, first_id: int, now: int, most: int | None = None
+    matcher: Matcher,
+    batch: Publish,
+    publisher: str | None,
+    first_id: int,
+    now: int,
+    most: int | None = None,
+    latest: int | None = None,
 ) -> tuple[Batch, Iterable[Result]]:
     """Feed a batch to the engine: what was taken of it and what not, and the results.
 
     Events without ids are numbered from `first_id` on. Events without times take `now`, but never a time before the
-    newest processed. `publisher` is for the receipt. Of more than `most` events only so many are matched, all being
-    checked, and the others are for `match`. Raises ForetellErrors.
+    newest processed. `latest`: up to which time events are taken, None: any. `publisher` is for the receipt. Of more
+    than `most` events only so many are matched, all being checked, and the others are for `match`. Raises
+    ForetellErrors.
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
@@ -37,11 +44,13 @@ def take(
     starts: Sequence[int] | None = batch.starts
     refused: tuple[Refusal, ...] = ()
     try:
+        if latest is not None and batch.times is not None:
+            _check_early(times, latest)
         results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
-    except LateEvent:
+    except (EarlyEvent, LateEvent):
         stream = matcher.streams[batch.stream]
         _check_whole(stream, times, rows, starts)
-        kept, refused = _sifted(times, matcher.now)
+        kept, refused = _sifted(times, matcher.now, latest)
         if not kept:
             return Batch(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
@@ -98,13 +107,22 @@ def _check_whole(
         check_starts(stream, starts, times)
 
 
-def _sifted(times: Sequence[int], newest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
-    """The indexes to keep, and the refusals of those earlier than the newest before them."""
+def _check_early(times: Sequence[Any], latest: int) -> None:
+    """What is no time at all is for others to find."""
+    for time in times:
+        if type(time) is int and time > latest:
+            raise EarlyEvent(f"expected a time up to {latest} (ahead_max), found {time}")
+
+
+def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
+    """The indexes to keep, and the refusals of those earlier than the newest before them, or later than the latest."""
     kept: list[int] = []
     refused: list[Refusal] = []
     for index, time in enumerate(times):
         if newest is not None and time < newest:
             refused.append(Refusal(index, LateEvent.code, f"expected a time of {newest} or later, found {time}"))
+        elif latest is not None and time > latest:
+            refused.append(Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {time}"))
         else:
             kept.append(index)
             newest = time

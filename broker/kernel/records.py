@@ -147,6 +147,16 @@ class CursorOvertaken:
     last: int
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class TimeReset:
+    """A time of this stream was none: the newest is this one again (None: there is none), and what reads the stream
+    begins anew."""
+
+    stream: str
+    time: int | None
+
+
 Record: TypeAlias = (
     StreamDeclared
     | SubscriptionAdded
@@ -161,4 +171,5 @@ Record: TypeAlias = (
     | CursorSetAside
     | DeadLettersSettled
     | CursorOvertaken
+    | TimeReset
 )

@@ -62,6 +62,16 @@ class Sessions:
         """The session of this key, wherever it is."""
         return self.present[key] if key in self.present else self._away[key][0]
 
+    def key(self, token: bytes, identity: str) -> bytes | None:
+        """The key of the session that a HELLO with this token would go on with."""
+        earlier = self.find(token, identity)
+        return None if earlier is None else earlier[0]
+
+    def user(self, key: bytes) -> str:
+        """The name of the user whose session this is; empty where there is none."""
+        known = self.present.get(key)
+        return "" if known is None else known.account.user.name
+
     @property
     def away(self) -> int:
         """How many there are without a connection."""

@@ -21,6 +21,7 @@ from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
 from .limits import Limits
 from .matcher import Matcher
+from .permissions import User
 from .records import Record
 from .sessions import Session, Sessions
 
@@ -36,7 +37,8 @@ class Subscribing:
     """Carries requests out; what is told to `record` has happened. `durability`: what is promised of cursors."""
 
     __slots__ = (
-        "_admission", "_attachments", "_distribution", "_durability", "_matcher", "_sessions", "cursors", "limits",
+        "_admission", "_attachments", "_distribution", "_durability", "_kept", "_matcher", "_sessions", "cursors",
+        "limits",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +59,7 @@ class Subscribing:
         self._attachments = attachments
         self._distribution = distribution
         self._sessions = sessions
+        self._kept = cursors
         self._durability = durability
         self.cursors = CursorRequests(admission, attachments, distribution, sessions, cursors, record, self.detach)
 
@@ -71,8 +74,7 @@ class Subscribing:
         existing = known.get(request.name)
         flow = admission.check_subscribe(account, request, existing, self._matcher.streams, known)
         if flow is not None:
-            readers = ((name, each.account.user) for _, each in self._sessions.everybody() for name in each.deliveries)
-            admission.check_readers(flow, readers)
+            admission.check_readers(flow, self._readers, self._attachments.awaited)
         holder: tuple[bytes, Session] | None = None
         delivery: AnyDelivery
         when_slow = _policy(request)
@@ -86,7 +88,7 @@ class Subscribing:
                 return self.cursors.held(key, holder[0], request, cursor)
             delivery = DurableDelivery(request.name, self.limits, request.credits, cursor)
             delivery.within, delivery.deliveries_max = request.within, request.deliveries_max
-        attached = self._attachments.attach(key, request, delivery, flow)
+        attached = self._attachments.attach(key, request, delivery)
         try:
             if isinstance(delivery, DurableDelivery):
                 self.cursors.check_quota(delivery.cursor, account.user)
@@ -103,6 +105,12 @@ class Subscribing:
             delivery.begin(request, self._durability != MEMORY)
             self.cursors.give_up(delivery, now)
         return [Send(key, self._subscribed(request, delivery, attached)), *self._distribution.due(key, delivery)]
+
+    def _readers(self, name: str) -> list[User]:
+        """Who has this subscription now, or what is kept of it."""
+        attached = [self._sessions.of(key).account.user for key in self._attachments.of(name)]
+        owners = [self._admission.user(cursor.owner) for cursor in self._kept.of(name)]
+        return [*attached, *(owner for owner in owners if owner is not None)]
 
     def go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
         """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
@@ -148,6 +156,11 @@ class Subscribing:
         session.account.detach(self._admission.states(name))
         self._distribution.forget(key, name)
         self._attachments.detach(key, name)
+
+    def detach_all(self, key: bytes, session: Session) -> None:
+        """The session has nothing any more."""
+        for name in tuple(session.deliveries):
+            self.detach(key, session, name)
 
     def _subscribed(
         self, request: Subscribe, delivery: AnyDelivery, attached: bool, resumed: bool = False

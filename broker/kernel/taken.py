@@ -1,17 +1,20 @@
-"""Law: what was taken of publishers: how many events, and the receipts by which a repeated message is known again.
+"""Law: what was taken of publishers: how many events, up to which time of each stream, and the receipts by which a
+repeated message is known again.
 
 A publisher that does not know whether its message came through says it again, with the same number. It gets the
 receipt that it would have got, and nothing is taken twice: also after a crash, as this is part of the state that comes
 back. It depends on the records alone, never on a configuration that may have changed in between.
 
-The table is bounded. Each publisher has its newest receipts, and when all of them are too many, the publisher that has
-said nothing for longest is forgotten. A number so low that its receipt may have been dropped is refused, not guessed.
+The table is bounded, and divided: each user has a fair share of it, and in that each of its publishers. Where it is
+full, the user who takes most of it loses the oldest receipt of its publisher that takes most, so that nobody within its
+share loses anything by what others do. The names of publishers are divided likewise: a user with too many loses the one
+that was silent for longest. A number whose receipt may have gone in either way is refused, not guessed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import Any, Final, final
 
 from ..events import LimitExceeded
@@ -22,44 +25,119 @@ PUBLISHER_RECEIPTS_MAX: Final = 1_024
 """Of one publisher: twice as many as a client may have under way."""
 
 RECEIPTS_BYTES_MAX: Final = 64 * 1024 * 1024
-"""Of all publishers, as estimated by RECEIPT_BYTES, REFUSAL_BYTES and PUBLISHER_BYTES."""
+"""Of all publishers, as estimated by RECEIPT_BYTES and REFUSAL_BYTES."""
 
-PUBLISHER_BYTES: Final = 512
+PUBLISHERS_MAX: Final = 65_536
+"""Publishers of all users that are known by name, some 500 bytes each."""
+
 RECEIPT_BYTES: Final = 256
 REFUSAL_BYTES: Final = 128
 
+_STALE_MIN: Final = 64
+"""Entries of sizes that have changed since, before they are cleared away."""
+
 
 @final
-@dataclass(slots=True)
 class _Publisher:
     """Receipts by number, the oldest first; `dropped`: the greatest number of those that are not kept any more."""
 
-    receipts: dict[int, Published] = field(default_factory=dict)
-    dropped: int = -1
+    __slots__ = ("dropped", "receipts", "size")
+
+    def __init__(self, dropped: int = -1) -> None:
+        self.receipts: dict[int, Published] = {}
+        self.dropped = dropped
+        self.size = 0
+
+    def keep(self, number: int, published: Published) -> None:
+        self.receipts[number] = published
+        self.size += _size(published)
+
+    def drop(self) -> int:
+        """The oldest receipt goes; its size."""
+        number = next(iter(self.receipts))
+        size = _size(self.receipts.pop(number))
+        self.size -= size
+        self.dropped = max(self.dropped, number)
+        return size
+
+
+@final
+class _Share:
+    """One user's publishers, the one that was silent for longest first; `forgotten`: the greatest number that one had
+    which is not known any more."""
+
+    __slots__ = ("_sizes", "forgotten", "publishers", "size")
+
+    def __init__(self, forgotten: int = -1) -> None:
+        self.publishers: dict[str, _Publisher] = {}
+        self.forgotten = forgotten
+        self.size = 0
+        self._sizes: list[tuple[int, str]] = []  # a heap: the largest first; what is not so any more is passed over
+
+    def changed(self, name: str, by: int) -> None:
+        """The receipts of this publisher have another size."""
+        self.size += by
+        if len(self._sizes) > _STALE_MIN + 4 * len(self.publishers):
+            self._sizes = [(-each.size, of) for of, each in self.publishers.items()]
+            heapify(self._sizes)
+        else:
+            heappush(self._sizes, (-self.publishers[name].size, name))
+
+    def largest(self) -> str:
+        """The publisher whose receipts take most; of equal ones the first by name. There is one. O(1) amortised."""
+        while True:
+            size, name = self._sizes[0]
+            known = self.publishers.get(name)
+            if known is not None and known.size == -size:
+                return name
+            heappop(self._sizes)
+
+    def forget(self) -> int:
+        """The publisher that was silent for longest goes; the size of its receipts."""
+        gone = self.publishers.pop(next(iter(self.publishers)))
+        self.forgotten = max(self.forgotten, gone.dropped, *gone.receipts)
+        self.size -= gone.size
+        return gone.size
 
 
 @final
 class Taken:
-    """Part of the kernel's state. `events` taken so far number those without an id. O(1) for each message."""
+    """Part of the kernel's state. `events` taken so far number those without an id. O(users) for each message."""
 
-    __slots__ = ("_bytes", "_bytes_max", "_publishers", "events")
+    __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "events")
 
-    def __init__(self, bytes_max: int = RECEIPTS_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: int = RECEIPTS_BYTES_MAX, publishers_max: int = PUBLISHERS_MAX) -> None:
         self._bytes_max = bytes_max
+        self._known_max = publishers_max
         self.events = 0
-        self._publishers: dict[str, _Publisher] = {}  # who has published last is last
+        self._newest: dict[str, int] = {}  # the newest time of each stream
+        self._shares: dict[str, _Share] = {}
         self._bytes = 0
+        self._known = 0
 
     def receipt(self, publisher: str, number: int) -> Published | None:
-        """What this message was answered, if it was taken. Raises LimitExceeded where that is not known any more."""
-        known = self._publishers.get(publisher)
+        """What this message was answered, if it was taken. `publisher`: `USER/NAME`.
+
+        Raises LimitExceeded where that is not known any more.
+        """
+        user, _, name = publisher.partition("/")
+        share = self._shares.get(user)
+        if share is None:
+            return None
+        known = share.publishers.get(name)
         if known is None:
+            if number <= share.forgotten:
+                raise LimitExceeded(
+                    f"message {number}: this broker knows at most {self._known_max:,} publishers, has forgotten some "
+                    f"of user {user!r} with numbers up to {share.forgotten}, and does not know any more whether it was "
+                    "taken"
+                )
             return None
         found = known.receipts.get(number)
         if found is None and number <= known.dropped:
             raise LimitExceeded(
                 f"message {number}: this broker keeps the newest {PUBLISHER_RECEIPTS_MAX:,} receipts of a publisher, "
-                "and does not know any more whether it was taken"
+                "less where they are large, and does not know any more whether it was taken"
             )
         return found
 
@@ -67,77 +145,120 @@ class Taken:
         """This was taken, and `newest` was the newest time then; the answer, without a correlation."""
         count = len(batch.rows)
         self.events += count
+        if count:
+            self._newest[batch.stream] = batch.times[-1]
         refused = tuple([Refusal(*each) for each in batch.refused])
         published = Published(0, count, newest, batch.ids[0] if count else None, refused)
         if batch.client is not None and batch.message is not None:
             self._keep(batch.client, batch.message, published)
         return published
 
-    def _keep(self, publisher: str, number: int, published: Published) -> None:
-        known = self._publishers.pop(publisher, None)
-        if known is None:
-            known = _Publisher()
-            self._bytes += PUBLISHER_BYTES
-        self._publishers[publisher] = known
-        known.receipts[number] = published
-        self._bytes += _size(published)
-        if len(known.receipts) > PUBLISHER_RECEIPTS_MAX:
-            self._drop(known)
-        while self._bytes > self._bytes_max:
-            oldest = next(iter(self._publishers))
-            if oldest != publisher:
-                gone = self._publishers.pop(oldest)
-                self._bytes -= PUBLISHER_BYTES + sum(map(_size, gone.receipts.values()))
-            elif len(known.receipts) > 1:
-                self._drop(known)
-            else:
-                return
+    def newest_but(self, stream: str) -> tuple[int, str] | None:
+        """The newest time of all streams but this one, and which has it: of equal ones the first. O(streams)."""
+        others = [(-time, name) for name, time in self._newest.items() if name != stream]
+        if not others:
+            return None
+        time, name = min(others)
+        return -time, name
 
-    def _drop(self, publisher: _Publisher) -> None:
-        number = next(iter(publisher.receipts))
-        self._bytes -= _size(publisher.receipts.pop(number))
-        publisher.dropped = max(publisher.dropped, number)
+    def reset_time(self, stream: str) -> None:
+        """Times of this stream were none."""
+        self._newest.pop(stream, None)
+
+    def _keep(self, publisher: str, number: int, published: Published) -> None:
+        user, _, name = publisher.partition("/")
+        share = self._shares.get(user)
+        if share is None:
+            share = self._shares[user] = _Share()
+        known = share.publishers.pop(name, None)
+        if known is None:
+            known = _Publisher(share.forgotten)  # it may be one of those that were forgotten, as far as anybody knows
+            self._known += 1
+        share.publishers[name] = known
+        known.keep(number, published)
+        self._changed(share, name, _size(published))
+        if len(known.receipts) > PUBLISHER_RECEIPTS_MAX:
+            self._changed(share, name, -known.drop())
+        while self._bytes > self._bytes_max:
+            share = self._most_bytes()
+            name = share.largest()
+            self._changed(share, name, -share.publishers[name].drop())
+        while self._known > self._known_max:
+            self._bytes -= self._most_publishers().forget()
+            self._known -= 1
+
+    def _changed(self, share: _Share, name: str, by: int) -> None:
+        share.changed(name, by)
+        self._bytes += by
+
+    def _most_bytes(self) -> _Share:
+        shares = iter(self._shares.values())
+        most = next(shares)
+        for share in shares:
+            if share.size > most.size:
+                most = share
+        return most
+
+    def _most_publishers(self) -> _Share:
+        shares = iter(self._shares.values())
+        most = next(shares)
+        for share in shares:
+            if len(share.publishers) > len(most.publishers):
+                most = share
+        return most
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(receipts)."""
-        return [self.events, [_plain(name, each) for name, each in self._publishers.items()]]
+        return [self.events, self._newest, [_plain(user, share) for user, share in self._shares.items()]]
 
     def restore(self, plain: Sequence[Any]) -> None:
         """Take the place of what has said this of itself."""
-        self.events, publishers = plain
-        self._publishers = {name: _publisher(dropped, receipts) for name, dropped, receipts in publishers}
-        self._bytes = self._weight()
+        self.events, newest, shares = plain
+        self._newest = dict(newest)
+        self._shares = {user: _share(forgotten, publishers) for user, forgotten, publishers in shares}
+        self._bytes = sum(share.size for share in self._shares.values())
+        self._known = sum(len(share.publishers) for share in self._shares.values())
 
     def statistics(self) -> dict[str, int]:
         """Of the table."""
-        return {"events": self.events, "publishers": len(self._publishers), "receipts_bytes": self._bytes}
+        return {"events": self.events, "publishers": self._known, "receipts_bytes": self._bytes}
 
     def check_invariants(self) -> None:
         """For tests."""
-        assert self._bytes == self._weight()
-        for each in self._publishers.values():
-            assert 0 < len(each.receipts) <= PUBLISHER_RECEIPTS_MAX
-
-    def _weight(self) -> int:
-        publishers = self._publishers.values()
-        return sum(PUBLISHER_BYTES + sum(map(_size, each.receipts.values())) for each in publishers)
+        shares = self._shares.values()
+        assert self._bytes == sum(share.size for share in shares) <= self._bytes_max
+        assert self._known == sum(len(share.publishers) for share in shares) <= self._known_max
+        for share in shares:
+            publishers = share.publishers
+            assert share.size == sum(each.size for each in publishers.values())
+            for each in publishers.values():
+                assert each.size == sum(map(_size, each.receipts.values()))
+                assert len(each.receipts) <= PUBLISHER_RECEIPTS_MAX
+            if publishers:
+                assert share.largest() == min(publishers, key=lambda name: (-publishers[name].size, name))
 
 
 def _size(published: Published) -> int:
     return RECEIPT_BYTES + sum(REFUSAL_BYTES + len(each.reason) for each in published.refused)
 
 
-def _plain(name: str, publisher: _Publisher) -> list[Any]:
-    receipts = [
+def _plain(user: str, share: _Share) -> list[Any]:
+    publishers = [[name, each.dropped, _receipts(each)] for name, each in share.publishers.items()]
+    return [user, share.forgotten, publishers]
+
+
+def _receipts(publisher: _Publisher) -> list[list[Any]]:
+    return [
         [number, each.count, each.newest, each.first_id, [[one.index, one.code, one.reason] for one in each.refused]]
         for number, each in publisher.receipts.items()
     ]
-    return [name, publisher.dropped, receipts]
 
 
-def _publisher(dropped: int, receipts: Sequence[Sequence[Any]]) -> _Publisher:
-    kept = {
-        number: Published(0, count, newest, first, tuple([Refusal(*each) for each in refused]))
-        for number, count, newest, first, refused in receipts
-    }
-    return _Publisher(kept, dropped)
+def _share(forgotten: int, publishers: Sequence[Sequence[Any]]) -> _Share:
+    share = _Share(forgotten)
+    for name, dropped, receipts in publishers:
+        publisher = share.publishers[name] = _Publisher(dropped)
+        for number, count, newest, first, refused in receipts:
+            publisher.keep(number, Published(0, count, newest, first, tuple([Refusal(*each) for each in refused])))
+        share.changed(name, publisher.size)
+    return share

@@ -21,7 +21,7 @@
     quota = { connections = 5 }
 
     [quota]                                # of users that have no other
-    [limits]                               # see broker.kernel.limits
+    [limits]                               # see broker.kernel.limits; ahead_max is a duration, or "off"
     [log]
     level = "warning"
     format = "text"
@@ -47,12 +47,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 from ..events import DefinitionError, EventError, parse_duration, shown, suggestion
 from ..kernel import Limits, Quota, User
+from ..kernel.limits import AHEAD_MICROSECONDS
 from ..kernel.permissions import VERBS
 from ..storage import Durability, Retention
 from ..storage.settings import CHECK, FSYNC
@@ -71,8 +72,6 @@ _JOURNAL: Final = (
     "check",
 )  # fmt: skip
 _USER: Final = ("keys", *VERBS, "admin", "quota")
-
-_Numbers = TypeVar("_Numbers", Limits, Quota)
 
 
 def read_configuration(text: str, place: str, said: Mapping[str, Any] | None = None) -> ServerConfiguration:
@@ -96,12 +95,12 @@ def _configuration(top: _Table, folder: Path) -> dict[str, Any]:
     security = top.table("security", ("keys", "insecure"))
     log = top.table("log", ("level", "format"))
     console = top.table("console", ("address", "open"))
-    quota = _numbers(top, "quota", Quota())
+    quota = _quota(top, Quota())
     return {
         "address": top.values.get("address", DEFAULT_ADDRESS),
         "subscriptions": top.path("subscriptions", folder, "a subscription file"),
         "model": top.path("model", folder, "a model"),
-        "limits": _numbers(top, "limits", Limits()),
+        "limits": _limits(top),
         "drain": top.duration("drain", DRAIN_MICROSECONDS),
         "io_threads": top.count("io_threads", 1),
         "keys": security.path("keys", folder, "a file of keys"),
@@ -154,7 +153,7 @@ def _users(users: object, quota: Quota) -> dict[str, User]:
             table.texts("subscribe"),
             table.texts("declare"),
             admin=table.flag("admin"),
-            quota=_numbers(table, "quota", quota),
+            quota=_quota(table, quota),
         )
         keys = table.texts("keys")
         if not keys:
@@ -166,12 +165,17 @@ def _users(users: object, quota: Quota) -> dict[str, User]:
     return owners
 
 
-def _numbers(table: _Table, key: str, default: _Numbers) -> _Numbers:
-    kind = type(default)
-    found = table.table(key, [each.name for each in fields(kind)])
-    values = {each.name: getattr(default, each.name) for each in fields(kind)} | dict(found.values)
+def _limits(top: _Table) -> Limits:
+    """`ahead_max` is a duration, or off."""
+    table = top.table("limits", [each.name for each in fields(Limits)])
+    ahead = None if table.values.get("ahead_max") == "off" else table.duration("ahead_max", AHEAD_MICROSECONDS)
+    return Limits(**dict(table.values) | {"ahead_max": ahead})
+
+
+def _quota(table: _Table, default: Quota) -> Quota:
+    found = table.table("quota", [each.name for each in fields(Quota)])
     try:
-        return kind(**values)
+        return replace(default, **found.values)
     except DefinitionError as error:
         raise DefinitionError(f"{table.prefix}{error}") from None
 

@@ -12,7 +12,7 @@ import msgpack
 from ..engine import Engine
 from ..events import DefinitionError, Disorder
 from ..forecast.model_file import read_model
-from ..kernel import Cursors, Record, Taken
+from ..kernel import Cursors, Record, Sources, Taken, wires
 from ..kernel.records import (
     Batch,
     CursorAdded,
@@ -23,22 +23,25 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    TimeReset,
 )
 from ..storage import Damaged
 from ..storage.checkpoint import digest
 from ..storage.engine_digest import engine_digest
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 
 
 @final
 class History:
-    """The engine, what was taken of publishers, what cursors keep, and the digest of the model that was given last."""
+    """The engine, what has flowed into its subscriptions, what was taken of publishers, what cursors keep, and the
+    digest of the model that was given last."""
 
-    __slots__ = ("cursors", "engine", "model", "taken")
+    __slots__ = ("cursors", "engine", "model", "sources", "taken")
 
     def __init__(self) -> None:
         self.engine = Engine()
+        self.sources = Sources(wires(self.engine))
         self.taken = Taken()
         self.cursors = Cursors()
         self.model = ""
@@ -59,8 +62,10 @@ class History:
                 engine.subscribe(
                     record.name, record.language, record.query, record.lineage, record.report, record.forecast
                 )
+                self.sources.add(record.name)
             case SubscriptionRemoved(name):
                 engine.unsubscribe(name)
+                self.sources.remove(name)
             case CursorAdded():
                 self.cursors.add(record)
             case CursorMoved():
@@ -69,6 +74,10 @@ class History:
                 self.cursors.set_aside(record)
             case DeadLettersSettled():
                 self.cursors.settle(record)
+            case TimeReset(stream, newest):
+                for ended in engine.reset_time(stream, newest):
+                    self.cursors.find_all(ended)
+                self.taken.reset_time(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of
@@ -77,16 +86,16 @@ class History:
 
     def save(self) -> bytes:
         """What `restore` takes. O(runs + receipts + kept results)."""
-        cursors = self.cursors.save()
-        body: bytes = msgpack.packb([FORMAT, self.engine.snapshot(), self.taken.save(), self.model, cursors])
+        cursors, sources = self.cursors.save(), self.sources.save()
+        body: bytes = msgpack.packb([FORMAT, self.engine.snapshot(), self.taken.save(), self.model, cursors, sources])
         return body
 
     def restore(self, body: bytes) -> None:
         """Take the place of a state that has said this of itself. Raises Damaged, DefinitionError."""
-        form, snapshot, taken, self.model, cursors = _fields(body)
-        if form != FORMAT:
-            raise Damaged(f"expected a state of format {FORMAT}, found format {form}")
+        snapshot, taken, self.model, cursors, sources = _fields(body)
         self.engine = Engine.restore(snapshot)
+        self.sources = Sources(wires(self.engine))
+        self.sources.restore(sources, self.engine.subscriptions)
         self.taken.restore(taken)
         self.cursors.restore(cursors)
 
@@ -97,15 +106,18 @@ class History:
 
 def digest_of(body: bytes) -> bytes:
     """The digest of a state that has said this of itself; takes longer than saying it, and needs only the bytes."""
-    form, snapshot, taken, model, cursors = _fields(body)
-    return digest(engine_digest(snapshot), msgpack.packb([form, taken, model, cursors]))
+    snapshot, *rest = _fields(body)
+    return digest(engine_digest(snapshot), msgpack.packb([FORMAT, *rest]))
 
 
 def _fields(body: bytes) -> Any:
+    """All but the format. Raises Damaged for a state of another one, DefinitionError for something else."""
     try:
         fields = msgpack.unpackb(body, strict_map_key=False)
-        if len(fields) == 5:
-            return fields
     except (ValueError, TypeError, msgpack.UnpackException):
-        pass
-    raise DefinitionError("expected a broker's state, found something else")
+        fields = None
+    if type(fields) is not list or not fields or type(fields[0]) is not int:
+        raise DefinitionError("expected a broker's state, found something else")
+    if fields[0] != FORMAT:
+        raise Damaged(f"expected a state of format {FORMAT}, found format {fields[0]}")
+    return fields[1:]

@@ -15,11 +15,25 @@ from ..events import ForetellError
 from ..kernel import Input, Kernel, Received, Send, Tick
 from ..kernel.listing import failure
 from ..storage import StorageError
-from ..wire import Acknowledge, AddStream, Busy, Forget, Goodbye, Publish, Refuse, Settle, Subscribe, Unsubscribe
+from ..wire import (
+    Acknowledge,
+    AddStream,
+    Busy,
+    Forget,
+    Goodbye,
+    Publish,
+    Refuse,
+    ResetTime,
+    Settle,
+    Subscribe,
+    Unsubscribe,
+)
 from .keeping import Keeper
 from .logs import LOG
 
-_REFUSED_WHEN_FULL: Final = (Publish, Subscribe, AddStream, Acknowledge, Forget, Refuse, Settle)
+_REFUSED_WHEN_FULL: Final = (
+    Publish, Subscribe, AddStream, Acknowledge, Forget, Refuse, Settle, ResetTime,
+)  # fmt: skip
 _WAITING_FOR_ROOM: Final = (Unsubscribe, Goodbye)
 
 

@@ -14,10 +14,11 @@ from types import FrameType
 from ..engine import Engine
 from ..events import DefinitionError
 from ..forecast.model_file import load_model, write_model
-from ..kernel import Access, Admission, Limits, flows, states
+from ..kernel import Access, Admission, Limits, Sources, flows, states, wires
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
+from .history import History
 from .keeping import Keeper
 from .logs import open_log, say
 from .loop import Broker, MakeKeeper, wall_clock
@@ -40,16 +41,17 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
     declared = engine_of(configuration)
-    engine, keeping, recovered = declared, None, ""
+    engine, sources, keeping, recovered = declared, None, None, ""
     if configuration.journal is not None:
-        engine, keeping, recovered = _recovered(configuration, configuration.journal, declared)
+        history, keeping, recovered = _recovered(configuration, configuration.journal, declared)
+        engine, sources = history.engine, history.sources
     access = configuration.access()
     keys = None if configuration.keys is None else read_keys(configuration.keys)
     broker = Broker(
         engine,
         configuration.address,
         configuration.limits,
-        admission_of(configuration, engine, access),
+        admission_of(configuration, engine, access, sources),
         keys,
         access,
         configuration.drain / 1_000_000,
@@ -105,8 +107,8 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
 
 def _recovered(
     configuration: ServerConfiguration, journal: Journalling, declared: Engine
-) -> tuple[Engine, MakeKeeper, str]:
-    """The engine as it was, what makes its keeper, and a line on it. Raises StorageErrors, DefinitionError."""
+) -> tuple[History, MakeKeeper, str]:
+    """The state as it was, what makes its keeper, and a line on it. Raises StorageErrors, DefinitionError."""
     model = None if configuration.model is None else write_model(load_model(configuration.model))
     store, history, recovery = opened(journal, declared, model, wall_clock())
     *remarks, told = recovery.lines()
@@ -117,18 +119,25 @@ def _recovered(
         way = saving(journal.checkpoint)
         return Keeper(store, history, journal.durability.told(), journal.checkpoint_bytes, wake, saving=way)
 
-    return history.engine, keeping, f"{_told(journal)}: {told}"
+    return history, keeping, f"{_told(journal)}: {told}"
 
 
 def _told(journal: Journalling) -> str:
     return f"journal in {journal.path}, fsync {journal.durability.told()}"
 
 
-def admission_of(configuration: ServerConfiguration, engine: Engine, access: Access) -> Admission:
-    """Who may do what with this engine. Without keys everybody may do everything, and no text is read for that."""
+def admission_of(
+    configuration: ServerConfiguration, engine: Engine, access: Access, sources: Sources | None = None
+) -> Admission:
+    """Who may do what with this engine. Without keys everybody may do everything, and no text is read for that.
+
+    `sources`: with a journal, what it knows of what has flowed where.
+    """
     if configuration.keys is None:
-        return Admission(access, states=states(engine))
-    return Admission(access, flows(engine), states(engine), engine.subscriptions.values())
+        return Admission(access, None, states(engine), sources)
+    if sources is None:
+        sources = Sources(wires(engine), engine.subscriptions)
+    return Admission(access, flows(engine), states(engine), sources)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    TimeReset,
 )
 from .errors import Damaged
 
@@ -47,6 +48,7 @@ __all__ = [
     "StreamDeclared",
     "SubscriptionAdded",
     "SubscriptionRemoved",
+    "TimeReset",
     "decode",
     "encode",
 ]
@@ -77,6 +79,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     12: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
     13: (CursorSetAside, (_TEXT, _NUMBER, _TEXT, _NUMBER, _NUMBER)),
     14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
+    15: (TimeReset, (_TEXT, _NUMBER_OR_NONE)),
 }
 """By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning: with
 more fields it is another kind, and the earlier one is read with their defaults."""

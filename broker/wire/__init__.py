@@ -38,7 +38,7 @@ from .messages import (
 )
 from .parts import Refusal, SubscriptionEntry
 from .slowness import WHEN_SLOW, WhenSlow, check_when_slow
-from .stream_messages import DescribeStream, ListStreams, StreamEntry, Streams
+from .stream_messages import DescribeStream, ListStreams, ResetTime, StreamEntry, Streams, TimeReset
 
 __all__ = [
     "BATCH_EVENTS_MAX",
@@ -76,6 +76,7 @@ __all__ = [
     "Published",
     "Refusal",
     "Refuse",
+    "ResetTime",
     "Settle",
     "Statistics",
     "StatisticsReport",
@@ -85,6 +86,7 @@ __all__ = [
     "Subscribed",
     "SubscriptionEntry",
     "Subscriptions",
+    "TimeReset",
     "Unsubscribe",
     "Welcome",
     "WhenSlow",

@@ -89,6 +89,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     15: (c.Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT))),
     16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
     17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
+    18: (d.ResetTime, (s.NAME,)),
     # from the broker, in answer
     32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT)),
     33: (m.Done, ()),
@@ -114,6 +115,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
         ),
     ),
     41: (c.DeadLetters, (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT)),
+    42: (d.TimeReset, (s.optional(s.INTEGER), _NAMED)),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),

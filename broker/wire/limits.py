@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Counts up with every change that an older end would misread. It is compared in HELLO."""
 
 FRAME_BYTES_MAX: Final = 1024 * 1024

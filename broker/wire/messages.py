@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .parts import Refusal, SubscriptionEntry
-from .stream_messages import DescribeStream, ListStreams, Streams
+from .stream_messages import DescribeStream, ListStreams, ResetTime, Streams, TimeReset
 
 # ---- from the client ----
 
@@ -336,6 +336,8 @@ Message: TypeAlias = (
     | Unsubscribe
     | Credit
     | DescribeStream
+    | ResetTime
+    | TimeReset
     | ListStreams
     | ListSubscriptions
     | Statistics

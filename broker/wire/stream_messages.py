@@ -26,7 +26,26 @@ class ListStreams:
     after: str
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class ResetTime:
+    """Times of this stream were none; answered by TimeReset. What reads the stream begins anew."""
+
+    correlation: int
+    stream: str
+
+
 # ---- from the broker, in answer ----
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TimeReset:
+    """The newest time from now on, and the stream that has it; nil: there is none."""
+
+    correlation: int
+    newest: int | None
+    stream: str | None
 
 
 @final

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker.engine import Engine
-from broker.kernel import Access, Admission, Kernel, Received, Send, User, flows, states
+from broker.kernel import Access, Admission, Kernel, Received, Send, Sources, User, flows, states, wires
+from broker.server.history import History
 from broker.wire import VERSION, Failure, Hello, Message, Publish, Subscribe, Welcome
 
 ANN, BEN, OPS = (name * 40 for name in "abo")
@@ -18,16 +19,26 @@ USERS: Mapping[str, User] = {
 
 
 class Rig:
-    """A kernel over a real engine with the streams Stock and Secret, and one session for each user."""
+    """A kernel over a real engine with the streams Stock and Secret, and one session for each user.
 
-    def __init__(self, users: Mapping[str, User] = USERS) -> None:
-        self.engine = Engine()
-        self.engine.add_stream("Stock", {"price": "int"})
-        self.engine.add_stream("Secret", {"price": "int"})
-        admission = Admission(
-            Access(users), flows(self.engine), states(self.engine), self.engine.subscriptions.values()
-        )
-        self.kernel = Kernel(self.engine, admission=admission)
+    `state`: go on with this one, as after a crash.
+    """
+
+    def __init__(self, users: Mapping[str, User] = USERS, state: History | None = None) -> None:
+        if state is None:
+            self.engine = Engine()
+            self.engine.add_stream("Stock", {"price": "int"})
+            self.engine.add_stream("Secret", {"price": "int"})
+            sources = Sources(wires(self.engine), self.engine.subscriptions)
+        else:
+            self.engine, sources = state.engine, state.sources
+        admission = Admission(Access(users), flows(self.engine), states(self.engine), sources)
+        if state is None:
+            self.kernel = Kernel(self.engine, admission=admission)
+        else:
+            self.kernel = Kernel(
+                self.engine, None, admission, taken=state.taken, durability="os", permanent=(), cursors=state.cursors
+            )
         for identity in users:
             assert isinstance(self.ask(identity, Hello(1, VERSION, "")), Welcome)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from broker.engine import Engine
 from broker.events import Disorder
 from broker.storage.engine_digest import engine_digest
-from broker.storage.records import Batch, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+from broker.storage.records import Batch, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved, TimeReset
 
 
 class JournaledEngine:
@@ -35,6 +35,9 @@ class JournaledEngine:
                 rows = [tuple(row) for row in record.rows]
                 results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)
                 self.lines[position] = [result.line() for result in results]
+            case TimeReset(stream, newest):
+                told = self.engine.reset_time(stream, newest)
+                self.lines[position] = [result.line() for ended in told for result in ended]
             case _:
                 raise AssertionError(record)
 

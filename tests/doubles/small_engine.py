@@ -135,5 +135,10 @@ class SmallEngine:
             check_starts(definition, starts, times)
         return check_rows(definition, rows)
 
+    def reset_time(self, stream: str, time: int | None) -> list[list[SmallResult]]:
+        assert stream in self.streams
+        self.now = time
+        return []
+
     def statistics(self) -> dict[str, Any]:
         return {"events": len(self.taken), "by_kind": {"every": 0.5}}

@@ -9,7 +9,8 @@ was acknowledged before; but for those that are told as dropped. It refuses some
 once more from before, and gives up what kills it: nothing that is not done with is left out, and what was set aside is
 there until it is settled. A slow reader without a cursor, whose queue is short, is told in each life what the quick one
 is told, in order, or how many of that it misses, or is ended. Batches are matched in pieces of any size, others wait in
-line meanwhile, and an end may come in the middle of a batch.
+line meanwhile, and an end may come in the middle of a batch. A guest who may not read all streams comes to no value of
+those (guest). Now and then a time is far ahead, and is refused, or a stream's time is reset.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from doubles.journaled_engine import JournaledEngine
 from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
+from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
 
-from broker.kernel import Away, Gone, Input, Kernel, Limits, Piece, Received, Tick
+from broker.kernel import Admission, Away, Gone, Input, Kernel, Limits, Piece, Received, Tick, flows, states
 from broker.kernel.records import Batch
 from broker.server.history import History
 from broker.server.keeping import Keeper
@@ -46,6 +48,7 @@ from broker.wire import (
     Notifications,
     Publish,
     Published,
+    ResetTime,
     Subscribe,
     Subscribed,
     decode_result,
@@ -97,6 +100,8 @@ class Story:
         self.quick: list[str] | None = None  # their ids, in this life
         self.met: dict[str, int] = {}
         self.reader = CursorReader(random, self.count)
+        self.users = TwoUsers(random, self.count)
+        self.secret: set[int] = set()  # the ids of what the guest may not read
         self.tasks: deque[Task] = deque()
 
     def count(self, event: str) -> None:
@@ -165,17 +170,25 @@ class Story:
         told = self.settings.told()
         keeper = Keeper(store, history, told, self.checkpoint_bytes, lambda: None, hands)
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
+        admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
         kernel = Kernel(
-            history.engine, limits, taken=history.taken, durability=told, permanent=(), cursors=history.cursors
+            history.engine,
+            limits,
+            admission,
+            taken=history.taken,
+            durability=told,
+            permanent=(),
+            cursors=history.cursors,
         )
         self.kernel = kernel
         self.line = Line(kernel)
         kept = KeptKernel(kernel, keeper)
         self.say(kept, Hello(1, VERSION, "simulation"))
-        self.say(kept, AddStream(2, "S", {"k": "string", "x": "int"}, None, "arrival", None, None))
+        self.say(kept, AddStream(2, "S", SCHEMA, None, "arrival", None, None))
         self.say(kept, Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
         self.read_slowly(kept)
         self.read_on(kept)
+        self.say_all(kept, self.users.begin())
         return store, kept
 
     def read_slowly(self, kept: KeptKernel) -> None:
@@ -192,10 +205,17 @@ class Story:
         for message in self.reader.attach(self.query):
             self.say(kept, message, self.reader.key)
 
+    def say_all(self, kept: KeptKernel, messages: list[tuple[bytes, Message]]) -> None:
+        for session, message in messages:
+            self.say(kept, message, session)
+            self.hear(kept)
+
     def converse(self, store: Store, kept: KeptKernel) -> None:
         random = self.random
         for _ in range(random.randrange(0, 50)):
             self.now += random.choice((-50, 0, 1, 100, 1_000))
+            if random.random() < 0.3:
+                self.say_all(kept, self.users.next())
             match random.randrange(14):
                 case 0 | 1 | 2:
                     self.number += 1
@@ -207,6 +227,9 @@ class Story:
                     self.count("repeated")
                 case 4:
                     kept.happen(Tick(), self.now)
+                    if random.random() < 0.1:
+                        self.say(kept, ResetTime(9, random.choice("SH")), HOST)
+                        self.count("reset")
                 case 5 if random.random() < 0.2:
                     self.disk.capacity = random.randrange(1_000, 9_000)
                 case 6 if random.random() < 0.2:
@@ -218,6 +241,8 @@ class Story:
                     self.say(kept, Credit(0, "all", random.randrange(1, 5)), self.slow)
                 case 9 if random.random() < 0.3:
                     self.lose_connection(kept, self.reader.key)
+                    self.lose_connection(kept, self.users.key)
+                    self.users.attached = False
                     self.hear(kept)
                     self.read_on(kept)
                     self.count("attached again")
@@ -260,16 +285,27 @@ class Story:
         random = self.random
         count = random.randrange(1, random.choice((4, 9)))
         times = tuple(10 * number + random.randrange(-25, 20) for _ in range(count))
-        rows = tuple((random.choice("ab"), random.randrange(9)) for _ in range(count))
-        return Publish(10 + number, "S", times, rows, None, None, "p", number)
+        if random.random() < 0.05:
+            times = (*times[:-1], times[-1] + 2**50)
+        stream = random.choice("SSSH")
+        least = SECRET if stream == "H" else 0
+        rows = tuple((random.choice("ab"), least + random.randrange(9)) for _ in range(count))
+        return Publish(10 + number, stream, times, rows, None, None, "p", number)
 
     def say(self, kept: KeptKernel, message: Message, session: bytes = ANN) -> None:
-        received = Received(session, message, events=self.random.choice((None, 1, 2, 3)))
+        identity = KEY if session.startswith(b"guest") else ""
+        received = Received(session, message, identity, events=self.random.choice((None, 1, 2, 3)))
         if self.line.admit(received, 1):
             self.take(kept, received)
 
     def hear(self, kept: KeptKernel, answering: bool = True) -> None:
         for send in kept.ready():
+            if send.session == HOST:
+                self.users.hear_host(send.message)
+                continue
+            if send.session == self.users.key:
+                self.users.hear(send.message, self.secret_ids())
+                continue
             if send.session != ANN:
                 if send.session == self.slow and self.quick is not None:
                     self.hear_slow(send.message, self.quick)
@@ -283,6 +319,8 @@ class Story:
                     known = self.answered.setdefault(number, published) if published.count else published
                     assert known == published, f"message {number}: two receipts"
                     self.count("answered")
+                    if any(each.code == "early" for each in published.refused):
+                        self.count("early")
                 case Subscribed():
                     self.quick = []
                 case Notifications(results=results):
@@ -296,6 +334,13 @@ class Story:
                     self.count(f"refused {code}")
                 case _:
                     pass
+
+    def secret_ids(self) -> set[int]:
+        """The ids of all events of H in this life and before, also of the batch in work."""
+        work = self.kernel.work
+        if work is not None and work.taken.stream == "H":
+            self.secret.update(work.taken.ids)
+        return self.secret
 
     def hear_slow(self, message: Message, quick: list[str]) -> None:
         match message:
@@ -319,7 +364,7 @@ class Story:
     def check(self, store: Store, history: History) -> None:
         reference = JournaledEngine()
         taken: dict[int, int] = {}
-        models = CursorModels()
+        models = CursorModels(CURSOR)
         for entry in store.journal.read():
             record = decode(entry.kind, entry.payload)
             if isinstance(record, CursorRecord):
@@ -330,7 +375,9 @@ class Story:
                 assert record.message is not None
                 assert record.message not in taken, "taken twice"
                 taken[record.message] = record.ids[0]
-                models.find(reference.lines[entry.position])
+                models.find([line for line in reference.lines[entry.position] if line["subscription"] == "all"])
+                if record.stream == "H":
+                    self.secret.update(record.ids)
         recovered = JournaledEngine()
         recovered.engine = history.engine
         assert recovered.digest() == reference.digest(), "the state is that of the journal"

@@ -62,20 +62,26 @@ class CursorModel:
 
 
 class CursorModels:
-    """All cursors of one name that there were, by incarnation."""
+    """All cursors of one name that there were, by incarnation; `others` of another name have incarnations, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: str) -> None:
         self.all: dict[int, CursorModel] = {}
+        self.others = others
+        self.made = 0
 
     @property
     def living(self) -> CursorModel | None:
-        newest = self.all.get(len(self.all))
+        newest = next(reversed(self.all.values()), None)
         return None if newest is None or newest.forgotten else newest
 
     def take(self, record: CursorRecord) -> None:
         if isinstance(record, CursorAdded):
+            self.made += 1
+        if record.cursor.rpartition("/")[2] == self.others:
+            return
+        if isinstance(record, CursorAdded):
             assert self.living is None
-            self.all[len(self.all) + 1] = CursorModel(record)
+            self.all[self.made] = CursorModel(record)
         else:
             assert self.living is not None
             self.living.take(record)

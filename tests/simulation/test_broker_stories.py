@@ -25,5 +25,8 @@ def test_nothing_answered_is_lost_or_taken_twice_and_matches_keep_their_ids(part
     # Every kind of end and refusal is met in so many stories, whichever they are.
     kinds = ("answered", "notified", "repeated", "checked", "from a checkpoint", "closed", "killed")
     pieces = ("pieces", "waited", "ended within a batch")
-    for kind in (*kinds, *pieces, "read", "acknowledged", "attached again", "dropped", "missed", "ended", *READER):
+    guest = ("guest attached", "guest read", "guest dead letters", "guest refused permission", "host feed.h", "reset")
+    refused = ("host refused permission", "early")
+    others = ("read", "acknowledged", "attached again", "dropped", "missed", "ended")
+    for kind in (*kinds, *pieces, *guest, *refused, *others, *READER):
         assert met[kind] > 0, kind

@@ -250,7 +250,7 @@ def test_dead_letters_are_the_owners_and_go_with_the_cursor() -> None:
     for request in (ListDeadLetters(3, "mine", 0), Settle(3, "mine", (), False)):
         refused = rig.ask(BEN_KEY, request)
         assert isinstance(refused, Failure)
-        assert refused.code == "permission"
+        assert refused.code == "unknown-subscription"
         assert not isinstance(rig.ask(ANN_KEY, request), Failure)
         assert not isinstance(rig.ask(OPS_KEY, request), Failure)
     assert rig.ask(ANN_KEY, Forget(3, "mine")) == Done(3)

@@ -230,18 +230,22 @@ def test_a_cursor_is_its_users_and_counts_for_quotas() -> None:
         return Subscribe(2, name, "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable=cursor)
 
     assert isinstance(rig.ask(ANN_KEY, asked("all", "mine")), Subscribed)
-    assert rig.refusal(BEN_KEY, Subscribe(2, "all", "cayuga", None, None, None, None, 1, durable="mine"))
-    assert rig.refusal(BEN_KEY, Forget(3, "mine"))
+    theirs = rig.ask(BEN_KEY, Subscribe(2, "all", "cayuga", None, None, None, None, 1, durable="mine"))
+    assert isinstance(theirs, Subscribed), "each user has names of its own"
+    assert rig.ask(BEN_KEY, Forget(3, "mine")) == Done(3)
+    refused = rig.ask(BEN_KEY, Forget(3, "mine"))
+    assert isinstance(refused, Failure)
+    assert (refused.code, refused.message) == ("unknown-subscription", "cursor 'mine' is not known")
     rig.ask(ANN_KEY, Unsubscribe(3, "all"))
     refused = rig.ask(ANN_KEY, asked("more", "second"))
     assert isinstance(refused, Failure)
     assert refused.message == "quota subscriptions: user 'ann' may have 1 cursors"
     assert set(rig.engine.subscriptions) == {"all"}
-    for identity, seen in ((BEN_KEY, {}), (ANN_KEY, {"mine": 0}), (OPS_KEY, {"mine": 0})):
+    for identity, seen in ((BEN_KEY, {}), (ANN_KEY, {"mine": 0}), (OPS_KEY, {"ann/mine": 0})):
         page = rig.ask(identity, ListSubscriptions(9, ""))
         assert isinstance(page, Subscriptions)
         assert [entry.cursors for entry in page.entries] == [seen]
-    assert rig.ask(OPS_KEY, Forget(3, "mine")) == Done(3)
+    assert rig.ask(OPS_KEY, Forget(3, "ann/mine")) == Done(3)
     assert set(rig.engine.subscriptions) == set()
 
 

@@ -8,24 +8,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import DefinitionError
-from broker.kernel import Access, Change, Drain, Gone, Limits, User
+from broker.kernel import Access, Change, Drain, Gone, Limits, Send, Tick, User
+from broker.kernel.records import (
+    Batch,
+    CursorAdded,
+    Record,
+    StreamDeclared,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+)
 from broker.kernel.sources import Flow, Sources
-from broker.language.subscription import SubscriptionDefinition
+from broker.server.history import History
 from broker.wire import (
     VERSION,
+    Acknowledge,
     AddStream,
     Closing,
     Credit,
+    DeadLetters,
     DescribeStream,
     Done,
     Failure,
+    Forget,
+    Goodbye,
     Hello,
+    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
+    Message,
     Notifications,
     Ping,
     Pong,
     Published,
+    Refuse,
+    Settle,
     Statistics,
     StatisticsReport,
     Streams,
@@ -34,6 +50,7 @@ from broker.wire import (
     Subscriptions,
     Unsubscribe,
     Welcome,
+    decode_result,
 )
 
 
@@ -121,8 +138,12 @@ def test_attaching_to_what_exists_needs_the_same(rig: Rig) -> None:
     users = {**USERS, ANN: User("ann", read=("Stock",), subscribe=("*",))}
     rig = Rig(users)
     rig.say(BEN, subscribe("j", "SELECT * FROM Secret"))
-    assert "'Secret'" in rig.refusal(ANN, subscribe("j", None))
+    unknown = rig.ask(ANN, subscribe("j", None))
+    assert isinstance(unknown, Failure)
+    assert (unknown.code, unknown.message) == ("unknown-subscription", "subscription 'j' is not known")
     assert "'Secret'" in rig.refusal(ANN, subscribe("j", "SELECT * FROM Secret"))
+    taken = rig.refusal(ANN, subscribe("j", "SELECT * FROM Stock"))
+    assert taken == "subscription 'j': user 'ann' has no permission to read all that flows into it"
 
 
 def test_nobody_adds_to_a_stream_what_its_readers_may_not_read(rig: Rig) -> None:
@@ -135,31 +156,225 @@ def test_nobody_adds_to_a_stream_what_its_readers_may_not_read(rig: Rig) -> None
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 9), st.lists(st.sampled_from("ABCXYZ"), min_size=1, max_size=3)), max_size=15),
+    st.lists(st.tuples(st.integers(0, 9), st.lists(st.sampled_from("ABCXYZ"), min_size=1, max_size=3)), max_size=20),
     st.sampled_from("ABCXYZ"),
 )
 def test_upstream_is_everything_that_can_be_reached(steps: list[tuple[int, list[str]]], stream: str) -> None:
-    """Subscriptions come and go; what flows into a stream is the closure of what they read and publish."""
+    """Subscriptions come and go; what flows into a stream is the closure of what they read and publish, and of what
+    each of them has been fed since it came."""
     current: dict[str, Flow] = {}
-    asked = iter([Flow(tuple(reads), "XYZ"[number % 3]) for number, reads in steps])
-    sources = Sources(lambda _: next(asked))
-    for number, _ in steps:
+    ever: dict[str, set[str]] = {}
+
+    def reached(reads: set[str]) -> set[str]:
+        streams, past = set(reads), set()
+        while True:
+            feeding = [name for name, flow in current.items() if flow.publishes in streams]
+            past = {each for name in feeding for each in ever[name]}
+            more = streams | {each for name in feeding for each in current[name].reads}
+            if more == streams:
+                return streams | past
+            streams = more
+
+    sources = Sources(current.__getitem__)
+    for number, reads in steps:
         name = str(number)
-        flow = sources.read(SubscriptionDefinition(name, "cayuga", ""))
         if name in current:
+            publishes = current[name].publishes
+            readers = [other for other, flow in current.items() if publishes in flow.reads]
+            if readers and not any(flow.publishes == publishes for other, flow in current.items() if other != name):
+                continue  # the engine has it stay
             sources.remove(name)
-            del current[name]
+            del current[name], ever[name]
         else:
-            sources.add(name, flow)
-            current[name] = flow
-        sources.check_invariants()
-    reached = {stream}
-    while True:
-        more = {s for flow in current.values() if flow.publishes in reached for s in flow.reads} | reached
-        if more == reached:
-            break
-        reached = more
-    assert set(sources.upstream([stream])) == reached
+            publishes = "XYZ"[number % 3]
+            known = {flow.publishes for flow in current.values()} | set("ABC")
+            reads = [each for each in reads if each in known]
+            if not reads or publishes in reached(set(reads)):
+                continue  # the engine knows no such stream, or finds a circle
+            current[name] = Flow(tuple(dict.fromkeys(reads)), publishes)
+            ever[name] = set()
+            sources.add(name)
+        for _ in current:  # what one has been fed it may hand on to the next one
+            for other, flow in current.items():
+                ever[other] |= reached(set(flow.reads))
+        sources.check_invariants(current)
+        assert {other: set(sources.into(other)) for other in current} == ever
+    assert set(sources.upstream([stream])) == reached({stream})
+
+
+# ---- readers that are not there ----
+
+SECRETS = "SELECT * FROM Secret PUBLISH Jumps"
+STOCKS = "SELECT * FROM Stock PUBLISH Jumps"
+
+
+def kept(query: str | None = "SELECT * FROM Jumps", cursor: str = "mine") -> Subscribe:
+    return Subscribe(2, "ann.j", "cayuga", query, None, None, None, 100, durable=cursor)
+
+
+def prices(sends: list[Send]) -> list[int]:
+    """Of all notifications to ann."""
+    lines = [
+        decode_result(result)
+        for send in sends
+        if send.session == b"a" and isinstance(send.message, Notifications)
+        for result in send.message.results
+    ]
+    return [line["data"]["price"] for line in lines]
+
+
+def test_a_cursor_reads_also_while_its_owner_is_away(rig: Rig) -> None:
+    rig.say(BEN, subscribe("j", STOCKS))
+    assert isinstance(rig.ask(ANN, kept()), Subscribed)
+    assert isinstance(rig.ask(ANN, Goodbye(3)), Done)
+    refused = rig.refusal(BEN, subscribe("k", SECRETS))
+    assert refused == "stream 'Jumps': somebody reads it who has no permission to read 'Secret'"
+    rig.say(BEN, publish("Secret", 41))
+    rig.ask(ANN, Hello(1, VERSION, ""))
+    assert prices(rig.say(ANN, kept())) == []
+
+
+def test_what_a_subscription_has_begun_with_counts_when_its_publisher_has_gone(rig: Rig) -> None:
+    """A subscription that stays by itself is fed what ann may not read; then she comes for it."""
+    rig.say(BEN, subscribe("j", STOCKS))
+    rig.say(BEN, subscribe("ann.j", "SELECT * FROM Jumps NEXT{} Stock"))
+    rig.say(BEN, subscribe("k", SECRETS))
+    rig.say(BEN, publish("Secret", 41))
+    rig.say(BEN, Unsubscribe(4, "k"))
+    assert isinstance(rig.ask(ANN, Ping(2)), Pong)
+    assert "read all that flows into it" in rig.refusal(ANN, subscribe("ann.j", "SELECT * FROM Jumps NEXT{} Stock"))
+    assert prices(rig.say(ANN, publish("Stock", 1, 2))) == []
+    rig.say(BEN, Unsubscribe(4, "ann.j"))  # what is made anew has begun with nothing
+    assert isinstance(rig.ask(ANN, subscribe("ann.j", "SELECT * FROM Jumps NEXT{} Stock")), Subscribed)
+
+
+def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
+    history = History()
+    records: list[Record] = [
+        StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
+        StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
+        SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
+        SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
+        CursorAdded("mine", "ann.j", "ann", 10, 1_000),
+        SubscriptionAdded("k", "cayuga", SECRETS, None, None, None, {}),  # as by the configuration: nobody is asked
+        Batch("Secret", (1,), ((41,),), (1,)),
+        SubscriptionRemoved("k"),
+    ]
+    for position, record in enumerate(records, 1):
+        history.replay(position, 0, record)
+    again = History()
+    again.restore(history.save())
+    assert again.digest() == history.digest()
+    for state in (history, again):
+        assert set(state.sources.into("ann.j")) == {"Jumps", "Stock", "Secret"}
+        rig = Rig(state=state)
+        assert prices(rig.say(ANN, kept())) == []
+        assert "read all that flows into it" in rig.refusal(ANN, kept())
+        letters = rig.refusal(ANN, ListDeadLetters(2, "mine", 0))
+        assert letters == "subscription 'ann.j': user 'ann' has no permission to read all that flows into it"
+
+
+def test_who_may_come_back_after_a_crash_reads_until_it_is_known_that_nobody_does() -> None:
+    history = History()
+    records: list[Record] = [
+        StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
+        StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
+        SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
+        SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
+    ]
+    for position, record in enumerate(records, 1):
+        history.replay(position, 0, record)
+    rig = Rig(state=history)
+    rig.say(BEN, subscribe("j", STOCKS))
+    refused = rig.ask(BEN, subscribe("k", SECRETS))
+    assert isinstance(refused, Failure)
+    assert refused.code == "busy"
+    assert isinstance(rig.ask(BEN, subscribe("l", "SELECT * FROM FILTER{price > 1}(Stock) PUBLISH Jumps")), Subscribed)
+    rig.kernel.step(Tick(), 0)
+    rig.kernel.step(Tick(), 61_000_000)
+    assert isinstance(rig.ask(BEN, subscribe("k", SECRETS)), Subscribed)
+    assert "read all that flows into it" in rig.refusal(ANN, subscribe("ann.j", "SELECT * FROM Jumps"))
+
+
+def test_dead_letters_are_values_and_an_administrator_reads_none() -> None:
+    rig = Rig()
+    rig.say(BEN, Subscribe(2, "all", "cayuga", "SELECT * FROM Secret", None, None, None, 9, durable="mine"))
+    rig.say(BEN, publish("Secret", 41))
+    rig.say(BEN, Refuse(3, "all", 1, "no"))
+    assert isinstance(rig.ask(BEN, ListDeadLetters(4, "mine", 0)), DeadLetters)
+    assert "no permission" in rig.refusal(OPS, ListDeadLetters(4, "ben/mine", 0))
+    assert rig.ask(OPS, Settle(5, "ben/mine", (1,), False)) == Done(5)
+
+
+# ---- what a refusal gives away ----
+
+
+def world(*, there: bool) -> Rig:
+    """With everything that ben has, or without any of it."""
+    history = History()
+    for position, name in enumerate(("Stock", "Secret") if there else ("Stock",), 1):
+        history.replay(position, 0, StreamDeclared(name, {"price": "int"}, None, "arrival", None, None))
+    rig = Rig(state=history)
+    if there:
+        rig.say(BEN, Subscribe(2, "ann.x", "cayuga", "SELECT * FROM Secret", None, None, None, 9, durable="mine"))
+        rig.say(BEN, subscribe("other", "SELECT * FROM Secret PUBLISH Jumps"))
+        rig.say(BEN, publish("Secret", 41, 42))
+        rig.say(BEN, Refuse(3, "ann.x", 1, "no"))
+    return rig
+
+
+OTHER = ("cayuga", "SELECT * FROM FILTER{price > 1}(Secret)", None, None, None, 1)
+NAMING: list[Message] = [
+    subscribe("ann.x", None),
+    subscribe("ann.x", "SELECT * FROM Secret"),
+    subscribe("ann.x", "SELECT * FROM FILTER{price > 1}(Secret)"),
+    subscribe("ann.x", "SELECT * FROM FILTER{prise > 1}(Secret)"),
+    subscribe("ann.x", "SELECT * FROM Stock PUBLISH Secret"),
+    subscribe("ann.x", "SELECT"),
+    subscribe("other", None),
+    subscribe("other", "SELECT * FROM Stock"),
+    subscribe("ann.y", "SELECT * FROM Secret"),
+    subscribe("ann.y", "SELECT * FROM Jumps NEXT{} Secret"),
+    subscribe("ann.othe", None),
+    Subscribe(2, "ann.x", "cayuga", None, None, None, None, 1, durable="mine"),
+    Subscribe(2, "ann.x", *OTHER, durable="mine"),
+    Unsubscribe(2, "ann.x"),
+    Acknowledge(2, "ann.x", 1),
+    Refuse(2, "ann.x", 1, "no"),
+    Forget(2, "mine"),
+    Forget(2, "min"),
+    Forget(2, "ben/mine"),
+    ListDeadLetters(2, "mine", 0),
+    Settle(2, "mine", (1,), True),
+    Settle(2, "ben/mine", (1,), False),
+    DescribeStream(2, "Secret"),
+    DescribeStream(2, "Jumps"),
+    AddStream(2, "Secret", {"price": "int"}, None, "arrival", None, None),
+    AddStream(2, "Secret", {"prize": "int"}, None, "arrival", None, None),
+    publish("Secret", 50),
+    publish("Sekret", 50),
+    ListStreams(2, ""),
+    ListSubscriptions(2, ""),
+    Statistics(2),
+]
+
+
+@pytest.mark.parametrize("message", NAMING, ids=lambda each: f"{type(each).__name__}")
+def test_what_one_may_not_have_is_answered_as_what_does_not_exist(message: Message) -> None:
+    assert world(there=True).say(ANN, message) == world(there=False).say(ANN, message)
+
+
+def test_a_cursor_may_be_called_as_that_of_somebody_else() -> None:
+    rig = world(there=True)
+    mine = Subscribe(2, "ann.mine", "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable="mine")
+    answer = rig.ask(ANN, mine)
+    assert isinstance(answer, Subscribed)
+    assert not answer.attached
+    rig.say(ANN, publish("Stock", 60))
+    assert rig.ask(ANN, Forget(3, "mine")) == Done(3)
+    letters = rig.ask(BEN, ListDeadLetters(4, "mine", 0))
+    assert isinstance(letters, DeadLetters)
+    assert [each.position for each in letters.entries] == [1]
 
 
 # ---- what is seen ----

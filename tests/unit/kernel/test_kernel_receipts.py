@@ -56,15 +56,105 @@ def test_a_number_whose_receipt_may_be_gone_is_refused() -> None:
     assert table.receipt("b", 0) is None
 
 
-def test_too_many_receipts_forget_the_publisher_that_was_silent_for_longest() -> None:
-    table = Taken(bytes_max=10_000)
+def late(count: int) -> list[tuple[int, str, str]]:
+    return [(at, "late", "expected a time of 5 or later, found 3") for at in range(count)]
+
+
+def batch(publisher: str, number: int, refused: int = 0) -> Batch:
+    return Batch("S", [number], [(1,)], [number], None, publisher, number, late(refused))
+
+
+@pytest.mark.parametrize("flood", ["ben/p", "ann/q"])
+def test_what_another_publisher_floods_with_late_events_pushes_no_receipt_out(flood: str) -> None:
+    """Of another user, and of the same."""
+    table = Taken()
+    receipts = [table.note(batch("ann/p", number), number) for number in range(100)]
+    for number in range(60):
+        table.note(batch(flood, number, 8_191), number)
+    table.check_invariants()
+    assert [table.receipt("ann/p", number) for number in range(100)] == receipts
+    with pytest.raises(LimitExceeded, match="does not know any more whether it was taken"):
+        table.receipt(flood, 0)
+    assert table.receipt(flood, 59) is not None
+
+
+def test_a_flood_of_names_is_its_users_own_and_what_it_forgets_is_refused() -> None:
+    table = Taken(bytes_max=20_000, publishers_max=10)
+    table.note(batch("ann/p", 7), 7)
     for number in range(200):
-        for name in ("a", "b") if number == 0 else ("b", f"c{number // 4}"):
-            table.note(Batch("S", [number], [(1,)], [number], client=name, message=number), number)
-            table.check_invariants()
-            assert table.statistics()["receipts_bytes"] <= 10_000
-            assert table.receipt(name, number) is not None
-    assert table.receipt("a", 0) is None
+        table.note(batch(f"ben/{number}", number, number % 5), number)
+        table.check_invariants()
+    assert table.receipt("ann/p", 7) is not None
+    for number in range(191):
+        with pytest.raises(LimitExceeded, match=f"message {number}: .* of user 'ben' with numbers up to 190"):
+            table.receipt(f"ben/{number}", number)
+    assert table.receipt("ben/new", 191) is None, "one that has a number which no forgotten one can have had"
+    assert table.receipt("ann/new", 1) is None
+
+
+def test_of_a_flooded_broker_a_repeated_batch_is_refused_or_answered_as_before() -> None:
+    rig = Rig()
+    rig.ask(publish([10], [0]))
+    first = rig.ask(numbered(publish([11], [1]), 1, "victim"))
+    for number in range(60):
+        times = [11] + [1] * 8_191
+        rig.ask(numbered(publish(times, [0] * len(times)), number, "flood"), BEN)
+    events = len(rig.engine.taken)
+    assert rig.ask(numbered(publish([11], [1]), 1, "victim")) == first
+    assert len(rig.engine.taken) == events
+
+
+class Remembering:
+    """What must hold of any table: everything that was noted, and for ever."""
+
+    def __init__(self, table: Taken) -> None:
+        self.table = table
+        self.known: dict[tuple[str, int], Published] = {}
+
+    def say(self, publisher: str, number: int, refused: int) -> None:
+        known = self.known.get((publisher, number))
+        try:
+            found = self.table.receipt(publisher, number)
+        except LimitExceeded:
+            return
+        assert found == known, "taken twice, or answered as another one"
+        if found is None:
+            self.known[publisher, number] = self.table.note(batch(publisher, number, refused), number)
+
+
+SAYING = st.tuples(
+    st.sampled_from([f"{user}/{name}" for user in "xyz" for name in "abcd"]), st.integers(0, 9), st.integers(0, 12)
+)
+
+
+@given(st.lists(SAYING, max_size=60), st.lists(SAYING, max_size=60), st.integers(1, 6), st.integers(300, 6_000))
+def test_nothing_is_taken_twice_however_small_the_table_and_a_restored_one_forgets_the_same(
+    before: list[tuple[str, int, int]], behind: list[tuple[str, int, int]], most: int, size: int
+) -> None:
+    table = Taken(size, most)
+    remembering = Remembering(table)
+    for each in before:
+        remembering.say(*each)
+        table.check_invariants()
+    again = Taken(size, most)
+    again.restore(table.save())
+    restored = Remembering(again)
+    restored.known = dict(remembering.known)
+    for each in behind:
+        remembering.say(*each)
+        restored.say(*each)
+        again.check_invariants()
+    assert again.save() == table.save()
+
+
+@given(st.lists(SAYING, max_size=60), st.integers(600, 6_000))
+def test_who_stays_within_its_share_loses_nothing(others: list[tuple[str, int, int]], size: int) -> None:
+    """Of four users with a quarter of the table each, ann has one publisher and takes no more than that."""
+    table = Taken(size)
+    mine = {number: table.note(batch("ann/p", number), number) for number in range(size // 4 // taken.RECEIPT_BYTES)}
+    for at, (publisher, _, refused) in enumerate(others):
+        table.note(batch(publisher, at, refused), at)
+    assert {number: table.receipt("ann/p", number) for number in mine} == mine
 
 
 @given(

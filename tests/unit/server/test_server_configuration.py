@@ -22,6 +22,14 @@ def test_everything_can_be_written() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "found"), [('"5 min"', 300_000_000), ("7", 7), ('"off"', None), ('"1 day"', Limits().ahead_max)]
+)
+def test_how_far_ahead_is_a_duration_or_off(written: str, found: int | None) -> None:
+    limits = read_configuration(f"[limits]\nahead_max = {written}", "f.toml").limits
+    assert limits == Limits(ahead_max=found)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "localhost", "[::1]"])
 def test_loopback_addresses_are_served(host: str) -> None:
     ServerConfiguration(f"tcp://{host}:5570")
@@ -39,6 +47,8 @@ def test_other_machines_are_not_served(host: str) -> None:
         ("adress = 1", "f.toml: unknown key 'adress'; did you mean 'address'?"),
         ("[limits]\nsesions = 1", "f.toml: unknown key 'limits.sesions'; did you mean 'sessions'?"),
         ("colour = 1", "f.toml: unknown key 'colour'; expected address, subscriptions, model, "),
+        ("[limits]\nahead_max = \"on\"", "f.toml: limits.ahead_max: expected a duration"),
+        ("[limits]\nahead_max = true", "f.toml: limits.ahead_max: expected a duration"),
         ("limits = 1", "f.toml: limits: expected a table, found int 1"),
         ("[limits]\nsessions = true", "f.toml: limits.sessions: expected a whole number from 1 on, found bool true"),
         ("address = 5570", "f.toml: address: expected an address such as tcp://127.0.0.1:5570, found int 5570"),

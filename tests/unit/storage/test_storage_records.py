@@ -26,6 +26,7 @@ from broker.storage.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
+    TimeReset,
     decode,
     encode,
 )
@@ -86,6 +87,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(CursorSetAside, TEXT, INTEGERS, TEXT, INTEGERS, INTEGERS),
     st.builds(DeadLettersSettled, TEXT, st.lists(INTEGERS, max_size=3), st.booleans()),
     st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
+    st.builds(TimeReset, TEXT, st.none() | INTEGERS),
 )
 
 
