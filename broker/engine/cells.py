@@ -10,13 +10,14 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ..algebra.computation import Slots
+from ..events import instant
 from ..events.schema import Row
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
 from .transition import Place
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
-FOREVER: Final = 1 << 62
+FOREVER: Final = instant.FOREVER
 
 Lineage: TypeAlias = "tuple[Any, Any] | None"
 """What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
@@ -79,7 +80,7 @@ def sweep_delay(run: Run, now: int) -> int:
     if run.place.window > 0:
         return int(run.place.window)
     rest = int(run.limit) - now  # its place lost its window to a later subscription
-    return 1 << max(0, rest).bit_length()
+    return min(1 << max(0, rest).bit_length(), FOREVER)
 
 
 def sweep(cell: Cell, now: int) -> int:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
+from ..events import instant
 from ..events.errors import (
     DefinitionError,
     ForetellError,
@@ -49,7 +50,7 @@ from .target import ALWAYS_SINCE, Feed, Target
 
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
 
-END_OF_TIME = 2**61  # later than any event
+END_OF_TIME: Final = instant.FOREVER  # later than any event, and than any window ends
 
 
 @final

@@ -105,11 +105,13 @@ class Machine:
         """An event that may have another key as another input."""
         masks: dict[Key, int] = {}
         number: i64
+        bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
         for number in range(self.tables.inputs):
-            if mask >> number & 1:
+            if mask & bit:
                 key = self._key(number, row)
                 if key is not None:
-                    masks[key] = masks.get(key, 0) | 1 << number
+                    masks[key] = masks.get(key, 0) | int(bit)
+            bit += bit
         for key, own in masks.items():
             self._step(key, own, row, time, position, place, item, found)
 

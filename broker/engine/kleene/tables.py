@@ -13,11 +13,12 @@ from mypy_extensions import i64
 from ...algebra.computation import Computation, Slots
 from ...algebra.predicate import All, computation, condition
 from ...automaton.kleene import Plan
+from ...events import instant
 from ...events.schema import Row
 from .registers import Registers
 
-FOREVER: Final = 1 << 62
-BEFORE: Final = -(1 << 62)
+FOREVER: Final = instant.FOREVER
+BEFORE: Final = -instant.FOREVER
 
 
 @dataclass(frozen=True, slots=True)
