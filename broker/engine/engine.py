@@ -46,6 +46,7 @@ from .punctuation import newest, punctuate, release
 from .results import Results
 from .snapshot import restore, save
 from .subscriber import Subscriber
+from .suspensions import Failed, failed, suspended
 from .target import ALWAYS_SINCE, Feed, Target
 
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
@@ -64,6 +65,7 @@ class Engine:
         self.runtime = OrderedRuntime(self.program)
         self.events = 0  # taken so far; numbers those without an id
         self.matches = 0  # found so far, before they are multiplied by equal subscriptions
+        self.failures: list[Failed] = []  # subscriptions that mistakes of ours have suspended, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
@@ -138,8 +140,7 @@ class Engine:
         """Add a subscription; it takes effect from the next epoch. O(its size), whatever the engine holds.
 
         A query that `prepare` has prepared costs a few microseconds, and its language is its own. Raises QueryError
-        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed.
-        """
+        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed."""
         since = ALWAYS_SINCE if self.now is None else self.now
         if isinstance(query, Prepared) and report is None and forecast is None:
             self._install(self.catalog.bound(name, query, lineage, since))
@@ -206,8 +207,7 @@ class Engine:
 
     def finish(self) -> Results:
         """No more events come: what waits for time to pass is told, open forecasts are censored. It may go on."""
-        results = release(self.runtime, END_OF_TIME)
-        self.matches += results.entries()
+        results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
             results.tell(0, target, notice)
         return results
@@ -218,8 +218,11 @@ class Engine:
         before = newest(self.runtime)
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
-        results = punctuate(self.runtime, time)
+        return self._done(punctuate(self.runtime, time))
+
+    def _done(self, results: Results) -> Results:
         self.matches += results.entries()
+        self.failures += failed(results)
         return results
 
     def _publishes(self, subscriber: Subscriber) -> Feed | None:
@@ -293,19 +296,16 @@ class Engine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order.
-
-        Raises UnknownStream, EventError where a row, time, start or id does not fit, LateEvent where a time is earlier
-        than one before it; then nothing of the batch was taken.
-        """
+        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
+        EventError where a row, time, start or id does not fit, LateEvent where a time is earlier than one before it;
+        then nothing of the batch was taken."""
         taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
         n = len(taken)
         moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n
-        self.matches += results.entries()
-        return results
+        return self._done(results)
 
     def check(
         self,
@@ -353,17 +353,16 @@ class Engine:
             "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
+            "suspended": len(suspended(self.program)),
             **self.program.composites.statistics(),
             **self.program.kleenes.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),
         }
 
     def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """Tuples that a composite subscription has begun: ids by operand; of one that reports completions, a few of
-        them. Those that time has ruled out may still be among them; at most so many are given. For people.
-
-        Raises UnknownSubscription, and Unsupported for other subscriptions.
-        """
+        """Tuples that a composite subscription has begun, at most so many: ids by operand; of one that reports
+        completions, a few of them. Those that time has ruled out may still be among them. For people. Raises
+        UnknownSubscription, and Unsupported for other subscriptions."""
         self._known(name)
         return self.program.composites.partial(name, most)
 

@@ -16,6 +16,7 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
+from . import suspensions
 from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run, flattened
 from .composites import snapshot as composite_snapshot
@@ -85,6 +86,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "runs": runs,
         "composites": composite_snapshot.save(runtime.program.composites),
         "kleenes": kleene_snapshot.save(runtime.program.kleenes),
+        "suspensions": suspensions.save(runtime.program),
         "forecasts": forecast_snapshot.save(
             runtime.program.forecasts, {id(run): number for number, run in enumerate(live)}
         ),
@@ -119,6 +121,7 @@ def restore(
             install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
         composite_snapshot.restore(content["composites"], composites)
         kleene_snapshot.restore(content["kleenes"], kleenes)
+        suspensions.restore(content.get("suspensions", ()), runtime.program)  # there were none in older ones
         runtime.now = content["now"]
         runtime.promised = content["promised"]
         runtime.begun = content["begun"]

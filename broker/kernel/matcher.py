@@ -70,4 +70,9 @@ class Matcher(Protocol):
         """Raise what `publish` would raise; once it does not, the batch can be published in pieces of any length."""
         ...
 
+    @property
+    def failures(self) -> list[Any]:
+        """Subscriptions that a mistake of the engine has suspended: names, references and exceptions. To be emptied."""
+        ...
+
     def statistics(self) -> Mapping[str, Any]: ...

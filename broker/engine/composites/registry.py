@@ -176,7 +176,9 @@ class Composites:
         return Seat(lane, matcher, None, numbers)
 
     def _bounds(self) -> Bounds:
-        return Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
+        options = self.options
+        kept = options.bindings_max, options.cells_max, options.nodes_max
+        return Bounds(*kept, options.work_max, options.work_earned)
 
     def divide(self, name: str, parts: list[tuple[PathAutomaton, list[int]]]) -> list[Matcher]:
         """Machines of parts of a subscription, beside its own: the automaton of each, and which of the subscription's

@@ -167,6 +167,13 @@ class Machine:
             return "groups that share their pasts" if self.recalls is not None else "runs one by one"
         return "stacks of equal runs" if self.stacked else "columns of numbers"
 
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.cells = {}
+        self.shadows = [{} for _ in self.plan.negations]
+        self.pending = Pending(self.tables)
+        self.settled = self.lost = 0
+
     def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: what waited for it is completed or was taken back."""
         done = self.pending.take(time)
