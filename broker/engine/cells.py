@@ -97,6 +97,16 @@ def sweep(cell: Cell, now: int) -> int:
     return delay
 
 
+def close_gap(runs: list[Run], kept: i64, upto: i64) -> None:
+    """Remove the runs from `kept` to `upto`, by hand: what is behind is one run, as a rule, and a slice costs more."""
+    j: i64
+    for j in range(upto, len(runs)):
+        runs[kept] = runs[j]
+        kept += 1
+    while len(runs) > kept:
+        runs.pop()
+
+
 @final
 class Expiry:
     """Cells to be swept, a ring a window length: in each, cells are in the order of their due times for free.
@@ -119,6 +129,10 @@ class Expiry:
         ring[0].append(now + window)
         ring[1].append(cell)
         self.next = min(self.next, now + window)
+
+    def expect(self, cell: Cell, run: Run, now: int) -> None:
+        """A run with a limit has come to a cell that is not scheduled."""
+        self.schedule(cell, now, sweep_delay(run, now))
 
     def take(self, now: int) -> list[Cell]:
         """The cells that are due before `now`; they are no longer scheduled."""

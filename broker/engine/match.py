@@ -11,6 +11,8 @@ from .notices import Forecast, Notice
 WORK_LIMIT: Final = "work_max"
 FAILURE: Final = "failure"
 """In the place of a limit: why a subscription is suspended."""
+UNMADE: Final = "unmade"
+"""In the place of a limit: results of an event could not be made."""
 
 
 class Match(NamedTuple):

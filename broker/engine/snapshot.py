@@ -18,7 +18,7 @@ from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 from . import suspensions
 from .catalog import Catalog, PublishedStream
-from .cells import UNTOUCHED, Lineage, Run, flattened
+from .cells import UNTOUCHED, Lineage, Run, flattened, live_runs
 from .composites import snapshot as composite_snapshot
 from .explanation import path
 from .forecasts import snapshot as forecast_snapshot
@@ -47,7 +47,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         return number
 
     addresses = {id(place): number for number, place in enumerate(_addressed(catalog, runtime.program))}
-    live = runtime.live()
+    live = live_runs(runtime.cells, runtime.now)
     runs = [
         [
             addresses[id(run.place)],
@@ -86,7 +86,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "runs": runs,
         "composites": composite_snapshot.save(runtime.program.composites),
         "kleenes": kleene_snapshot.save(runtime.program.kleenes),
-        "suspensions": suspensions.save(runtime.program),
+        "suspensions": suspensions.save(catalog, runtime.program),
         "forecasts": forecast_snapshot.save(
             runtime.program.forecasts, {id(run): number for number, run in enumerate(live)}
         ),
@@ -112,6 +112,8 @@ def restore(
             catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
         for name, attributes, _ in content["published"]:
             catalog.published[name] = PublishedStream(Schema.declare(attributes))
+        suspension = content.get("suspensions", ((), ()))  # older ones have none
+        catalog.withdrawn = suspensions.withdrawn(suspension)
         composites = runtime.program.composites
         composites.seating = composite_snapshot.seating(content["composites"])
         kleenes = runtime.program.kleenes
@@ -121,7 +123,7 @@ def restore(
             install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
         composite_snapshot.restore(content["composites"], composites)
         kleene_snapshot.restore(content["kleenes"], kleenes)
-        suspensions.restore(content.get("suspensions", ()), runtime.program)  # there were none in older ones
+        suspensions.restore(suspension, runtime.program)
         runtime.now = content["now"]
         runtime.promised = content["promised"]
         runtime.begun = content["begun"]

@@ -6,25 +6,18 @@ Here: asking and saving. Not here: when a machine is given up (account, and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from .account import NOT_SUSPENDED, Account
+from .catalog import Catalog
 from .composites.lanes import Matcher as CompositeMatcher
 from .kleene.lanes import Matcher as KleeneMatcher
 from .program import Program
-from .results import SUSPENSIONS, Results
+from .results import SUSPENSIONS, Failed, Results
 
 Matcher: TypeAlias = CompositeMatcher | KleeneMatcher
 
 WHOLE: Final = -1  # in the place of a part's number: a machine of all of the subscription
-
-
-class Failed(NamedTuple):
-    """A subscription that an exception has suspended; `reference`: the id of the result that tells of it."""
-
-    subscription: str
-    reference: str
-    error: Exception
 
 
 def failed(results: Results) -> list[Failed]:
@@ -38,29 +31,37 @@ def failed(results: Results) -> list[Failed]:
     ]
 
 
-def suspended(program: Program) -> dict[str, tuple[str, int]]:
-    """By name, why and since when."""
-    return {
+def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
+    """The subscriptions that find nothing any more: by name, why and since when. O(subscriptions with machines)."""
+    found = {name: (SUSPENSIONS[reason], since) for name, (reason, since) in catalog.withdrawn.items()}
+    return found | {
         name: (SUSPENSIONS[int(matcher.suspended)], int(matcher.since))
         for name, part, matcher in _machines(program)
         if part == WHOLE and matcher.suspended != NOT_SUSPENDED
     }
 
 
-def save(program: Program) -> list[list[Any]]:
+def save(catalog: Catalog, program: Program) -> list[Any]:
     """What accounts and suspensions say, where it is not what they begin with. O(subscriptions with machines)."""
-    return [
+    withdrawn = [[name, *entry] for name, entry in catalog.withdrawn.items()]
+    machines = [
         [name, part, int(account.left), int(matcher.suspended), int(matcher.since)]
         for name, part, matcher in _machines(program)
         for account in [_account(matcher)]
         if matcher.suspended != NOT_SUSPENDED or account.left < account.most
     ]
+    return [withdrawn, machines]
+
+
+def withdrawn(data: Sequence[Any]) -> dict[str, tuple[int, int]]:
+    """What is to be known before subscriptions come again."""
+    return {name: (reason, since) for name, reason, since in data[0]}
 
 
 def restore(data: Sequence[Any], program: Program) -> None:
     """The inverse, once all subscriptions are there. Raises KeyError, TypeError or ValueError for other data."""
     machines = {(name, part): matcher for name, part, matcher in _machines(program)}
-    for name, part, left, reason, since in data:
+    for name, part, left, reason, since in data[1]:
         matcher = machines[name, part]
         account = _account(matcher)
         account.left = min(left, int(account.most))

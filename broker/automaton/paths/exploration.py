@@ -17,6 +17,7 @@ from .configurations import DONE, Configuration, initial, remaining, skips, step
 from .path_automaton import TimeLimit
 
 STATES_MAX_PATHS: Final = 4096  # states of one subscription's path automaton
+MOVES_MAX: Final = 8192  # moves between them, which are what a registration costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Exploration:
 
     def explored(self) -> tuple[list[Place], list[Move]]:
         """The useful places in topological order, the start first, and the moves between them; none if nothing can
-        complete. O(places * operands). Raises LimitExceeded beyond STATES_MAX_PATHS places."""
+        complete. O(places * operands). Raises LimitExceeded beyond STATES_MAX_PATHS places or
+        MOVES_MAX moves."""
         start = Place(initial(self.structure), frozenset(), frozenset())
         found = {start: 0}
         waiting = [start]
@@ -62,6 +64,11 @@ class Exploration:
                     continue
                 target = Place(at, self._live(place, operand, at), place.bound | self.joined(operand))
                 moves.append(Move(place, operand, target))
+                if len(moves) > MOVES_MAX:
+                    raise LimitExceeded(
+                        f"a composite subscription may have at most {MOVES_MAX} moves between its states, this one has "
+                        "more: the parts of an AND interleave in too many ways"
+                    )
                 if target not in found:
                     if len(found) == STATES_MAX_PATHS:
                         raise LimitExceeded(

@@ -140,8 +140,7 @@ class Lane:
         if matcher.suspended == FAILED:
             results.failures.append((index, [matcher.target], error))
         if matcher.follower is None:
-            results.targets.append(matcher.target)
-            results.compose(index, Composed(None, None, False, suspended=int(matcher.suspended)))
+            results.suspend(index, matcher.target, int(matcher.suspended))
 
     def _step(
         self,

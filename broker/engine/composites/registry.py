@@ -17,6 +17,7 @@ from ..directory import Directory
 from ..options import Options
 from ..subscriber import Form, Subscriber
 from ..target import Feed, Outcome, Target
+from ..transition import Transition
 from ..tuples import Bounds, Machine
 from ..words.dump import check_invariants as check_words
 from ..words.terms import Term
@@ -270,6 +271,11 @@ class Composites:
             for tuple_ in part.partitions[matcher].partial(part.position)
         )
         return [{operands[operand]: ids(item) for operand, item, _ in tuple_} for tuple_ in islice(begun, most)]
+
+    def users(self, arc: Transition) -> list[str]:
+        """The subscriptions that have an operand with this arc's guard. O(symbols + subscriptions)."""
+        numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
+        return [name for name, seat in self.seats.items() if numbers.get(seat.lane.stream, -1) in seat.symbols]
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

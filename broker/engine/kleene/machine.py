@@ -15,6 +15,7 @@ from ...automaton.kleene import Plan
 from ...automaton.kleene.measures import measures_of, monotone
 from ...automaton.kleene.memory import shares_pasts
 from ...events.schema import Row
+from ..account import UNLIMITED
 from ..target import Target
 from .archive import Archive, Restored
 from .cell import Begun, Cell
@@ -284,7 +285,13 @@ class Machine:
         return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one."""
+        """The inverse, into a new one. Its account is full: what is played again is no work."""
+        account = self.tables.account
+        account.left = UNLIMITED
+        self._load(data)
+        account.left = account.most
+
+    def _load(self, data: Any) -> None:
         shadows, keys, cells, pending, trails = data
         for at, known in enumerate(shadows):
             for key, content in known:

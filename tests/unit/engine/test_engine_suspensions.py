@@ -1,4 +1,4 @@
-"""A subscription that asks too much of an event, or meets a mistake of ours, is suspended, and nobody else is touched."""
+"""A subscription that asks too much of an event, or meets a mistake of ours, is suspended, and no other is touched."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_a_subscription_that_works_too_much_is_suspended_and_told_so(query: tupl
     }
     since = told[-1]["since"]
     assert 5 < since < 100
-    assert suspended(engine.program) == {"dear": ("work_max", since)}
+    assert suspended(engine.catalog, engine.program) == {"dear": ("work_max", since)}
     assert engine.statistics()["suspended"] == 1
     alone = engine_with(SMALL, cheap=("cayuga", PAIRS))
     assert of(found, "cheap") == of(feed(alone, 0, 200, 1), "cheap")
     engine.check_invariants()
     engine.unsubscribe("dear")
     engine.subscribe("dear", *query)
-    assert suspended(engine.program) == {}
+    assert suspended(engine.catalog, engine.program) == {}
     assert of(feed(engine, 200, 206, 1), "dear")
 
 
@@ -74,7 +74,7 @@ def test_batches_and_snapshots_do_not_decide_who_is_suspended(query: tuple[str, 
         engine = Engine.restore(engine.snapshot(), SMALL)
         engine.check_invariants()
     assert [line for line in of(found, "dear") if line["kind"] == "incomplete"] == expected
-    assert suspended(engine.program) == suspended(whole.program)
+    assert suspended(engine.catalog, engine.program) == suspended(whole.catalog, whole.program)
 
 
 def test_the_default_budget_ends_what_grows_exponentially() -> None:
@@ -101,6 +101,14 @@ FAULTY = [
     ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { sqrt(b.v) > a.v }"),
     ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { sqrt(b.v) > 1 }"),
     ("sase", "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b) { a[i].v > sqrt(a[i-1].v) } WITHIN 100"),
+    ("cayuga", "SELECT * FROM FILTER{sqrt(v) > 1}(S)"),
+    ("cayuga", "SELECT * FROM FILTER{sqrt(v) > 1}(S) NEXT{$2.k = $1.k} S"),
+    ("cayuga", "SELECT * FROM S NEXT{$2.k = $1.k AND sqrt($2.v) > $1.v} S"),
+    ("cayuga", "SELECT * FROM FILTER{sqrt(v_1) > v}(S NEXT{$2.k = $1.k} S)"),
+    ("cayuga", "SELECT * FROM (SELECT *, sqrt(v) AS w FROM S) NEXT{$2.k = $1.k AND $2.v > $1.w} S"),
+    ("cayuga", "SELECT * FROM S FOLD{$2.k = $.k, sqrt($2.v) > 0} S"),
+    ("ptopss", "FROM S a, b: sqrt(v) > 1 MATCH a ; b"),
+    ("ptopss", "FROM S a: v > 1 b: sqrt(v) > 1 MATCH a ; b @(t(b) - t(a) < 50)"),
     ("sase", "PATTERN SEQ(S a, ~(S m)) WHERE skip_till_next_match(a) { sqrt(m.v) > a.v } WITHIN 100"),
 ]
 
@@ -126,4 +134,54 @@ def test_a_mistake_suspends_the_subscription_that_meets_it_and_no_other(
     ]
     engine.check_invariants()
     again = Engine.restore(engine.snapshot())
-    assert suspended(again.program) == suspended(engine.program) == {"bad": ("failure", told[0]["since"])}
+    assert (
+        suspended(again.catalog, again.program)
+        == suspended(engine.catalog, engine.program)
+        == {"bad": ("failure", told[0]["since"])}
+    )
+
+
+def test_a_result_that_cannot_be_made_is_told_as_that_and_its_subscription_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failing(monkeypatch)
+    engine = engine_with(Options(), bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S"), pairs=("cayuga", PAIRS))
+    results = engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3])
+    found = of(list(results), "bad")
+    assert [line.get("limit") for line in found] == [None, "unmade", None]
+    assert "suspended" not in found[1]
+    assert [(f.subscription, f.reference) for f in engine.failures] == [("bad", found[1]["id"])]
+    assert len(of(list(results), "pairs")) == 2
+    assert suspended(engine.catalog, engine.program) == {}
+
+
+def test_who_publishes_a_stream_that_others_read_is_suspended_and_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch)
+    engine = engine_with(Options(), bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S PUBLISH W"), pairs=("cayuga", PAIRS))
+    engine.subscribe("reads", "cayuga", "SELECT * FROM W")
+    results = list(engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3]))
+    assert [line["end"] for line in of(results, "reads")] == [1]
+    assert [line.get("limit") for line in of(results, "bad")] == [None, "unmade", "failure"]
+    assert len(of(results, "pairs")) == 2
+    engine = Engine.restore(engine.snapshot())
+    assert suspended(engine.catalog, engine.program) == {"bad": ("failure", 2)}
+    assert of(list(engine.publish("S", [4], [(0, 5)], [4])), "pairs")
+    engine.unsubscribe("reads")
+    engine.unsubscribe("bad")
+    engine.check_invariants()
+    assert "W" not in engine.published
+
+
+def test_a_mistake_in_what_several_share_suspends_those_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch)
+    shared = "SELECT * FROM FILTER{{v_1 > {}}}(S NEXT{{$2.k = $1.k AND sqrt($2.v) > 0}} S)"
+    queries = {f"bad{n}": ("cayuga", shared.format(n)) for n in range(20)}
+    engine = engine_with(Options(), good=("cayuga", PAIRS), **queries)
+    results = list(engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3]))
+    assert sorted(suspended(engine.catalog, engine.program)) == sorted(queries)
+    assert len(of(results, "good")) == 2
+    for name in queries:
+        engine.unsubscribe(name)
+    engine.check_invariants()
+    alone = engine_with(Options(), good=("cayuga", PAIRS))
+    assert engine.statistics()["states"] == alone.statistics()["states"]
