@@ -1,7 +1,7 @@
 """Numbers at the ends of what machine words hold change nothing: every language against its executable meaning.
 
 What is compiled computes times, windows and counts in 64 bits and must neither fail nor wrap; what is interpreted has
-integers of any size. Both are held against the meaning, and the compiled packages against the sources beside them.
+integers of any size. Both are held against the meaning, each when the tests run on it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.extremes import ATTRIBUTES, SCHEMA, STREAM, Happened, cayuga, histories, ptopss, sase
@@ -16,7 +17,10 @@ from strategies.extremes import ATTRIBUTES, SCHEMA, STREAM, Happened, cayuga, hi
 from broker.algebra import lowering_cayuga, lowering_ptopss, lowering_sase, semantics_ptopss, semantics_sase
 from broker.algebra.semantics import Occurrence, evaluate
 from broker.engine import Engine, Match, Options
+from broker.engine.forecasts.pace import Pace
+from broker.engine.forecasts.scope import Pulse, Scope
 from broker.events.errors import DefinitionError, ForetellError, QueryError
+from broker.events.instant import FOREVER, LARGEST
 from broker.language import cayuga as cayuga_language
 from broker.language import ptopss as ptopss_language
 from broker.language import sase as sase_language
@@ -110,3 +114,45 @@ def test_ptopss_is_the_meaning(text: str, history: list[Happened], cut: int, rep
     else:
         assert seen.keys() == expected.keys()
         assert all(ids <= expected[key] for key, ids in seen.items())
+
+
+def numbered(query: str, language: str, times: list[int], rows: list[Any], attributes: dict[str, str]) -> list[Match]:
+    engine = Engine()
+    engine.add_stream(STREAM, attributes)
+    engine.subscribe("q", language, query)
+    return [*engine.publish(STREAM, times, rows), *engine.finish()]
+
+
+@pytest.mark.parametrize("bound", [f"< {2**63 - 1}", f"< {2**63 - 1000}", "< 1e300", f"<= {FOREVER}", f"< {FOREVER}"])
+def test_a_bound_that_all_durations_keep_to_is_none(bound: str) -> None:
+    query = f"SELECT * FROM S NEXT{{$2.ty = $1.ty AND DUR {bound}}} S"
+    for times in ([10**15, 10**15 + 1], [-1, 2**60], [1 - LARGEST, LARGEST - 1], [-LARGEST, LARGEST]):
+        found = numbered(query, "cayuga", times, [("A", 1, 1.0)] * 2, ATTRIBUTES)
+        assert len(found) == (bound != f"< {FOREVER}" or times[0] > -LARGEST)
+
+
+def test_a_window_that_ends_after_the_last_instant_is_told_at_the_end() -> None:
+    query = f"PATTERN SEQ(S a, ~(S m)) WHERE skip_till_next_match(a) {{ m.k = 2 }} WITHIN {LARGEST}"
+    for time in (LARGEST // 2, LARGEST - 1, LARGEST):
+        assert len(numbered(query, "sase", [time], [("A", 1, 1.0)], ATTRIBUTES)) == 1
+
+
+def test_each_of_many_inputs_has_its_bit() -> None:
+    """Of keys in different attributes, so that an event may have another key as another input."""
+    for number in (2, 31, 32, 33, 40):
+        names = [f"a{n}" for n in range(number)]
+        alike = [f"a{n}.i = {n}" for n in range(number)]
+        alike += [f"a{n}.{'xy'[n % 2]} = a{n - 1}.{'yx'[n % 2]}" for n in range(1, number)]
+        pattern = f"SEQ({', '.join('S ' + name for name in names)})"
+        strategy = f"skip_till_next_match({', '.join(names)})"
+        query = f"PATTERN {pattern} WHERE {strategy} {{ {' AND '.join(alike)} }} WITHIN 1000"
+        rows = [(n, 5, 5) for n in range(number)]
+        found = numbered(query, "sase", list(range(number)), rows, {"i": "int", "x": "int", "y": "int"})
+        assert len(found) == 1
+
+
+def test_a_part_of_the_longest_window_is_a_part() -> None:
+    pace, pulse = Pace(LARGEST), Pulse("key")
+    for parts in (1, 31, 32):
+        pace.fits(pulse, Scope({}), LARGEST // 32 * parts)
+    assert list(pace.known[pulse.run].fits) == [1, 31, 32]
