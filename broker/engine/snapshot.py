@@ -181,7 +181,7 @@ def _addressed(catalog: Catalog, program: Program) -> list[Place]:
             place = program.places[node.number]
             found.setdefault(id(place), place)
     for subscriber in catalog.subscriptions.values():
-        for recipe in subscriber.form.recipes:
+        for recipe in () if subscriber.name in catalog.withdrawn else subscriber.form.recipes:
             family = None if recipe is None else program.bulk.place(recipe, subscriber.literals)
             if family is not None:
                 found.setdefault(id(family), family)

@@ -133,6 +133,8 @@ def test_a_mistake_suspends_the_subscription_that_meets_it_and_no_other(
         ("bad", told[0]["id"], ZeroDivisionError)
     ]
     engine.check_invariants()
+    assert engine.explain()
+    assert engine.diagram()
     again = Engine.restore(engine.snapshot())
     assert (
         suspended(again.catalog, again.program)
