@@ -11,15 +11,22 @@ import pytest
 from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine
 from broker.engine.suspensions import suspended
+from broker.kernel import Record
 from broker.kernel.records import Batch, StreamDeclared, SubscriptionAdded
 from broker.server import Broker
 from broker.server.history import History
 from broker.server.logs import LOG, log_failures
-from client import Client
+from client import Client, Notification, Subscription
 
 PATIENCE = 60
 BAD = "SELECT * FROM S NEXT{$2.k = $1.k AND sqrt($2.v) > 0} S"
 GOOD = "SELECT * FROM S NEXT{$2.k = $1.k} S"
+
+
+def following(subscription: Subscription) -> Notification:
+    found = subscription.next(PATIENCE)
+    assert found is not None
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -49,18 +56,18 @@ def test_the_broker_goes_on_and_its_log_has_the_reference_that_is_told(
                 good = other.subscribe("good", query=GOOD)
                 receipt = other.publish_batch("S", [1, 2, 3, 4], [(0, 1), (0, 2), (0, 13), (0, 4)])
                 assert receipt.count == 4
-                assert [good.next(PATIENCE).end for _ in range(3)] == [2, 3, 4]
-                assert bad.next(PATIENCE).end == 2
-                told = bad.next(PATIENCE)
+                assert [following(good).end for _ in range(3)] == [2, 3, 4]
+                assert following(bad).end == 2
+                told = following(bad)
                 assert (told.kind, told.limit, told.since) == ("incomplete", "failure", 3)
                 assert told.line()["suspended"] is True
                 assert other.statistics()["engine"]["suspended"] == 1
                 deadline = time.monotonic() + PATIENCE
                 while "suspended by a mistake" not in caplog.text and time.monotonic() < deadline:
                     time.sleep(0.05)
-                client.unsubscribe("bad") if hasattr(client, "unsubscribe") else bad.close()
+                client.unsubscribe("bad")
                 assert other.publish("S", {"k": 0, "v": 5}, time=5).count == 1
-                assert good.next(PATIENCE).end == 5
+                assert following(good).end == 5
         finally:
             broker.stop()
             thread.join(10)
@@ -79,7 +86,7 @@ def test_the_log_has_each_mistake_once(caplog: pytest.LogCaptureFixture, monkeyp
 
 
 def test_a_replay_decides_the_same_from_any_point_on() -> None:
-    records = [
+    records: list[Record] = [
         StreamDeclared("S", {"k": "int", "v": "int"}, None, "arrival", None, None),
         SubscriptionAdded("bad", "cayuga", BAD, None, None, None, {}),
         SubscriptionAdded("good", "cayuga", GOOD, None, None, None, {}),
