@@ -16,7 +16,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-MATCH_UNITS: Final = 4  # it is made, written and sent
+MATCH_UNITS: Final = 10  # it is made, written and sent
 PACKED_BITS: Final = 4  # runs that are rows of numbers: so many halvings of their number are units
 UNLIMITED: Final = 1 << 60
 

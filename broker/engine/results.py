@@ -36,7 +36,7 @@ class Failed(NamedTuple):
 
     subscription: str
     reference: str
-    error: Exception
+    error: Any  # an Exception, a name that a compiled tuple does not find
 
 
 Tally = dict[tuple[str, int, int], int]
