@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..events.errors import LimitExceeded
+from ..events.instant import FOREVER
 from .functions import FUNCTIONS, MIRRORED, NEGATED, calculate, call, compare
 from .terms import (
     FALSE,
@@ -191,14 +192,15 @@ def split(clause: Clause) -> Split:
 
 
 def duration_bound(form: Form) -> int | None:
-    """The longest DUR of the composition with which the form can hold, in microseconds; None: no bound."""
+    """The longest DUR of the composition with which the form can hold, in microseconds; None: no bound, or one that
+    every composition keeps to."""
     longest = 0
     for clause in form:
         bounds = [b for b in map(_atom_bound, clause) if b is not None]
         if not bounds:
             return None
         longest = max(longest, min(bounds))
-    return longest
+    return longest if longest < FOREVER else None
 
 
 def _atom_bound(atom: Comparison) -> int | None:

@@ -74,6 +74,7 @@ class Catalog:
         self.published: dict[str, PublishedStream] = {}
         self.subscriptions: dict[str, Subscriber] = {}
         self.holdings: dict[str, Holding] = {}
+        self.withdrawn: dict[str, tuple[int, int]] = {}  # those suspended and out of the program: why, since
         self.internal: dict[str, InternalStream] = {}
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 

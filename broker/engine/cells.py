@@ -10,13 +10,14 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ..algebra.computation import Slots
+from ..events import instant
 from ..events.schema import Row
 from .directory import Static
 from .index.spaces import Key, Space, waiting_key
 from .transition import Place
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
-FOREVER: Final = 1 << 62
+FOREVER: Final = instant.FOREVER
 
 Lineage: TypeAlias = "tuple[Any, Any] | None"
 """What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
@@ -79,7 +80,7 @@ def sweep_delay(run: Run, now: int) -> int:
     if run.place.window > 0:
         return int(run.place.window)
     rest = int(run.limit) - now  # its place lost its window to a later subscription
-    return 1 << max(0, rest).bit_length()
+    return min(1 << max(0, rest).bit_length(), FOREVER)
 
 
 def sweep(cell: Cell, now: int) -> int:
@@ -94,6 +95,16 @@ def sweep(cell: Cell, now: int) -> int:
             delay = max(delay, sweep_delay(run, now))
     cell.runs = kept
     return delay
+
+
+def close_gap(runs: list[Run], kept: i64, upto: i64) -> None:
+    """Remove the runs from `kept` to `upto`, by hand: what is behind is one run, as a rule, and a slice costs more."""
+    j: i64
+    for j in range(upto, len(runs)):
+        runs[kept] = runs[j]
+        kept += 1
+    while len(runs) > kept:
+        runs.pop()
 
 
 @final
@@ -118,6 +129,10 @@ class Expiry:
         ring[0].append(now + window)
         ring[1].append(cell)
         self.next = min(self.next, now + window)
+
+    def expect(self, cell: Cell, run: Run, now: int) -> None:
+        """A run with a limit has come to a cell that is not scheduled."""
+        self.schedule(cell, now, sweep_delay(run, now))
 
     def take(self, now: int) -> list[Cell]:
         """The cells that are due before `now`; they are no longer scheduled."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
+from ..events import instant
 from ..events.errors import (
     DefinitionError,
     ForetellError,
@@ -30,27 +31,30 @@ from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
+from .cells import live_runs
 from .composites.registry import assembly_of
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
 from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
-from .foretelling import foretell, foretell_no_more
+from .foretelling import foretell
 from .forms import Parsed, Prepared
 from .kleene.registry import kleene_assembly_of
+from .leaving import Told, forget, put_out, withdraw
 from .notices import Notice
 from .options import Options
 from .ordered import OrderedRuntime
 from .program import Program
 from .punctuation import newest, punctuate, release
-from .results import Results
+from .results import Failed, Results
 from .snapshot import restore, save
 from .subscriber import Subscriber
+from .suspensions import failed, suspended
 from .target import ALWAYS_SINCE, Feed, Target
 
 Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
 
-END_OF_TIME = 2**61  # later than any event
+END_OF_TIME: Final = instant.FOREVER  # later than any event, and than any window ends
 
 
 @final
@@ -62,8 +66,10 @@ class Engine:
         self.catalog = Catalog(self.options)
         self.program = Program(self.options)
         self.runtime = OrderedRuntime(self.program)
+        self.runtime.suspend = self._put_out
         self.events = 0  # taken so far; numbers those without an id
         self.matches = 0  # found so far, before they are multiplied by equal subscriptions
+        self.failures: list[Failed] = []  # subscriptions that mistakes of ours have suspended, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
@@ -135,8 +141,7 @@ class Engine:
         """Add a subscription; it takes effect from the next epoch. O(its size), whatever the engine holds.
 
         A query that `prepare` has prepared costs a few microseconds, and its language is its own. Raises QueryError
-        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed.
-        """
+        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed."""
         since = ALWAYS_SINCE if self.now is None else self.now
         if isinstance(query, Prepared) and report is None and forecast is None:
             self._install(self.catalog.bound(name, query, lineage, since))
@@ -165,6 +170,9 @@ class Engine:
                 f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
             )
         form = subscriber.form
+        if subscriber.name in self.catalog.withdrawn:  # it comes again, and was suspended
+            self.catalog.enter(subscriber, None)
+            return
         holding: Holding | None = None
         plan = form.plan if isinstance(form.plan, Plan) else None
         if plan is not None:
@@ -205,8 +213,7 @@ class Engine:
 
     def finish(self) -> Results:
         """No more events come: what waits for time to pass is told, open forecasts are censored. It may go on."""
-        results = release(self.runtime, END_OF_TIME)
-        self.matches += results.entries()
+        results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
             results.tell(0, target, notice)
         return results
@@ -217,8 +224,12 @@ class Engine:
         before = newest(self.runtime)
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
-        results = punctuate(self.runtime, time)
+        return self._done(punctuate(self.runtime, time))
+
+    def _done(self, results: Results) -> Results:
         self.matches += results.entries()
+        self.failures += failed(results)
+        results.unmade = self.failures
         return results
 
     def _publishes(self, subscriber: Subscriber) -> Feed | None:
@@ -243,24 +254,16 @@ class Engine:
         """
         subscriber = self._known(name)
         self.catalog.check_leave(subscriber)
-        for branch, recipe in enumerate(subscriber.form.recipes):
-            if recipe is not None:
-                self.program.bulk.leave(recipe, subscriber, branch)
-        holding = self.catalog.holdings.get(name)
-        told = self._notices(foretell_no_more(self.program, subscriber, holding))
-        assembly = assembly_of(subscriber.form)
-        if assembly is not None:
-            self.program.composites.leave(assembly, name, None if holding is None else holding.feed)
-        kleene = kleene_assembly_of(subscriber.form)
-        if kleene is not None:
-            self.program.kleenes.leave(kleene, name, None if holding is None else holding.feed)
-        left = [] if holding is None else self._release(holding)
+        left: list[str] = []
+        told: Told = []
+        if self.catalog.withdrawn.pop(name, None) is None:
+            told, left = withdraw(self.catalog, self.program, subscriber)
+        results = self._notices(told)
         self.catalog.leave(subscriber)
         self.runtime.refresh()
-        for stream in [*left, *filter(None, [subscriber.form.publish])]:
-            if stream not in self.catalog.internal and stream not in self.catalog.published:
-                self.runtime.clear(self.program.directory.forget(stream))
-        return told
+        publish = subscriber.form.publish
+        forget(self.catalog, self.program, self.runtime, left if publish is None else [*left, publish])
+        return results
 
     def _known(self, name: str) -> Subscriber:
         subscriber = self.catalog.subscriptions.get(name)
@@ -269,18 +272,9 @@ class Engine:
             raise UnknownSubscription(f"unknown subscription {name!r}{near}")
         return subscriber
 
-    def _release(self, holding: Holding) -> list[str]:
-        """Give up what a subscription held: the internal streams that it read."""
-        for service in holding.services:
-            self.program.remove(service.end, service.subscriber, service.feed)
-        for stream in reversed(holding.internal):
-            shared = self.catalog.internal[stream]
-            shared.users -= 1
-            if not shared.users:
-                for service in shared.services:
-                    self.program.remove(service.end, service.subscriber, service.feed)
-                del self.catalog.internal[stream]
-        return holding.internal
+    def _put_out(self, results: Results, event: int) -> None:
+        """A condition has raised at an event: suspend those who asked it."""
+        put_out(self.catalog, self.program, self.runtime, results, event)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -292,19 +286,16 @@ class Engine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order.
-
-        Raises UnknownStream, EventError where a row, time, start or id does not fit, LateEvent where a time is earlier
-        than one before it; then nothing of the batch was taken.
-        """
+        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
+        EventError where a row, time, start or id does not fit, LateEvent where a time is earlier than one before it;
+        then nothing of the batch was taken."""
         taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
         n = len(taken)
         moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n
-        self.matches += results.entries()
-        return results
+        return self._done(results)
 
     def check(
         self,
@@ -343,7 +334,7 @@ class Engine:
     def statistics(self) -> dict[str, Any]:
         """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
         forest = self.program.forest
-        live = self.runtime.live()
+        live = live_runs(self.runtime.cells, self.runtime.now)
         return {
             "events": self.events,
             "matches": self.matches,
@@ -357,6 +348,7 @@ class Engine:
             "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
+            "suspended": len(suspended(self.catalog, self.program)),
             **self.program.composites.statistics(),
             **self.program.kleenes.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),

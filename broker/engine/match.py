@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..events.schema import Value
 from .kleene.expansion import Expansion
 from .notices import Forecast, Notice
+
+WORK_LIMIT: Final = "work_max"
+FAILURE: Final = "failure"
+"""In the place of a limit: why a subscription is suspended."""
+UNMADE: Final = "unmade"
+"""In the place of a limit: results of an event could not be made."""
 
 
 class Match(NamedTuple):
@@ -29,6 +35,11 @@ class Match(NamedTuple):
     expansion: Expansion | None = None
 
     @property
+    def suspends(self) -> bool:
+        """Whether it is word that the subscription finds nothing more from `end` on."""
+        return self.limit is not None and self.limit in (WORK_LIMIT, FAILURE)
+
+    @property
     def kind(self) -> str:
         """`incomplete`: no match, but word of a limit that was hit at `end`. `forecast`, `resolution`: see `notice`."""
         if self.notice is not None:
@@ -40,8 +51,9 @@ class Match(NamedTuple):
         if self.notice is not None:
             return self.notice.line(self.subscription)
         if self.limit is not None:
-            said = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
-            return said | {"limit": self.limit, "since": self.end}
+            said: dict[str, Any] = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
+            said |= {"limit": self.limit, "since": self.end}
+            return {**said, "suspended": True} if self.suspends else said
         found: dict[str, Any] = {
             "kind": "match",
             "subscription": self.subscription,

@@ -20,7 +20,8 @@ class Options:
     in one partition: key values with partial matches, different partial matches of one, events kept for tuples;
     `runs_max`, `matches_max` and `negated_max` those of one key value of a SASE+ subscription: runs, or what stands for
     them, matches of one event, negated events that are kept. `columns`, `merging`, `buffer` and `variants` are ways to
-    keep its runs (kleene.tables).
+    keep its runs (kleene.tables). `work_max` and `work_earned` count the work of one subscription of either kind
+    (account): what it may do at once, and how much more with each event.
     """
 
     static_index: bool = True
@@ -39,6 +40,8 @@ class Options:
     runs_max: int = 100_000
     matches_max: int = 100_000
     negated_max: int = 100_000
+    work_max: int = 1_000_000
+    work_earned: int = 10_000
     subscriptions_max: int = 10_000_000
 
     @property

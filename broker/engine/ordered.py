@@ -14,6 +14,7 @@ Here: the loop, hot and written for compilation. Not here: subscriptions (progra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -21,10 +22,11 @@ from mypy_extensions import i64
 from ..algebra.computation import Slots
 from ..algebra.predicate import holds
 from ..events.schema import Row
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, flattened, live_runs, sweep, sweep_delay
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, close_gap, flattened, sweep
 from .composites.feeding import feed_streams
 from .composites.lanes import Lane
 from .directory import Static
+from .index.arcs import ArcIndex
 from .index.spaces import Key, Space, waiting_key
 from .kleene.route import Entry
 from .kleene.telling import tell
@@ -32,7 +34,7 @@ from .program import Program
 from .results import Derived, Results
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
-from .transition import Place, Transition, Update
+from .transition import Fault, Place, Transition, Update
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
@@ -61,6 +63,8 @@ class OrderedRuntime:
         self.index = 0
         self.alone = False
         self.symbols: list[int] = []  # primitives of composite subscriptions that it satisfies
+        self.faults: list[Fault] = []  # what it has raised, which is for `suspend`
+        self.suspend: Callable[[Results, int], None] | None = None
 
     def refresh(self) -> None:
         """Bring the cells in line with a changed program. O(what changed), but for a purge now and then."""
@@ -87,10 +91,9 @@ class OrderedRuntime:
 
     def purge(self) -> None:
         """Remove the runs of places that no subscription needs any more. O(runs)."""
-        for cells in self.cells:
-            for cell in list(cells.values()):
-                cell.runs = [run for run in cell.runs if not run.place.dead]
-                self._drop_if_empty(cell)
+        for cell in [cell for cells in self.cells for cell in cells.values()]:
+            cell.runs = [run for run in cell.runs if not run.place.dead]
+            self._drop_if_empty(cell)
         self.program.directory.dead = 0
 
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
@@ -147,6 +150,11 @@ class OrderedRuntime:
             if foretold:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
+            if len(self.faults) > 0 and self.suspend is not None:
+                self.suspend(results, i)
+                spaces, lanes = directory.spaces[number], self.program.composites.lanes.get(number)
+                entries, scopes = kleenes.entries.get(number), forecasts.scopes.get(number)
+                foretold = len(forecasts.scopes) > 0
         return results
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
@@ -155,7 +163,9 @@ class OrderedRuntime:
         all_lanes, entries = self.program.composites.lanes, self.program.kleenes.entries
         while done < len(results.derived):
             event = results.derived[done]
-            self._take(event)
+            self.alone = False  # others may follow within its epoch
+            self.row, self.start, self.length = event.row, event.start, self.time - event.start + 1
+            self.item, self.link = event.trace, event.lineage
             self.index = events + done
             done += 1
             number = event.stream
@@ -165,15 +175,6 @@ class OrderedRuntime:
             self._visit(directory.spaces[number])
             self._compose(all_lanes.get(number), entries.get(number))
         return done
-
-    def _take(self, event: Derived) -> None:
-        """Make a derived event the current one. Others may follow within its epoch: it is never alone."""
-        self.alone = False
-        self.row = event.row
-        self.start = event.start
-        self.length = self.time - event.start + 1
-        self.item = event.trace
-        self.link = event.lineage
 
     def _visit(self, spaces: list[Space]) -> None:
         """The current event through the cells that it concerns."""
@@ -197,15 +198,8 @@ class OrderedRuntime:
 
     def _begin(self, static: Static) -> None:
         """Start arcs and families: new runs, and matches of single events."""
-        row, length = self.row, self.length
-        arcs = static.arcs.arcs
-        if len(arcs) <= static.arcs.few:
-            for arc in arcs:
-                if arc.guard is None or holds(arc.guard, row, (), (), length, length):
-                    self._follow(arc, None)
-        else:
-            for arc in static.arcs.satisfied(row, (), (), length, length):
-                self._follow(arc, None)
+        row = self.row
+        self._lead_on(static.arcs, None, (), (), self.length)
         for place in static.places:
             family = place.family
             if family is not None and family.starts_any(row):
@@ -230,24 +224,22 @@ class OrderedRuntime:
                 continue
             if run.t1 < start:
                 theta = place.theta
-                if theta is None or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
-                    self._step(run, place)
-                    if place.watches is not None and run.touched == UNTOUCHED:
-                        for watch in place.watches:
-                            watch.watcher.left(watch.state, run.born, run.t0, run)
-                    if alone:
-                        continue
-                    run.touched = time
+                try:
+                    if theta is None or holds(theta, row, run.row, run.slots, length, time - run.t0 + 1):
+                        self._step(run, place)
+                        if place.watches is not None and run.touched == UNTOUCHED:
+                            for watch in place.watches:
+                                watch.watcher.left(watch.state, run.born, run.t0, run)
+                        if alone:
+                            continue
+                        run.touched = time
+                except Exception as error:  # whatever it is: it is this place's, and stays its own
+                    self.faults.append(Fault(None, place, error))
+                    continue
             runs[kept] = run
             kept += 1
         if kept < n:
-            # Close the gap by hand: what came meanwhile is one run, as a rule, and a slice would cost more.
-            m: i64 = len(runs)
-            for j in range(n, m):
-                runs[kept] = runs[j]
-                kept += 1
-            while len(runs) > kept:
-                runs.pop()
+            close_gap(runs, kept, n)
 
     def _step(self, run: Run, place: Place) -> None:
         """What comes of an affected run."""
@@ -258,28 +250,35 @@ class OrderedRuntime:
             family.completed(run.row, row, results.targets)
             results.close(self.index, run)
             return
-        length, span = self.length, self.time - run.t0 + 1
+        span = self.time - run.t0 + 1
         rebind = place.rebind
         if rebind is not None:
-            if not holds(rebind.guard, row, run.row, run.slots, length, span):
+            if not holds(rebind.guard, row, run.row, run.slots, self.length, span):
                 return
             self._enter(place, rebind.update, run)
-        arcs = place.arcs.arcs
-        if len(arcs) <= place.arcs.few:
-            for arc in arcs:
-                if arc.guard is None or holds(arc.guard, row, run.row, run.slots, length, span):
-                    self._follow(arc, run)
-        else:
-            for arc in place.arcs.satisfied(row, run.row, run.slots, length, span):
-                self._follow(arc, run)
+        self._lead_on(place.arcs, run, run.row, run.slots, span)
 
-    def _follow(self, arc: Transition, run: Run | None) -> None:
-        if arc.target is not None:
-            self._emit(arc.target, run)
-        elif arc.place is not None:
-            self._enter(arc.place, arc.update, run)
-        else:
-            self.symbols.append(arc.symbol)
+    def _lead_on(self, index: ArcIndex[Transition], run: Run | None, bound: Row, slots: Slots, span: int) -> None:
+        """The arcs that hold."""
+        row, length = self.row, self.length
+        arcs = index.arcs
+        found = len(arcs) > index.few  # else they are tried one by one
+        if found:
+            try:
+                arcs = index.satisfied(row, bound, slots, length, span)
+            except Exception:
+                found = False  # which of them has raised it is found out one by one
+        for arc in arcs:
+            try:
+                if found or arc.guard is None or holds(arc.guard, row, bound, slots, length, span):
+                    if arc.target is not None:
+                        self._emit(arc.target, run)
+                    elif arc.place is not None:
+                        self._enter(arc.place, arc.update, run)
+                    else:
+                        self.symbols.append(arc.symbol)
+            except Exception as error:  # whatever it is: it is this arc's, and stays its own
+                self.faults.append(Fault(arc, None, error))
 
     def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
         """A new run in `place`, which goes on from `before` or begins here, unless nothing can ever affect it."""
@@ -322,8 +321,7 @@ class OrderedRuntime:
             cell = cells[key] = Cell(space, key, None)
         cell.runs.append(run)
         if run.limit != FOREVER and not cell.due:
-            now = run.t1 if self.now is None else self.now
-            self.expiry.schedule(cell, now, sweep_delay(run, now))
+            self.expiry.expect(cell, run, run.t1 if self.now is None else self.now)
 
     def _emit(self, target: Target, run: Run | None) -> None:
         """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
@@ -373,8 +371,6 @@ class OrderedRuntime:
             if found.told < found.upto:
                 tell(self.results, self.time)
 
-    # --- expiry -------------------------------------------------------------------------------------------------
-
     def _expire(self, now: int) -> None:
         for cell in self.expiry.take(now):
             delay = sweep(cell, now)
@@ -388,10 +384,6 @@ class OrderedRuntime:
             cells = self.cells[cell.space.number]
             if cells.get(cell.key) is cell:
                 del cells[cell.key]
-
-    def live(self) -> list[Run]:
-        """The runs that a later event can still affect, in a fixed order. O(runs)."""
-        return live_runs(self.cells, self.now)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""

@@ -47,7 +47,9 @@ class Program:
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
         self.composites = Composites(self.directory, options)
-        bounds = Bounds(options.runs_max, options.matches_max, options.negated_max)
+        bounds = Bounds(
+            options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
+        )
         switches = Switches(options.columns, options.merging, options.buffer, options.variants)
         self.kleenes = Kleenes(self.directory, self.composites.symbols, bounds, switches)
         self.forecasts = Forecasts(self.directory)

@@ -9,16 +9,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, final, overload
+from typing import Any, Final, NamedTuple, final, overload
 
 from ..events.schema import Row
+from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .cells import Lineage, Run, flattened
 from .composites.composed import Composed, ids, start_of, trace_of
 from .kleene.completions import Completions
 from .kleene.expansion import Expansion
 from .kleene.found import Found, Item, Matched
 from .kleene.gathered import trace_of as trace_of_match
-from .match import Match
+from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
 from .target import Target
@@ -26,6 +27,17 @@ from .trace import FINAL_DEPTH, mixed
 
 PARTIAL_LIMITS: Final = "bindings_max, cells_max or nodes_max"
 PATTERN_LIMITS: Final = "runs_max, matches_max or negated_max"
+SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
+
+
+@final
+class Failed(NamedTuple):
+    """A subscription that has met a mistake of ours, the id of the result that tells of it, and the exception."""
+
+    subscription: str
+    reference: str
+    error: Any  # an Exception, a name that a compiled tuple does not find
+
 
 Tally = dict[tuple[str, int, int], int]
 
@@ -61,6 +73,8 @@ class Results(Sequence[Match]):
         self.block_upto: list[int] = []
         self.composed: dict[int, Composed] = {}  # by block: of composite subscriptions
         self.completions = Completions()  # of patterns: not among the targets before `unfold`
+        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
+        self.unmade: list[Failed] = []  # what could not be made, of those who have been asked for
         self.notices = 0
         self._closed = 0
         self._sealed = True  # the newest block is not to grow
@@ -104,7 +118,8 @@ class Results(Sequence[Match]):
             for target, found in gathered.parts():
                 if target.first is not None:
                     self.targets.append(target)
-                    self.compose(event, Composed(None, None, not gathered.compressed, None, found))
+                    several = not gathered.compressed
+                    self.compose(event, Composed(None, None, several, None, found, gathered.suspended))
                 if target.feeds is not None and found is not None:
                     fed.append((target, found))
         return fed
@@ -112,6 +127,15 @@ class Results(Sequence[Match]):
     def entries(self) -> int:
         """How many matches there are; those of composite subscriptions and patterns by event and subscription."""
         return len(self.targets) - self.notices + int(self.completions.entries)
+
+    def suspend(self, event: int, target: Target, reason: int) -> None:
+        """Word that the target's subscribers are suspended from this event on."""
+        self.targets.append(target)
+        self.compose(event, Composed(None, None, False, None, None, reason))
+
+    def reference(self, event: int, subscriber: Subscriber) -> str:
+        """The id of the result that tells of a suspension at an event."""
+        return digest(f"{self._words(subscriber)}suspended\0", self._event(event)[3], 0)
 
     def tell(self, event: int, target: Target, notice: Notice) -> None:
         """A forecast of the target's subscriber, or what became of one, at this event."""
@@ -249,6 +273,9 @@ class Results(Sequence[Match]):
         if composed.limited():
             identity = digest(f"{said}incomplete\0", event_item, 0)
             limit = PATTERN_LIMITS if subscriber.form.language == "sase" else PARTIAL_LIMITS
+            if composed.suspended != NOT_SUSPENDED:
+                identity = self.reference(self.block_event[block], subscriber)
+                limit = SUSPENSIONS[composed.suspended]
             return Match(subscriber.name, identity, end, end, None, {}, limit=limit)
         binding = outcome.bound(composed.binding())
         if composed.tuples:
@@ -297,11 +324,26 @@ class Results(Sequence[Match]):
     def _each(self, block: int, match: int, composed: Composed | None, ordinals: Iterator[int]) -> Iterator[Match]:
         if composed is None:
             for subscriber in self._served(block, match):
-                yield self._make(block, match, subscriber, next(ordinals))
+                ordinal = next(ordinals)
+                try:
+                    yield self._make(block, match, subscriber, ordinal)
+                except Exception as error:  # whatever it is: it is this result's, and stays its own
+                    yield self._unmade(block, subscriber, error)
             return
         for subscriber in self.targets[match].subscribers():
-            for assigned in composed.each():
-                yield self._compose(block, match, composed, assigned, subscriber)
+            try:
+                for assigned in composed.each():
+                    yield self._compose(block, match, composed, assigned, subscriber)
+            except Exception as error:  # whatever it is: it is these results', and stays their own
+                yield self._unmade(block, subscriber, error)
+
+    def _unmade(self, block: int, subscriber: Subscriber, error: Exception) -> Match:
+        """In the place of a result that could not be made by a mistake of ours. The subscription goes on: whether
+        anybody reads a result must not decide what is found later."""
+        event = self.block_event[block]
+        identity, end = self.reference(event, subscriber), self._event(event)[2]
+        self.unmade.append(Failed(subscriber.name, identity, error))
+        return Match(subscriber.name, identity, end, end, None, {}, limit=UNMADE)
 
     @overload
     def __getitem__(self, index: int) -> Match: ...

@@ -16,8 +16,9 @@ from ..events.errors import DefinitionError
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
+from . import suspensions
 from .catalog import Catalog, PublishedStream
-from .cells import UNTOUCHED, Lineage, Run, flattened
+from .cells import UNTOUCHED, Lineage, Run, flattened, live_runs
 from .composites import snapshot as composite_snapshot
 from .explanation import path
 from .forecasts import snapshot as forecast_snapshot
@@ -46,7 +47,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         return number
 
     addresses = {id(place): number for number, place in enumerate(_addressed(catalog, runtime.program))}
-    live = runtime.live()
+    live = live_runs(runtime.cells, runtime.now)
     runs = [
         [
             addresses[id(run.place)],
@@ -85,6 +86,7 @@ def save(catalog: Catalog, runtime: OrderedRuntime, events: int, matches: int) -
         "runs": runs,
         "composites": composite_snapshot.save(runtime.program.composites),
         "kleenes": kleene_snapshot.save(runtime.program.kleenes),
+        "suspensions": suspensions.save(catalog, runtime.program),
         "forecasts": forecast_snapshot.save(
             runtime.program.forecasts, {id(run): number for number, run in enumerate(live)}
         ),
@@ -110,6 +112,8 @@ def restore(
             catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
         for name, attributes, _ in content["published"]:
             catalog.published[name] = PublishedStream(Schema.declare(attributes))
+        suspension = content.get("suspensions", ((), ()))  # older ones have none
+        catalog.withdrawn = suspensions.withdrawn(suspension)
         composites = runtime.program.composites
         composites.seating = composite_snapshot.seating(content["composites"])
         kleenes = runtime.program.kleenes
@@ -119,6 +123,7 @@ def restore(
             install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
         composite_snapshot.restore(content["composites"], composites)
         kleene_snapshot.restore(content["kleenes"], kleenes)
+        suspensions.restore(suspension, runtime.program)
         runtime.now = content["now"]
         runtime.promised = content["promised"]
         runtime.begun = content["begun"]
@@ -176,7 +181,7 @@ def _addressed(catalog: Catalog, program: Program) -> list[Place]:
             place = program.places[node.number]
             found.setdefault(id(place), place)
     for subscriber in catalog.subscriptions.values():
-        for recipe in subscriber.form.recipes:
+        for recipe in () if subscriber.name in catalog.withdrawn else subscriber.form.recipes:
             family = None if recipe is None else program.bulk.place(recipe, subscriber.literals)
             if family is not None:
                 found.setdefault(id(family), family)

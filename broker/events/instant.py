@@ -17,7 +17,12 @@ from .errors import EventError, shown
 from .nearest import suggestion
 
 LARGEST: Final = 2**61
-"""The greatest distance of an instant from 1970, and the greatest duration: so sums of two stay within 64 bits."""
+"""The greatest distance of an instant from 1970, and the greatest duration that is written with a unit."""
+
+FOREVER: Final = 2 * LARGEST + 1
+"""The DUR of a composition from the first instant to the last. What may last so long may last for ever: a greater bound
+says nothing and is left out, so that an instant plus or minus any window stays within 64 bits. As a moment FOREVER is
+later than any instant and the end of any window, and -FOREVER earlier than the beginning of any."""
 
 _SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (7 * 24 * 3600 * 1_000_000, ("week", "weeks")),

@@ -74,4 +74,9 @@ class Matcher(Protocol):
         """`now` is this time again, and what reads the stream begins anew; what is told of what has ended."""
         ...
 
+    @property
+    def failures(self) -> list[Any]:
+        """Subscriptions that a mistake of the engine has suspended: names, references and exceptions. To be emptied."""
+        ...
+
     def statistics(self) -> Mapping[str, Any]: ...

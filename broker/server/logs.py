@@ -33,6 +33,15 @@ def open_log(level: str, form: str, stream: TextIO | None = None) -> None:
     LOG.propagate = False
 
 
+def log_failures(failures: list[Any]) -> None:
+    """Subscriptions that mistakes of ours have suspended, each with the reference that its subscribers are told."""
+    for subscription, reference, error in failures:
+        fields = {"subscription": subscription, "reference": reference}
+        trace = (type(error), error, error.__traceback__)
+        LOG.error("subscription suspended by a mistake in the broker", exc_info=trace, extra={_FIELDS: fields})
+    failures.clear()
+
+
 @final
 class Formatter(logging.Formatter):
     """One line for each record, whatever is in it: control characters are escaped, tracebacks become one field."""

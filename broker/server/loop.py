@@ -39,7 +39,7 @@ from .durations import BUCKETS
 from .joining import joined
 from .keeping import Keeper
 from .kept_kernel import KeptKernel
-from .logs import LOG, Complaints, say
+from .logs import LOG, Complaints, log_failures, say
 from .requests import Requests
 from .router import Router
 from .security import assigned
@@ -102,6 +102,7 @@ class Broker:
         self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent, cursors)
         self._kept = KeptKernel(self._kernel, keeper)
         self._keeper = keeper
+        self._matcher = matcher
         self._requests = Requests(self._kernel, self._kept, wall_clock)
         self._deaf = False
         self._reload = reload
@@ -190,6 +191,7 @@ class Broker:
                 self._happen(Tick())
                 for cursor, position, deliveries in self._kernel.given_up():
                     say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
+                log_failures(self._matcher.failures)
                 self._complaints.tell()
                 self._trimming.go_on()
                 next_tick = time.monotonic() + TICK_SECONDS

@@ -56,6 +56,7 @@ class SmallEngine:
         self.subscriptions: dict[str, SubscriptionDefinition] = {}
         self.now: int | None = None
         self.taken: list[int] = []
+        self.failures: list[Any] = []
 
     def add_stream(
         self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"

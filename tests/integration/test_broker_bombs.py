@@ -55,11 +55,11 @@ BOMBS: dict[str, list[tuple[str, type[ForetellError] | None, str]]] = {
         ("FROM S a: " + "(" * 30_000 + "x = 1" + ")" * 30_000 + " MATCH a", QueryError, NESTING),
         (f"FROM S {SUBJECTS} MATCH " + "(" * 30_000 + "a1" + ")" * 30_000, QueryError, NESTING),
         (f"FROM S a: {TWICE} MATCH a", LimitExceeded, ALTERNATIVES),
-        (f"FROM S {SUBJECTS} MATCH " + " AND ".join(f"a{n}" for n in range(60)), LimitExceeded, "at most 4096 states"),
+        (f"FROM S {SUBJECTS} MATCH " + " AND ".join(f"a{n}" for n in range(60)), LimitExceeded, "at most 8192 moves"),
         (
             f"FROM S {SUBJECTS} MATCH " + " AND ".join(f"(a{2 * n}; a{2 * n + 1})" for n in range(30)),
             LimitExceeded,
-            "at most 4096 states",
+            "at most 8192 moves",
         ),
         (f"FROM S {SUBJECTS} a60: x = 1 MATCH " + "; ".join(f"a{n}" for n in range(61)), QueryError, "at most 60"),
     ],

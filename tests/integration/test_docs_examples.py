@@ -124,7 +124,7 @@ LIMIT_MODULES: Final = (
     execution,
 )
 LIMIT_NAME: Final = re.compile(
-    r"[A-Z_]+_(MAX|TARGET)|STATES_MAX_PATHS|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
+    r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
 )
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}

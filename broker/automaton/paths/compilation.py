@@ -25,7 +25,7 @@ LIMITS_MAX: Final = 60  # conditions that nothing else implies: one bit each in 
 def compile_paths(composite: Composite) -> PathAutomaton:
     """The path automaton of a subscription. O(states * operands * conditions).
 
-    Raises LimitExceeded beyond STATES_MAX_PATHS states or LIMITS_MAX conditions, DefinitionError where no events can
+    Raises LimitExceeded beyond MOVES_MAX moves or LIMITS_MAX conditions, DefinitionError where no events can
     satisfy the conditions.
     """
     structure = flattened(composite.structure)

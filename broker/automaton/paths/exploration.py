@@ -16,7 +16,7 @@ from .conditions import FINISH, START
 from .configurations import DONE, Configuration, initial, remaining, skips, steps
 from .path_automaton import TimeLimit
 
-STATES_MAX_PATHS: Final = 4096  # states of one subscription's path automaton
+MOVES_MAX: Final = 8192  # moves between the states of one subscription's path automaton: what its registration costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Exploration:
 
     def explored(self) -> tuple[list[Place], list[Move]]:
         """The useful places in topological order, the start first, and the moves between them; none if nothing can
-        complete. O(places * operands). Raises LimitExceeded beyond STATES_MAX_PATHS places."""
+        complete. O(places * operands). Raises LimitExceeded beyond MOVES_MAX moves, which are
+        counted as they are found."""
         start = Place(initial(self.structure), frozenset(), frozenset())
         found = {start: 0}
         waiting = [start]
@@ -62,12 +63,12 @@ class Exploration:
                     continue
                 target = Place(at, self._live(place, operand, at), place.bound | self.joined(operand))
                 moves.append(Move(place, operand, target))
+                if len(moves) > MOVES_MAX:
+                    raise LimitExceeded(
+                        f"a composite subscription may have at most {MOVES_MAX} moves between its states, this one has "
+                        "more: the parts of an AND interleave in too many ways"
+                    )
                 if target not in found:
-                    if len(found) == STATES_MAX_PATHS:
-                        raise LimitExceeded(
-                            f"a composite subscription may have at most {STATES_MAX_PATHS} states, this one has more: "
-                            "the parts of an AND interleave in too many ways"
-                        )
                     found[target] = len(found)
                     waiting.append(target)
         return _useful(start, moves)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
+from ..account import NOT_SUSPENDED
 from ..kleene.found import Found
 from ..notices import Notice
 from ..trace import mixed
@@ -27,9 +28,10 @@ Assigned: TypeAlias = list[tuple[int, Item, int]]
 @mypyc_attr(acyclic=True)
 class Composed:
     """One of both, or the matches of a SASE+ pattern, or, with none of these, a notice, or that a limit was hit.
-    `tuples`: each tuple or match is a result, not only one for all."""
+    `tuples`: each tuple or match is a result, not only one for all. `suspended`: in place of a limit, why the
+    subscription is suspended."""
 
-    __slots__ = ("completion", "fired", "matches", "notice", "tuples")
+    __slots__ = ("completion", "fired", "matches", "notice", "suspended", "tuples")
 
     def __init__(
         self,
@@ -38,7 +40,9 @@ class Composed:
         tuples: bool,
         notice: Notice | None = None,
         matches: Found | None = None,
+        suspended: int = NOT_SUSPENDED,
     ) -> None:
+        self.suspended = suspended
         self.completion = completion
         self.fired = fired
         self.tuples = tuples

@@ -16,6 +16,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..index.spaces import Key
 from ..results import Results
 from ..target import Target
@@ -42,6 +43,8 @@ class Matcher:
         self.taken = False
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
         self.told: i64 = 0
+        self.suspended: i64 = NOT_SUSPENDED  # why
+        self.since: i64 = 0  # when
 
 
 @final
@@ -111,14 +114,33 @@ class Lane:
                         touched.append(matcher)
                     matcher.hits.append(reader.operand)
         for matcher in touched:
-            if matcher.follower is None:
-                self._step(matcher, part, row, time, item, index, results, fed)
-            else:
-                self._follow(matcher, matcher.follower, part, row, time, item)
+            if matcher.suspended != NOT_SUSPENDED:
+                matcher.hits = []
+                continue
+            matcher.machine.account.earn()
+            try:
+                if matcher.follower is None:
+                    self._step(matcher, part, row, time, item, index, results, fed)
+                else:
+                    self._follow(matcher, matcher.follower, part, row, time, item)
+            except Exception as error:  # whatever it is: it is this machine's, and stays its own
+                self._suspend(matcher, error, time, index, results)
         self._until_sweep -= 1
         if self._until_sweep < 0:
             self._sweep(time)
         return fed
+
+    def _suspend(self, matcher: Matcher, error: Exception, time: i64, index: int, results: Results) -> None:
+        """The machine has raised this: give it up, and tell whom it serves. O(parts)."""
+        matcher.suspended = reason_of(error)
+        matcher.since = time
+        matcher.taken = True
+        matcher.hits = []
+        self.drop(matcher)
+        if matcher.suspended == FAILED:
+            results.failures.append((index, [matcher.target], error))
+        if matcher.follower is None:
+            results.suspend(index, matcher.target, int(matcher.suspended))
 
     def _step(
         self,

@@ -17,6 +17,7 @@ from ..directory import Directory
 from ..options import Options
 from ..subscriber import Form, Subscriber
 from ..target import Feed, Outcome, Target
+from ..transition import Transition
 from ..tuples import Bounds, Machine
 from ..words.dump import check_invariants as check_words
 from ..words.terms import Term
@@ -176,7 +177,9 @@ class Composites:
         return Seat(lane, matcher, None, numbers)
 
     def _bounds(self) -> Bounds:
-        return Bounds(self.options.bindings_max, self.options.cells_max, self.options.nodes_max)
+        options = self.options
+        kept = options.bindings_max, options.cells_max, options.nodes_max
+        return Bounds(*kept, options.work_max, options.work_earned)
 
     def divide(self, name: str, parts: list[tuple[PathAutomaton, list[int]]]) -> list[Matcher]:
         """Machines of parts of a subscription, beside its own: the automaton of each, and which of the subscription's
@@ -268,6 +271,11 @@ class Composites:
             for tuple_ in part.partitions[matcher].partial(part.position)
         )
         return [{operands[operand]: ids(item) for operand, item, _ in tuple_} for tuple_ in islice(begun, most)]
+
+    def users(self, arc: Transition) -> list[str]:
+        """The subscriptions that have an operand with this arc's guard. O(symbols + subscriptions)."""
+        numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
+        return [name for name, seat in self.seats.items() if numbers.get(seat.lane.stream, -1) in seat.symbols]
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

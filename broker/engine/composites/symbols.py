@@ -50,6 +50,10 @@ class Symbols:
         symbol.users += 1
         return symbol.number
 
+    def number(self, arc: Transition) -> int:
+        """The number of the symbol whose arc this is; -1 if there is none. O(symbols)."""
+        return next((symbol.number for symbol in self._known.values() if symbol.arc is arc), -1)
+
     def release(self, guard: Form) -> None:
         """Undo one `acquire`."""
         symbol = self._known[guard]

@@ -52,7 +52,7 @@ class Pace:
             gaps = scope.gaps if pulse.gaps is None else pulse.gaps
             atoms = gaps.atoms(None if gaps is scope.gaps else scope.gaps)
             known = self.known[pulse.run] = Known(count, scope.gaps.count, atoms)
-        part: int = remaining * PARTS // self.horizon
+        part: int = int(remaining) * PARTS // self.horizon  # a window times parts may need more than 64 bits
         found = known.fits.get(part)
         if found is None:
             found = known.fits[part] = arrivals(known.atoms, part * self.horizon // PARTS)

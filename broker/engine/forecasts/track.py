@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from mypy_extensions import i64
 
+from ...events import instant
 from ...forecast.forecaster import Place
 from ...forecast.pending import Queue
 from ..index.spaces import Key
@@ -17,7 +18,7 @@ from ..watcher import Watcher
 if TYPE_CHECKING:
     from .scope import Group, Pulse, Scope
 
-FOREVER: Final = 1 << 62
+FOREVER: Final = instant.FOREVER
 NEVER: Final = -(1 << 62)
 
 

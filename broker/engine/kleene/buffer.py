@@ -228,7 +228,7 @@ class Shared(Found):
         self.row = row
         self.time = time
         self.item = item
-        self.most = -1  # where a limit was hit
+        self.most = -1  # where a limit was hit; then the count may be of some only
         self._count = -1
 
     def count(self) -> int:
@@ -239,7 +239,8 @@ class Shared(Found):
 
     def exceeds(self, most: int) -> bool:
         """Whether there are more matches than that. O(links of the window)."""
-        return self.page.count(self.unions, self.oldest, most) > most
+        self._count = self.page.count(self.unions, self.oldest, most)
+        return self._count > most
 
     def each(self) -> Iterator[Matched]:
         left = self.most

@@ -11,6 +11,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..account import PACKED_BITS
 from .completions import FIRSTS, HEADER, RANGES, Completions
 from .family import Family
 from .found import Item
@@ -71,6 +72,7 @@ class Columns(Numbers):
             self.lost += 1
             begins = False
         if self.head < self.upper:
+            tables.account.spend((self.upper - self.head) >> PACKED_BITS)
             if ends and takes and self.paired:
                 leaving = self._pair()
                 taking = self.taking_now
@@ -219,6 +221,7 @@ class Columns(Numbers):
         elif count > tables.matches_max:
             self.lost += 1
             count = tables.matches_max
+        tables.account.spend(count * tables.match_units)
         firsts, ended = self.firsts, self.found
         i: i64
         if self.family is None:

@@ -16,6 +16,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..account import NOT_SUSPENDED
 from ..target import Target
 from .family import Ranges, Ranks
 from .found import Found, Item
@@ -25,7 +26,7 @@ from .replay import Blocks, Page, Played, Replayed
 from .tables import Tables
 
 HEADER: Final = 5  # event, audience, object, and of numbers: how many events the log had, how many numbers
-LIMIT: Final = -1  # in place of an object: all that a row says is that a limit was hit
+LIMIT: Final = -1  # in place of an object: all that a row says is that a limit was hit, or why they are suspended
 FIRSTS: Final = 0  # what the numbers are: first events,
 BLOCKS: Final = 1  # blocks of these, and before them how many matches there are,
 RANGES: Final = 2  # first events, each with a range of members
@@ -68,6 +69,7 @@ class Completions:
         self.page: Page | None = None  # the last of
         self.pages: list[Page] = []
         self.founds: list[Found] = []
+        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
 
     def serve(self, audience: Audience) -> None:
         """What comes next is for these. O(1)."""
@@ -112,6 +114,11 @@ class Completions:
         numbers[at + 4] = 0
         self.upto = at + HEADER
 
+    def suspend(self, reason: int) -> None:
+        """Word that those who are served are suspended from now on."""
+        self.add(None)
+        self.numbers[self.upto - HEADER + 3] = reason
+
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read(self, events: Callable[[int], tuple[Row, int, Item]]) -> Iterator[tuple[int, Gathered]]:
@@ -123,8 +130,9 @@ class Completions:
             event = int(self.numbers[at])
             audience = self.audiences[self.numbers[at + 1]]
             found = self._found(at, audience, events)
+            suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
             self.told = at + HEADER + self.numbers[at + 4]
-            yield event, Gathered(audience.targets, found, audience.compressed)
+            yield event, Gathered(audience.targets, found, audience.compressed, suspended)
 
     def all(self, row: Row, time: int, item: Item) -> list[Found]:
         """What one event completed, all that is there being of that event and of one machine."""

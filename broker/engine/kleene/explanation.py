@@ -49,10 +49,11 @@ def kleene_lines(catalog: Catalog, kleenes: Kleenes) -> list[str]:
     lines: list[str] = []
     for name, assembly in known[:SHOWN]:
         lines += [f"{name}: {line}" for line in plan_lines(assembly.plan)]
-        lines.append(f"{name}: how runs are kept: {kleenes.seats[name].matcher.machine.method}")
+        seat = kleenes.seats.get(name)
+        lines.append(f"{name}: how runs are kept: {'suspended' if seat is None else seat.matcher.machine.method}")
     if len(known) > SHOWN:
         lines.append(f"and {len(known) - SHOWN} more patterns")
-    machines = len({id(kleenes.seats[name].matcher) for name, _ in known})
+    machines = len({id(kleenes.seats[name].matcher) for name, _ in known if name in kleenes.seats})
     if len(known) > 1:
         asked = sum(len(assembly.plan.inputs) for _, assembly in known)
         distinct = {(a.plan.pattern.sources[i.source].stream, i.guard) for _, a in known for i in a.plan.inputs}

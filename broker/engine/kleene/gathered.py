@@ -11,6 +11,7 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ..account import NOT_SUSPENDED
 from ..target import Target
 from ..trace import mixed
 from .family import Served
@@ -21,11 +22,14 @@ from .found import Found, Matched
 class Gathered:
     """`found` is None where all that it says is that a limit was hit. `compressed`: its matches are one result, whose
     count is told and which is expanded when somebody asks. Of a family, `targets` are all its members'; else the only
-    one."""
+    one. `suspended`: with the limit, why they are suspended."""
 
-    __slots__ = ("compressed", "found", "targets")
+    __slots__ = ("compressed", "found", "suspended", "targets")
 
-    def __init__(self, targets: list[Target], found: Found | None, compressed: bool) -> None:
+    def __init__(
+        self, targets: list[Target], found: Found | None, compressed: bool, suspended: int = NOT_SUSPENDED
+    ) -> None:
+        self.suspended = suspended
         self.targets = targets
         self.found = found
         self.compressed = compressed

@@ -20,6 +20,7 @@ from ...algebra.predicate import holds
 from ...automaton.kleene import Plan
 from ...automaton.kleene.memory import Memory, memories
 from ...events.schema import Row
+from ..account import PACKED_BITS
 from .archive import Archive, Restored, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import Begun, Cell
@@ -132,6 +133,7 @@ class Groups(Cell):
         if negated:
             self._clean(k, here)
         groups = self.groups[k - 1]
+        tables.account.spend(len(groups))
         for key in list(groups):
             group = groups[key]
             if self.page.best_of(group.union) < oldest:
@@ -148,6 +150,7 @@ class Groups(Cell):
     def _grow(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
         """The event as a further one of component k."""
         groups = self.groups[k]
+        self.tables.account.spend(len(groups))
         for key in list(groups):
             group = groups[key]
             if self.page.best_of(group.union) < oldest:
@@ -216,6 +219,7 @@ class Groups(Cell):
         if len(pasts) == 1:
             return pasts[0]
         page = self.page
+        self.tables.account.spend(len(pasts))
         order = sorted([(page.best_of(union), union) for union in pasts if union >= 0])
         if len(order) == 1:
             return order[0][1]
@@ -246,9 +250,12 @@ class Groups(Cell):
     def _report(self, ends: list[int], row: Row | None, time: i64, item: Item, found: Completions) -> None:
         tables = self.tables
         shared = Shared(tables, self.page, ends, time - tables.window, row, time, item)
-        if tables.plan.pattern.output != "compressed" and shared.exceeds(tables.matches_max):
-            self.lost += 1
-            shared.most = tables.matches_max
+        if tables.plan.pattern.output != "compressed":
+            tables.account.spend(self.page.links >> PACKED_BITS)
+            if shared.exceeds(tables.matches_max):
+                self.lost += 1
+                shared.most = tables.matches_max
+            tables.account.spend(shared.count() * tables.match_units)
         found.add(shared)
 
     # --- upkeep -------------------------------------------------------------------------------------------------

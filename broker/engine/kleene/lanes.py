@@ -15,6 +15,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..target import Target
 from .completions import Audience, Completions
 from .found import Item
@@ -42,6 +43,8 @@ class Matcher:
         self.alarm: i64 = FOREVER
         self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
         self.told: i64 = 0
+        self.suspended: i64 = NOT_SUSPENDED  # why
+        self.since: i64 = 0  # when
 
     def targets(self) -> list[Target]:
         """Whom it serves."""
@@ -65,6 +68,17 @@ class Matcher:
         if self.lost >= 2 * self.told:
             self.told = self.lost
             found.add(None)
+
+    def suspend(self, error: Exception, time: i64, found: Completions) -> None:
+        """The machine has raised this: give it up, and tell whom it serves."""
+        self.suspended = reason_of(error)
+        self.since = time
+        self.taken = True
+        self.alarm = FOREVER
+        self.machine.clear()
+        found.suspend(int(self.suspended))
+        if self.suspended == FAILED:
+            found.failures.append((int(found.event), self.targets(), error))
 
 
 @final
@@ -105,7 +119,10 @@ class Clock:
                 continue
             matcher.alarm = FOREVER
             found.serve(matcher.audience())
-            matcher.machine.advance(time, found)
+            try:
+                matcher.machine.advance(time, found)
+            except Exception as error:  # whatever it is: it is this machine's, and stays its own
+                matcher.suspend(error, time, found)
             self.set(matcher)
         self.next = alarms[0][0] if len(alarms) > 0 else FOREVER
 
@@ -177,9 +194,17 @@ class Lane:
         self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
         """The event to a machine some of whose inputs it satisfies."""
+        if matcher.suspended != NOT_SUSPENDED:
+            return
         machine = matcher.machine
         found.serve(matcher.audience())
-        machine.take(mask, row, time, self.position, place, item, found)
+        machine.tables.account.earn()
+        try:
+            machine.take(mask, row, time, self.position, place, item, found)
+        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+            matcher.suspend(error, time, found)
+            self.forget(matcher)
+            return
         matcher.taken = True
         if not matcher.busy:
             self.rouse(matcher)

@@ -15,6 +15,7 @@ from ...automaton.kleene import Plan
 from ...automaton.kleene.measures import measures_of, monotone
 from ...automaton.kleene.memory import shares_pasts
 from ...events.schema import Row
+from ..account import UNLIMITED
 from ..target import Target
 from .archive import Archive, Restored
 from .cell import Begun, Cell
@@ -105,11 +106,13 @@ class Machine:
         """An event that may have another key as another input."""
         masks: dict[Key, int] = {}
         number: i64
+        bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
         for number in range(self.tables.inputs):
-            if mask >> number & 1:
+            if mask & bit:
                 key = self._key(number, row)
                 if key is not None:
-                    masks[key] = masks.get(key, 0) | 1 << number
+                    masks[key] = masks.get(key, 0) | int(bit)
+            bit += bit
         for key, own in masks.items():
             self._step(key, own, row, time, position, place, item, found)
 
@@ -164,6 +167,13 @@ class Machine:
         if self.gauges is None:
             return "groups that share their pasts" if self.recalls is not None else "runs one by one"
         return "stacks of equal runs" if self.stacked else "columns of numbers"
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.cells = {}
+        self.shadows = [{} for _ in self.plan.negations]
+        self.pending = Pending(self.tables)
+        self.settled = self.lost = 0
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: what waited for it is completed or was taken back."""
@@ -275,7 +285,13 @@ class Machine:
         return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one."""
+        """The inverse, into a new one. Its account is full: what is played again is no work."""
+        account = self.tables.account
+        account.left = UNLIMITED
+        self._load(data)
+        account.left = account.most
+
+    def _load(self, data: Any) -> None:
         shadows, keys, cells, pending, trails = data
         for at, known in enumerate(shadows):
             for key, content in known:

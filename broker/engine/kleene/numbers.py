@@ -150,7 +150,8 @@ class Numbers(Cell):
         else:
             self.owners = list(self.family.members)
             bounds = self.tables.bounds
-            self.plain = [Runs(Tables(member.plan, bounds), [], self.pending) for member in self.owners]
+            account = self.tables.account
+            self.plain = [Runs(Tables(member.plan, bounds, account), [], self.pending) for member in self.owners]
 
     def size(self) -> int:
         if len(self.plain) > 0:

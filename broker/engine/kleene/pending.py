@@ -68,7 +68,9 @@ class Pending:
                 if shadow.time > last:
                     return True
                 continue
-            for row in shadow.during(last, run.start + self.tables.window):
+            rows = shadow.during(last, run.start + self.tables.window)
+            self.tables.account.spend(len(rows))
+            for row in rows:
                 if holds(denial.rest, row, (), run.slots, 0, 0):
                     return True
         return False

@@ -20,6 +20,7 @@ from ..composites.symbols import Symbols
 from ..directory import Directory
 from ..subscriber import Form, Subscriber
 from ..target import Feed, Outcome, Target
+from ..transition import Transition
 from .completions import Completions
 from .family import Family, Member
 from .lanes import Clock, Lane, Matcher, Reader
@@ -53,7 +54,8 @@ class KleeneAssembly:
 class KleeneSeat:
     """Where a subscription is. `symbols` are those of its inputs."""
 
-    def __init__(self, lane: Lane, matcher: Matcher, member: Member | None, symbols: list[int]) -> None:
+    def __init__(self, lane: Lane, matcher: Matcher, member: Member | None, symbols: list[int], plan: Plan) -> None:
+        self.plan = plan
         self.lane = lane
         self.matcher = matcher
         self.member = member  # of a family
@@ -109,7 +111,7 @@ class Kleenes:
             if member is None:
                 member = Member(assembly.variant[1], Target(assembly.outcome(), None), plan)
                 matcher.family.enter(member)
-        seat = self.seats[subscriber.name] = KleeneSeat(lane, matcher, member, numbers)
+        seat = self.seats[subscriber.name] = KleeneSeat(lane, matcher, member, numbers, plan)
         target = seat.target()
         target.serve(subscriber, feed)
         self.feeding += feed is not None
@@ -219,6 +221,17 @@ class Kleenes:
             route = self._routes[number] = Route(stream, self.entries[number])
         route.travel(self.directory.spaces[number], self.directory.statics, self.clock, found, times, rows, ids, now)
         return True
+
+    def users(self, arc: Transition) -> list[str]:
+        """The subscriptions that have an input with this arc's guard. O(symbols + inputs)."""
+        numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
+        found = []
+        for name, seat in self.seats.items():
+            pattern = seat.plan.pattern
+            streams = [pattern.sources[given.source].stream for given in seat.plan.inputs]
+            if any(numbers[stream] == number for stream, number in zip(streams, seat.symbols)):
+                found.append(name)
+        return found
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from mypy_extensions import i64
 
 from ...algebra.predicate import All, condition, holds
 from ...events.schema import Row
+from ..account import NOT_SUSPENDED
 from ..directory import Static
 from ..index.spaces import Key, Space
 from .completions import Completions
@@ -111,7 +112,15 @@ class Route:
                     lane = entry.lane
                     place = lane.count(entry.stream, row)
                     for trial in entry.trials:
-                        mask = trial.mask(row)
+                        if trial.matcher.suspended != NOT_SUSPENDED:
+                            continue
+                        try:
+                            mask = trial.mask(row)
+                        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+                            found.serve(trial.matcher.audience())
+                            trial.matcher.suspend(error, time, found)
+                            lane.forget(trial.matcher)
+                            continue
                         if mask != 0:
                             lane.step(trial.matcher, mask, row, time, place, item, found)
                     lane.upkeep(time)

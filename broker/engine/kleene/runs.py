@@ -118,6 +118,7 @@ class Runs(Cell):
     def _visit_waiting(self, k: i64, here: Edges) -> None:
         """The runs that wait for component k, which the event may be the first of."""
         runs = self.waiting[k]
+        self.tables.account.spend(len(runs))
         kept: list[Run] = []
         for run in runs:
             if self.time - run.start > self.tables.window:
@@ -155,6 +156,7 @@ class Runs(Cell):
     def _visit_inside(self, k: i64, here: Edges, hit: bool, mask: i64) -> None:
         """The runs that are in component k, which may end before the event, take it, both, or neither."""
         runs = self.inside[k]
+        self.tables.account.spend(len(runs))
         following = self.tables.edges[k + 1] if k < self.tables.last else None
         ahead = following is not None and mask & following.begin != 0
         kept: list[Run] = []
@@ -214,6 +216,7 @@ class Runs(Cell):
         slots = tables.registers.begun(run.slots, k, self.row)
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
+            tables.account.spend(1)
             run = Run(run.start, run.lead, slots, trail, self.position, self.place)
         else:
             run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
@@ -237,6 +240,7 @@ class Runs(Cell):
         slots = tables.registers.taken(run.slots, k, self.row)
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
+            tables.account.spend(1)
             run = Run(run.start, run.lead, slots, trail, self.position, self.place)
         else:
             run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
@@ -260,6 +264,7 @@ class Runs(Cell):
         if len(self.done) >= tables.matches_max:
             self.lost += 1
             return
+        tables.account.spend(tables.match_units)
         if tables.edges[tables.last].kleene:
             run = Run(run.start, run.lead, run.slots, run.trail, run.position, run.place)
         self.done.append(run)
@@ -273,6 +278,7 @@ class Runs(Cell):
         else:
             after, before = _bounds_of(run.trail, denial.place)
             rows = shadow.between(after, before)
+        self.tables.account.spend(len(rows))
         for row in rows:  # noqa: SIM110  a generator here would allocate on the hot path
             if holds(denial.rest, row, (), run.slots, 0, 0):
                 return True

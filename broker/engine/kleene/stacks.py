@@ -15,6 +15,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.schema import Row
+from ..account import PACKED_BITS
 from .completions import BLOCKS, HEADER, Completions
 from .family import Family
 from .found import Item
@@ -99,6 +100,7 @@ class Stacks(Numbers):
     def _collect(self, bottom: i64) -> i64:
         """The groups from `bottom` on that may end, as blocks of first events: how many these are."""
         top = self.top
+        self.tables.account.spend((top - bottom) >> PACKED_BITS)
         if len(self.blocks) < 2 * (top - bottom):
             self.blocks = roomy(self.blocks, 2 * (top - bottom))
         blocks, lows = self.blocks, self.lows
@@ -138,6 +140,7 @@ class Stacks(Numbers):
         elif number > tables.matches_max:
             number = tables.matches_max
             self.lost += 1
+        tables.account.spend(number * tables.match_units)
         blocks = self.blocks
         numbers = found.room(self.last + 1)
         at = found.upto + HEADER

@@ -13,22 +13,26 @@ from mypy_extensions import i64
 from ...algebra.computation import Computation, Slots
 from ...algebra.predicate import All, computation, condition
 from ...automaton.kleene import Plan
+from ...events import instant
 from ...events.schema import Row
+from ..account import MATCH_UNITS, UNLIMITED, Account
 from .registers import Registers
 
-FOREVER: Final = 1 << 62
-BEFORE: Final = -(1 << 62)
+FOREVER: Final = instant.FOREVER
+BEFORE: Final = -instant.FOREVER
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Limits of one key value of one subscription: `runs`, or what stands for runs, `matches` that one event completes,
     `logged` negated events. Beyond them runs are not begun, matches not made, and the oldest events forgotten; the
-    subscriber is told."""
+    subscriber is told. `work` and `earned` are those of its account, of all key values."""
 
     runs: int = 100_000
     matches: int = 100_000
     logged: int = 100_000
+    work: int = UNLIMITED
+    earned: int = UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,12 @@ class Denial:
 
 @final
 class Tables:
-    """All of one plan."""
+    """All of one plan, and the account of the machine; others' `account` where these are tables of the same one."""
 
-    def __init__(self, plan: Plan, bounds: Bounds) -> None:
+    def __init__(self, plan: Plan, bounds: Bounds, account: Account | None = None) -> None:
         pattern = plan.pattern
+        self.account = Account(bounds.work, bounds.earned) if account is None else account
+        self.match_units: i64 = 1 if pattern.output == "compressed" else MATCH_UNITS
         self.plan = plan
         self.bounds = bounds
         self.runs_max: i64 = bounds.runs

@@ -10,6 +10,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ...automaton.paths.path_automaton import PathAutomaton
+from ..account import Account
 from .completion import ALWAYS_GOOD
 from .runner import Arc
 from .slots import Slots
@@ -24,8 +25,11 @@ class CellTables:
     """What the runners of one machine share. `indexes` by state: the variables that some arc probes by, beside all;
     `probes` by arc: the attributes, and into which index."""
 
-    def __init__(self, automaton: PathAutomaton, tuples: bool, cells_max: int, nodes_max: int) -> None:
+    def __init__(
+        self, automaton: PathAutomaton, tuples: bool, cells_max: int, nodes_max: int, account: Account
+    ) -> None:
         self.tuples = tuples
+        self.account = account
         self.cells_max = cells_max
         self.nodes_max = nodes_max
         self.horizon: i64 = ALWAYS_GOOD if automaton.horizon is None else automaton.horizon

@@ -14,6 +14,7 @@ from typing import Any, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row, Value
+from ..account import MATCH_UNITS
 from .cell_tables import ALL, EXACT, CellTables
 from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
 from .runner import NEVER, Arc, Binding, Recents, Runner, within
@@ -45,7 +46,10 @@ class Cells(Runner):
                 continue
             if (arc.present or arc.recents or arc.equals) and not self._fits(arc, row):
                 continue
-            for group in self._probed(arc, store, row):
+            groups = self._probed(arc, store, row)
+            tables.account.spend(len(groups))
+            for group in groups:
+                tables.account.spend(len(group.cells))
                 if time >= group.change:
                     self.kept.settle(arc.source, group, time)
                 self._read(arc, group, row, time, item, steps)
@@ -132,6 +136,7 @@ class Cells(Runner):
             if way.node is not None:
                 nodes.append(way.node)
         incomplete = time <= self.doubtful
+        self.tables.account.spend(MATCH_UNITS)
         found.append(Completion(None if incomplete else count, binding, incomplete, nodes, ways[-1].link))
 
     def empty(self, time: i64, position: i64) -> bool:

@@ -15,6 +15,7 @@ from mypy_extensions import i64
 from ...automaton.paths.counting import WIDTH_EXACT, method, uses_windows
 from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.schema import Row
+from ..account import UNLIMITED, Account
 from .cell_tables import CellTables
 from .cells import Cells
 from .completion import ALWAYS_GOOD, Completion, Tuple
@@ -28,16 +29,19 @@ FEW: Final = 64  # key values beyond which those of no use are looked for
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Limits of one partition; for each, the oldest partial matches are forgotten, and completions which may lack
-    tuples say so. `bindings`: key values. `cells`: keys, and `nodes`: events kept for tuples, of one key value."""
+    tuples say so. `bindings`: key values. `cells`: keys, and `nodes`: events kept for tuples, of one key value. `work`
+    and `earned` are those of the account, of all partitions."""
 
     bindings: int = 1_000_000
     cells: int = 100_000
     nodes: int = 10_000_000
+    work: int = UNLIMITED
+    earned: int = UNLIMITED
 
 
 @final
 class Machine:
-    """The tables that all partitions of one subscription share; immutable.
+    """The tables that all partitions of one subscription share, immutable, and its account.
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
     whatever the conditions.
@@ -59,8 +63,10 @@ class Machine:
             if arc.source == 0:
                 self.beginners |= 1 << arc.operand
         self.limited = not self.windowed and automaton.width > WIDTH_EXACT  # its cells may well be too many
-        self.cell_tables = CellTables(automaton, tuples, self.bounds.cells, self.bounds.nodes)
-        self.window_tables = WindowTables(automaton, tuples, self.bounds.nodes) if self.windowed else None
+        own = self.bounds
+        self.account = Account(own.work, own.earned)
+        self.cell_tables = CellTables(automaton, tuples, own.cells, own.nodes, self.account)
+        self.window_tables = WindowTables(automaton, tuples, own.nodes, self.account) if self.windowed else None
 
     @property
     def method(self) -> str:

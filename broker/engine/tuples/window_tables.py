@@ -13,6 +13,7 @@ from mypy_extensions import i64, mypyc_attr
 from ...automaton.paths.conditions import FOREVER, Distances
 from ...automaton.paths.path_automaton import PathAutomaton, Span
 from ...events.schema import Value
+from ..account import Account
 from .cell_tables import PLANS_MAX
 from .completion import ALWAYS_GOOD
 from .runner import Arc
@@ -131,9 +132,10 @@ class Plan:
 class WindowTables:
     """All of one machine's."""
 
-    def __init__(self, automaton: PathAutomaton, tuples: bool, nodes_max: int) -> None:
+    def __init__(self, automaton: PathAutomaton, tuples: bool, nodes_max: int, account: Account) -> None:
         assert automaton.spans is not None
         self.tuples = tuples
+        self.account = account
         self.nodes_max = nodes_max
         self.horizon: i64 = ALWAYS_GOOD if automaton.horizon is None else automaton.horizon
         self.states = len(automaton.states)

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
+from ..account import MATCH_UNITS, PACKED_BITS
 from .archive import Archive, chain, linked, packed, restored, unpacked
 from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
 from .runner import NEVER, Recents, Runner
@@ -79,6 +80,7 @@ class Windows(Runner):
             self.recents.take(position, time)
         if time >= self.due:
             self._expire(time)
+        tables.account.spend(len(plan.moves))
         inner = [list[int]() for _ in plan.inner] if plan.depends else plan.inner
         count = 0
         ends: list[Node] = []
@@ -109,6 +111,7 @@ class Windows(Runner):
         if plan.spans:
             self._advance(plan, inner, time, position, item)
         if count:
+            tables.account.spend(MATCH_UNITS)
             incomplete = time <= self.doubtful
             found.append(Completion(None if incomplete else count, tables.unbound, incomplete, ends, end))
         if self.kept > tables.nodes_max:
@@ -176,6 +179,7 @@ class Windows(Runner):
         if move.searched:
             table = self.windows[move.span][self.tables.spans[move.span].widest]
             assert isinstance(table, Table)
+            self.tables.account.spend(table.size() >> PACKED_BITS)
             before = table.search(move.at, time - move.reach, time - move.nearest)
         return Link(move.operand, item, time, before)
 

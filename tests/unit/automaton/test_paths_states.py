@@ -7,7 +7,7 @@ from strategies.composite_subscriptions import lowered
 
 from broker.automaton.paths import PathAutomaton, compile_paths
 from broker.automaton.paths.compilation import LIMITS_MAX
-from broker.automaton.paths.exploration import STATES_MAX_PATHS
+from broker.automaton.paths.exploration import MOVES_MAX
 from broker.events.errors import DefinitionError, LimitExceeded
 
 
@@ -102,11 +102,11 @@ def test_what_only_one_branch_asks_is_not_a_must() -> None:
     assert [(slot.open, slot.must) for slot in automaton.states[1].slots] == [((0,), (0,))]
 
 
-def test_too_many_states_are_refused_with_the_limit() -> None:
-    leaves = " AND ".join(f"s{number}" for number in range(13))
-    with pytest.raises(LimitExceeded, match=f"{STATES_MAX_PATHS} states"):
+def test_too_many_moves_are_refused_with_the_limit() -> None:
+    leaves = " AND ".join(f"s{number}" for number in range(11))
+    with pytest.raises(LimitExceeded, match=f"{MOVES_MAX} moves"):
         compiled(leaves)
-    assert len(compiled(leaves.removesuffix(" AND s12")).states) == STATES_MAX_PATHS
+    assert len(compiled(leaves.removesuffix(" AND s10")).arcs) == 5120
 
 
 def test_too_many_conditions_are_refused_with_the_limit() -> None:

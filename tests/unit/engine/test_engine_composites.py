@@ -123,7 +123,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
         engine.subscribe("q", language="ptopss", query=query)
     operands = [f"o{i}" for i in range(40)]
     query = f"FROM S {', '.join(operands)}: ty = 'A' MATCH {' AND '.join(operands)}"
-    with pytest.raises(LimitExceeded, match="4096"):
+    with pytest.raises(LimitExceeded, match="8192 moves"):
         engine.subscribe("q", language="ptopss", query=query)
     assert len(engine.subscriptions) == 0
     engine.check_invariants()

@@ -1,0 +1,123 @@
+"""How a subscription leaves the program: because it is unsubscribed, or because it was suspended by a mistake of ours.
+
+A condition that raises does so on behalf of everybody below its arc, and of nobody else: these are suspended. They stay
+in the catalog, by name and definition, and have nothing in the program any more.
+
+Here: that. Not here: machines that are given up where they are (account), names (catalog).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from .account import FAILED
+from .catalog import Catalog, Holding, Service
+from .composites.registry import assembly_of
+from .explanation import path
+from .foretelling import foretell_no_more
+from .kleene.registry import kleene_assembly_of
+from .notices import Notice
+from .ordered import OrderedRuntime
+from .program import Program
+from .results import Results
+from .subscriber import Subscriber
+from .target import Outcome, Target
+from .transition import Fault, Place, Transition
+
+Told: TypeAlias = list[tuple[Target, Notice]]
+
+
+def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Told, list[str]]:
+    """Take all that only this subscription needs out of the program: notices of forecasts that are censored, and the
+    internal streams that it read. The runtime is to be refreshed. O(its size)."""
+    name = subscriber.name
+    for branch, recipe in enumerate(subscriber.form.recipes):
+        if recipe is not None:
+            program.bulk.leave(recipe, subscriber, branch)
+    holding = catalog.holdings.pop(name, None)
+    told = foretell_no_more(program, subscriber, holding)
+    assembly = assembly_of(subscriber.form)
+    if assembly is not None:
+        program.composites.leave(assembly, name, None if holding is None else holding.feed)
+    kleene = kleene_assembly_of(subscriber.form)
+    if kleene is not None:
+        program.kleenes.leave(kleene, name, None if holding is None else holding.feed)
+    return told, [] if holding is None else _release(catalog, program, holding)
+
+
+def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
+    """Give up what a subscription held: the internal streams that it read."""
+    for service in holding.services:
+        program.remove(service.end, service.subscriber, service.feed)
+    for stream in reversed(holding.internal):
+        shared = catalog.internal[stream]
+        shared.users -= 1
+        if not shared.users:
+            for service in shared.services:
+                program.remove(service.end, service.subscriber, service.feed)
+            del catalog.internal[stream]
+    return holding.internal
+
+
+def forget(catalog: Catalog, program: Program, runtime: OrderedRuntime, streams: list[str]) -> None:
+    """Of these streams, let go of those that nobody makes any more."""
+    for stream in streams:
+        if stream not in catalog.internal and stream not in catalog.published:
+            runtime.clear(program.directory.forget(stream))
+
+
+def put_out(catalog: Catalog, program: Program, runtime: OrderedRuntime, results: Results, event: int) -> None:
+    """Suspend those on whose behalf something was raised at an event. O(subscriptions) where anything was.
+
+    Raises what was raised where that was on nobody's behalf.
+    """
+    faults, runtime.faults = runtime.faults, []
+    concerned: dict[str, Fault] = {}
+    for fault in faults:
+        names = culprits(catalog, program, fault)
+        if not names:
+            raise fault.error
+        for name in names:
+            concerned.setdefault(name, fault)
+    for name, fault in concerned.items():
+        subscriber = catalog.subscriptions[name]
+        catalog.withdrawn[name] = (FAILED, int(runtime.time))
+        target = Target(Outcome((), ()), subscriber)
+        told, left = withdraw(catalog, program, subscriber)
+        for other, notice in told:
+            results.tell(event, other, notice)
+        results.suspend(event, target, FAILED)
+        results.failures.append((event, [target], fault.error))
+        runtime.refresh()
+        forget(catalog, program, runtime, left)
+
+
+def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
+    """The subscriptions below an arc or a place, by name. O(subscriptions)."""
+    place: Place | None = fault.place
+    arc: Transition | None = fault.arc
+    target: Target | None = None
+    if arc is not None:
+        place, target = arc.place, arc.target
+        if place is None and target is None:
+            return program.composites.users(arc) + program.kleenes.users(arc)
+
+    def below(service: Service) -> bool:
+        if target is not None:
+            return program.target(service.end) is target
+        return any(program.places[node.number] is place for node in path(service.end.node))
+
+    found = []
+    for name, subscriber in catalog.subscriptions.items():
+        holding = catalog.holdings.get(name)
+        services = [] if holding is None else list(holding.services)
+        for stream in () if holding is None else holding.internal:
+            services += catalog.internal[stream].services
+        if name in catalog.withdrawn:
+            continue
+        recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
+        if any(map(below, services)) or (
+            place is not None and any(program.bulk.place(r, subscriber.literals) is place for r in recipes)
+        ):
+            found.append(name)
+    return found

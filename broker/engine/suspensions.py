@@ -1,0 +1,84 @@
+"""Subscriptions whose machines were given up: who they are, what was wrong, and how that is saved.
+
+Here: asking and saving. Not here: when a machine is given up (account, and the lanes of both kinds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from .account import NOT_SUSPENDED, Account
+from .catalog import Catalog
+from .composites.lanes import Matcher as CompositeMatcher
+from .kleene.lanes import Matcher as KleeneMatcher
+from .program import Program
+from .results import SUSPENSIONS, Failed, Results
+
+Matcher: TypeAlias = CompositeMatcher | KleeneMatcher
+
+WHOLE: Final = -1  # in the place of a part's number: a machine of all of the subscription
+
+
+def failed(results: Results) -> list[Failed]:
+    """Whom mistakes of ours have suspended in a batch. O(1) where there is nobody."""
+    failures = [*results.failures, *results.completions.failures]
+    return [
+        Failed(subscriber.name, results.reference(event, subscriber), error)
+        for event, targets, error in failures
+        for target in targets
+        for subscriber in target.subscribers()
+    ]
+
+
+def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
+    """The subscriptions that find nothing any more: by name, why and since when. O(subscriptions with machines)."""
+    found = {name: (SUSPENSIONS[reason], since) for name, (reason, since) in catalog.withdrawn.items()}
+    return found | {
+        name: (SUSPENSIONS[int(matcher.suspended)], int(matcher.since))
+        for name, part, matcher in _machines(program)
+        if part == WHOLE and matcher.suspended != NOT_SUSPENDED
+    }
+
+
+def save(catalog: Catalog, program: Program) -> list[Any]:
+    """What accounts and suspensions say, where it is not what they begin with. O(subscriptions with machines)."""
+    withdrawn = [[name, *entry] for name, entry in catalog.withdrawn.items()]
+    machines = [
+        [name, part, int(account.left), int(matcher.suspended), int(matcher.since)]
+        for name, part, matcher in _machines(program)
+        for account in [_account(matcher)]
+        if matcher.suspended != NOT_SUSPENDED or account.left < account.most
+    ]
+    return [withdrawn, machines]
+
+
+def withdrawn(data: Sequence[Any]) -> dict[str, tuple[int, int]]:
+    """What is to be known before subscriptions come again."""
+    return {name: (reason, since) for name, reason, since in data[0]}
+
+
+def restore(data: Sequence[Any], program: Program) -> None:
+    """The inverse, once all subscriptions are there. Raises KeyError, TypeError or ValueError for other data."""
+    machines = {(name, part): matcher for name, part, matcher in _machines(program)}
+    for name, part, left, reason, since in data[1]:
+        matcher = machines[name, part]
+        account = _account(matcher)
+        account.left = min(left, int(account.most))
+        matcher.suspended, matcher.since = reason, since
+        matcher.taken = matcher.taken or reason != NOT_SUSPENDED
+
+
+def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
+    """Subscription, which part of it or WHOLE, and the machine; equal subscriptions may have the same."""
+    for name, seat in program.composites.seats.items():
+        if seat.matcher is not None:
+            yield name, WHOLE, seat.matcher
+        for number, part in enumerate(seat.parts):
+            yield name, number, part
+    for name, own in program.kleenes.seats.items():
+        yield name, WHOLE, own.matcher
+
+
+def _account(matcher: Matcher) -> Account:
+    return matcher.machine.account if isinstance(matcher, CompositeMatcher) else matcher.machine.tables.account
