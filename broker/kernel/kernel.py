@@ -216,6 +216,10 @@ class Kernel:
         """Cursor, position and how often: what was delivered too often since this was asked last, for the log."""
         return self._subscribing.cursors.take_given_up()
 
+    def serves(self, session: bytes) -> bool:
+        """Whether this session is open, over this connection."""
+        return session in self._sessions.present
+
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
         known = self._sessions.present.get(session)
