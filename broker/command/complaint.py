@@ -44,8 +44,15 @@ def placed(place: str) -> Iterator[None]:
 
 def one_line(message: str) -> str:
     """The message without line breaks and other controls, cut where it is too long to be read."""
-    line = "".join(character if character.isprintable() else " " for character in message[: LONGEST_COMPLAINT + 1])
+    line = escaped(" ".join(message[: LONGEST_COMPLAINT + 1].splitlines()).replace("\t", " "))
     return line if len(line) <= LONGEST_COMPLAINT else line[: LONGEST_COMPLAINT - 1] + "…"
+
+
+def escaped(text: str) -> str:
+    r"""What others wrote, for a terminal: what is no visible character, and may be an order to it, as `\x1b`."""
+    if text.isprintable():
+        return text
+    return "".join([each if each.isprintable() else each.encode("unicode_escape").decode() for each in text])
 
 
 def of_file(error: OSError) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, final
 import typer
 
 from ..events import ForetellError
-from .complaint import of_file
+from .complaint import escaped, of_file
 from .results import json_line
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def doctor(
     for finding in findings(config, broker):
         worst = max(worst, finding.verdict == "bad")
         if sys.stdout.isatty():
-            print(f"{finding.verdict:5}{finding.check}: {finding.found}")
+            print(f"{finding.verdict:5}{finding.check}: {escaped(finding.found)}")
         else:
             sys.stdout.write(json_line({"check": finding.check, "verdict": finding.verdict, "found": finding.found}))
     return worst

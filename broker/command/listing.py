@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from .complaint import escaped
 from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .results import json_line
 
@@ -92,10 +93,10 @@ def _cell(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case dict():
-            return "\n".join(f"{name}: {kind}" for name, kind in value.items())
+            return "\n".join(f"{_cell(str(name))}: {_cell(str(kind))}" for name, kind in value.items())
         case int():
             return f"{value:,}"
         case float():
             return f"{value:,.6g}"
         case _:
-            return " ".join(str(value).split())
+            return escaped(" ".join(str(value).split()))

@@ -27,8 +27,8 @@ _ENCODE: Final = json.JSONEncoder().encode
 
 
 def json_line(value: object) -> str:
-    """A value as one line of JSON, in ASCII: it passes every terminal and pipe unharmed."""
-    return _ENCODE(value) + "\n"
+    """A value as one line of JSON, in visible ASCII: it passes every terminal and pipe unharmed."""
+    return _ENCODE(value).replace("\x7f", "\\u007f") + "\n"  # which JSON alone lets pass
 
 
 @final

@@ -49,6 +49,7 @@ def configured(
 ) -> ServerConfiguration:
     """What is said on the command line comes before what is written in the file. Raises OSError and complaints."""
     from ..server import ServerConfiguration, read_configuration
+    from ..server.security.exposure import check_writers
     from .loading import text_of
 
     said: dict[str, Any] = {"address": address, "subscriptions": subscriptions, "insecure": insecure or None}
@@ -56,6 +57,7 @@ def configured(
     said = {name: value for name, value in said.items() if value is not None}
     if config is None:
         return ServerConfiguration(**said)
+    check_writers(config)
     return read_configuration(text_of(config), str(config), said)
 
 

@@ -19,7 +19,7 @@ from .backtest import backtest
 from .backup import backup
 from .build import build
 from .check import check
-from .complaint import BadInput, of_file, one_line
+from .complaint import BadInput, escaped, of_file, one_line
 from .dead_letters import dead_letters
 from .demo.command import demo
 from .doctor import doctor
@@ -113,4 +113,4 @@ def _complain(message: str, excerpt: str = "") -> None:
     sys.stdout.flush()  # what was found before the complaint comes before it
     print(f"foretell: {one_line(message)}", file=sys.stderr)
     if excerpt and sys.stderr.isatty():
-        print(excerpt, file=sys.stderr)
+        print("\n".join(map(escaped, excerpt.split("\n"))), file=sys.stderr)

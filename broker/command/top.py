@@ -65,12 +65,20 @@ def look_at(
     """Rates between two statistics that lie so far apart, then levels. What a broker does not tell is left out."""
     look: dict[str, float] = {}
     for title, group, name in RATES:
-        if name in now.get(group, {}):
-            look[title] = round((now[group][name] - before.get(group, {}).get(name, 0)) / seconds, 1)
+        number = _number(now, group, name)
+        if number is not None:
+            look[title] = round((number - (_number(before, group, name) or 0)) / seconds, 1)
     for title, group, name in LEVELS:
-        if name in now.get(group, {}):
-            look[title] = now[group][name]
+        number = _number(now, group, name)
+        if number is not None:
+            look[title] = number
     return look
+
+
+def _number(statistics: Mapping[str, Mapping[str, Any]], group: str, name: str) -> float | None:
+    """What else than a number somebody tells is as if it were not told."""
+    value = statistics.get(group, {}).get(name)
+    return value if isinstance(value, int | float) else None
 
 
 def screen(address: str, look: Mapping[str, float]) -> Table:

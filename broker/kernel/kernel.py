@@ -133,7 +133,7 @@ class Kernel:
         )  # fmt: skip
         self._reading = Reading(matcher, self._admission, self._attachments, self._subscribing)
         self._left_until: int | None = None
-        self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0}
+        self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0, "sessions_displaced": 0}
 
     def step(self, happening: Input, now: int) -> list[Send]:
         """One input, its effects. `now` is the wall clock in microseconds since 1970; it may step back.
@@ -220,6 +220,10 @@ class Kernel:
         """Cursor, position and how often: what was delivered too often since this was asked last, for the log."""
         return self._subscribing.cursors.take_given_up()
 
+    def serves(self, session: bytes) -> bool:
+        """Whether this session is open, over this connection."""
+        return session in self._sessions.present
+
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
         return self._sessions.user(session)
@@ -269,11 +273,19 @@ class Kernel:
         earlier = self._sessions.find(hello.session, identity) if hello.session else None
         if earlier is not None:
             return self._resume(key, *earlier, hello, now)
-        if len(self._sessions) >= self.limits.sessions:
+        if len(self._sessions) >= self.limits.sessions and not self._make_room():
             raise LimitExceeded(f"sessions: this broker takes {self.limits.sessions:,} clients at a time")
         session = Session(identity, self._admission.enter(identity), hello.software, now)
         self._sessions.open(key, session, hello.session is not None)
         return self._welcome(hello, session, now)
+
+    def _make_room(self) -> bool:
+        """Give up the session that has been without a connection for longest, where there is one and may be."""
+        oldest = None if self._intake.work is not None else self._sessions.oldest_away
+        if oldest is not None:
+            self._release(oldest)
+            self._counts["sessions_displaced"] += 1
+        return len(self._sessions) < self.limits.sessions
 
     def _resume(self, key: bytes, old: bytes, session: Session, hello: Hello, now: int) -> Message:
         """The session goes on over this connection; each subscription when it is asked for."""

@@ -77,6 +77,11 @@ class Sessions:
         """How many there are without a connection."""
         return len(self._away)
 
+    @property
+    def oldest_away(self) -> bytes | None:
+        """Who has been without a connection for longest. O(1)."""
+        return next(iter(self._away), None)
+
     def open(self, key: bytes, session: Session, resumable: bool) -> None:
         """A session begins, with a token if it may be resumed."""
         if resumable:

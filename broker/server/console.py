@@ -27,7 +27,6 @@ PATIENCE_SECONDS: Final = 5.0
 """How long a request waits for the loop."""
 ALIVE_SECONDS_MAX: Final = 60.0
 """How long one pass of the loop may take, as the clients have it, too."""
-CONNECTIONS_MAX: Final = 32
 _JOIN_SECONDS: Final = 5.0
 
 
@@ -39,6 +38,8 @@ def console(broker: Broker, address: str) -> Iterator[str]:
     """
     try:
         import uvicorn
+
+        from .console_connections import CONNECTIONS_MAX, Connection
     except ImportError:
         raise DefinitionError(
             "console.address: expected the packages of foretell[console], which are missing"
@@ -51,7 +52,10 @@ def console(broker: Broker, address: str) -> Iterator[str]:
             log_level="warning",
             access_log=False,
             lifespan="off",
-            limit_concurrency=CONNECTIONS_MAX,
+            http=Connection,
+            ws="none",
+            limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the one that asks
+            timeout_keep_alive=0,
             server_header=False,
         )
         server = uvicorn.Server(configuration)

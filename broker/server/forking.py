@@ -1,7 +1,8 @@
 """Law: a copy of this process that makes some bytes and ends; nothing here knows what the bytes are.
 
 The copy has the memory of one moment, and goes on while its parent does something else. It hands over what it has made
-through a file without a name that lies in memory, and ends with its parent, however that ends.
+through a file without a name that lies in memory. It ends with its parent, however that ends, and after
+COPY_SECONDS_MAX in any case: its parent ends it then, and so does a timer of its own.
 
 To fork beside other threads is safe here because of what the copy does not do. Whatever another thread held locked at
 that moment stays locked in the copy for ever: so it logs nothing, uses no socket, loads no module, and never comes back
@@ -20,9 +21,11 @@ import gc
 import io
 import os
 import re
+import select
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -30,6 +33,9 @@ from typing import Final, NoReturn, final
 
 NICENESS: Final = 10
 """The copy's, beside its parent's: on one processor a tenth of it, while the parent needs the rest."""
+
+COPY_SECONDS_MAX: Final = 600
+"""How long a copy may work. What takes longer is hung, or would never be done before the next one is due."""
 
 _NAME: Final = ctypes.create_string_buffer(b"foretell copy")  # as `top` shows it; 15 characters at most
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # prctl.h
@@ -62,6 +68,7 @@ class Forked:
         control = _prctl()
         self._lock: Final = threading.Lock()
         self._status: int | None = None
+        self._until: Final = time.monotonic() + COPY_SECONDS_MAX
         file = io.FileIO(os.memfd_create("foretell"), "r+")
         parent = os.getpid()
         _expect_to_fork_beside_threads()
@@ -89,12 +96,18 @@ class Forked:
         """
         with self._lock:
             file, self._file = self._file, None
+        late = not self._ends_in_time()
+        if late:
+            self._kill()
         status = os.waitstatus_to_exitcode(self._reap())
         if file is None:
             raise CopyFailed("it was not waited for")
         file.seek(0)
         if status == 0:
             return file
+        if late or status == -signal.SIGALRM:
+            file.close()
+            raise CopyFailed(f"the copy of the process took longer than {COPY_SECONDS_MAX:,} s (COPY_SECONDS_MAX)")
         with file:
             said = file.read(_REASON_BYTES_MAX) or b""
         if status < 0:
@@ -105,11 +118,31 @@ class Forked:
         """End it, if it has not ended; nothing of it is left. From any thread, also beside `result`."""
         with self._lock:
             file, self._file = self._file, None
-            if self._status is None:
-                os.kill(self._process, signal.SIGKILL)
+        self._kill()
         self._reap()
         if file is not None:
             file.close()
+
+    def _kill(self) -> None:
+        with self._lock:
+            if self._status is None:
+                os.kill(self._process, signal.SIGKILL)
+
+    def _ends_in_time(self) -> bool:
+        """Wait for its end; False where it takes too long. Where the system cannot say, its own timer has to do."""
+        with self._lock:
+            if self._status is not None:
+                return True
+            try:
+                process = os.pidfd_open(self._process)
+            except OSError:
+                return True
+        try:
+            ending = select.poll()
+            ending.register(process, select.POLLIN)
+            return bool(ending.poll(max(0.0, self._until - time.monotonic()) * 1_000))
+        finally:
+            os.close(process)
 
     def _reap(self) -> int:
         # First it is only looked at: until it is reaped, within the lock, its number is nobody else's.
@@ -147,8 +180,10 @@ def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileI
     try:
         gc.disable()  # a collection would touch, and so copy, all memory that there is
         signal.set_wakeup_fd(-1)
+        _end_in_time()
         if control is not None:
-            control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0):
+                raise OSError("the system does not end it with its parent")
             control(_PR_SET_NAME, ctypes.addressof(_NAME), 0, 0, 0)
         if os.getppid() == parent:  # else it was gone before it could be said
             _close_all_but(_STANDARD_ERROR, file.fileno())
@@ -163,6 +198,13 @@ def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileI
             _write(file, _reason(error).encode()[:_REASON_BYTES_MAX])
     finally:
         os._exit(status)
+
+
+def _end_in_time() -> None:
+    """By the one signal that is not blocked here, and has no handler any more."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, COPY_SECONDS_MAX)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
 
 
 def _close_all_but(*kept: int) -> None:

@@ -42,7 +42,7 @@ from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, log_failures, say
 from .requests import Requests
 from .router import Router
-from .security import assigned
+from .security.routing_ids import reserved
 from .wake import Request, Wake
 
 TICK_SECONDS: Final = 1.0
@@ -161,8 +161,7 @@ class Broker:
         poller = zmq.Poller()
         poller.register(self._router.socket, zmq.POLLIN)
         poller.register(self._wake.reader, zmq.POLLIN)
-        if self._router.authenticator is not None:
-            poller.register(self._router.authenticator.socket, zmq.POLLIN)
+        poller.register(self._router.authenticator.socket, zmq.POLLIN)
         next_tick = time.monotonic() + TICK_SECONDS
         while self._kept.failed is None and not self._drained():
             patience = next_tick - time.monotonic()
@@ -189,6 +188,8 @@ class Broker:
                 self._turn()
             if time.monotonic() >= next_tick:
                 self._happen(Tick())
+                if not self._deaf:  # or somebody waits to be heard
+                    self._router.connections.tick(self._kernel.serves)
                 for cursor, position, deliveries in self._kernel.given_up():
                     say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
                 log_failures(self._matcher.failures)
@@ -239,25 +240,31 @@ class Broker:
         except Exception as error:  # whatever is wrong with the file: the broker goes on as it was
             say(logging.ERROR, "not reloaded", reason=str(error))
             return
-        if self._router.authenticator is not None:
+        if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
         self._requests.come(Change(limits, access))
         say(logging.INFO, "reloaded", keys=len(access.users))
 
     def _around(self) -> dict[str, dict[str, Any]]:
-        denied = 0 if self._router.authenticator is None else self._router.authenticator.denied
+        asked = self._router.authenticator
         uptime = int(time.monotonic() - self._started)
         waiting, durations = self._requests.statistics(), self._requests.durations
-        loop = {"uptime_seconds": uptime, "keys_denied": denied, **waiting, **durations.statistics()}
+        loop: dict[str, Any] = {
+            "uptime_seconds": uptime,
+            "keys_denied": asked.denied,
+            "connections_postponed": asked.postponed,
+            "silent_connections_ended": self._router.connections.ended,
+            **waiting,
+            **durations.statistics(),
+        }
         journal = {} if self._keeper is None else {"journal": self._keeper.statistics()}
         return {"loop": loop, BUCKETS: durations.buckets(), **journal}
 
     # ---- messages ----
 
     def _authenticate(self) -> None:
-        if self._router.authenticator is not None:
-            for refused in self._router.authenticator.answer():
-                self._complaints.add("connection refused", reason=refused)
+        for refused in self._router.authenticator.answer():
+            self._complaints.add("connection refused", reason=refused)
 
     def _take_messages(self) -> None:
         for _ in range(PASS_MESSAGES_MAX):
@@ -267,8 +274,11 @@ class Broker:
             if received is None:
                 return
             session, identity, frames = received
-            if not assigned(session):
+            if not self._router.assigned(session):
                 self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)
+                if reserved(session):  # it waits for another one that is to have this id
+                    self._router.give_up(session)
+                    continue
                 self._send(session, Failure(0, "protocol", "a client must not choose its routing id"))
                 self._router.forget(session)
                 continue

@@ -50,13 +50,15 @@ def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) ->
         files = Folder.made(journal.path)
         store = Store(files, os.urandom(_IDENTITY_BYTES), journal.durability, now)
     except OSError as error:
-        raise StorageError(f"{journal.path}: {error.strerror or error}") from None
+        raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
     history = History()
     try:
         try:
             recovery = store.recover(history)
         except StorageError as error:
             raise type(error)(f"{journal.path}: {error}") from None
+        except OSError as error:
+            raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
         for record in _missing(history, wanted, model):
             store.reserve()
             history.replay(store.journal.position + 1, now, record)

@@ -2,8 +2,9 @@
 
 ROUTER with ROUTER_MANDATORY: a message that cannot be sent is told at once, where the default would drop it in silence.
 A peer that does not take its messages gets them from a queue here, in order; one whose queue grows over
-OUTBOX_BYTES_MAX is given up. Honest clients stay far below: notifications only go out against credits, and each further
-message answers a request.
+OUTBOX_BYTES_MAX is given up, and so is the one with the longest where all together are over OUTBOXES_BYTES_MAX. Its
+connection is ended then, which frees what libzmq holds for it. Honest clients stay far below: notifications only go out
+against credits, and each further message answers a request.
 
 With keys, each message comes with the public key that its connection has proved, which is who sent it. The routing id
 only says where answers go; security.routing_ids says why nobody may choose one.
@@ -20,7 +21,8 @@ import zmq
 from ..events import DefinitionError
 from ..wire import ENVELOPE_BYTES, FRAME_BYTES_MAX
 from ..wire.keys import Keys
-from .security import DOMAIN, Authenticator, check_strangers_fail, scatter
+from .connections import Connections
+from .security import DOMAIN, Assigned, Authenticator, check_strangers_fail, scatter
 
 HIGH_WATER_MESSAGES: Final = 1_000
 HANDSHAKE_MILLISECONDS_MAX: Final = 1_000
@@ -31,7 +33,9 @@ HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 600_000
 """A peer whose machine does not answer for so long is cut off. Long, because a stopped process (a debugger, a suspended
 laptop) must not lose its notifications; one that has ended is noticed at once, as its connection is closed."""
 OUTBOX_BYTES_MAX: Final = 64 * 1024 * 1024
+OUTBOXES_BYTES_MAX: Final = 256 * 1024 * 1024
 _IDENTITY: Final = "User-Id"
+_DESCRIPTOR: Final = int(zmq.SRCFD)
 # As plain integers: to combine and compare enumerations costs as much as a message.
 _NOBLOCK: Final = int(zmq.NOBLOCK)
 _FIRST: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
@@ -42,12 +46,22 @@ _MORE: Final = int(zmq.RCVMORE)
 class Router:
     """Owns its ZeroMQ context. Not thread-safe, as no ZeroMQ socket is."""
 
-    __slots__ = ("_context", "_outboxes", "_sizes", "authenticator", "socket")
+    __slots__ = (
+        "_assigned", "_context", "_given_up", "_keyed", "_outbox_bytes", "_outboxes", "_outboxes_bytes", "_sizes",
+        "_waiting_bytes", "authenticator", "connections", "socket",
+    )  # fmt: skip
 
     def __init__(
-        self, address: str, keys: Keys | None = None, allowed: Container[str] = (), io_threads: int = 1
+        self,
+        address: str,
+        keys: Keys | None = None,
+        allowed: Container[str] = (),
+        io_threads: int = 1,
+        outbox_bytes: int = OUTBOX_BYTES_MAX,
+        outboxes_bytes: int = OUTBOXES_BYTES_MAX,
     ) -> None:
-        """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first.
+        """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first. Nobody gets in
+        but while `authenticator` answers.
 
         Connections are spread over so many `io_threads` of libzmq, each of which takes its share of the traffic.
 
@@ -55,11 +69,18 @@ class Router:
         """
         scatter()
         self._context = zmq.Context(io_threads)
-        self.authenticator = None if keys is None else Authenticator(self._context, allowed)
+        self.authenticator: Final = Authenticator(self._context, None if keys is None else allowed)
+        self._keyed: Final = keys is not None
         self._outboxes: dict[bytes, deque[bytes]] = {}
         self._sizes: dict[bytes, int] = {}
+        self._waiting_bytes = 0
+        self._outbox_bytes: Final = outbox_bytes
+        self._outboxes_bytes: Final = outboxes_bytes
+        self._given_up: list[bytes] = []
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
-        options = {
+        self._assigned: Final = Assigned(self._context, self.socket)
+        self.connections: Final = Connections(self._context, self.socket)
+        options: dict[int, int | bytes] = {
             zmq.ROUTER_MANDATORY: 1,
             zmq.LINGER: 0,
             zmq.SNDHWM: HIGH_WATER_MESSAGES,
@@ -70,6 +91,8 @@ class Router:
             zmq.HEARTBEAT_IVL: HEARTBEAT_MILLISECONDS,
             zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MILLISECONDS,
             zmq.IPV6: int("[" in address),
+            zmq.ZAP_DOMAIN: DOMAIN,
+            zmq.ZAP_ENFORCE_DOMAIN: 1,  # without an answer to the question who that is, nobody gets in
         }
         secrets = {} if keys is None else _curve(keys)
         try:
@@ -81,7 +104,7 @@ class Router:
             if error.errno == zmq.EADDRINUSE:
                 raise DefinitionError(f"address {address}: the port is in use already") from None
             raise DefinitionError(f"address {address}: {error.strerror or error}") from None
-        if keys is not None and self.authenticator is not None:
+        if keys is not None:
             try:
                 check_strangers_fail(self.endpoint, keys.public, self.authenticator.answer)
                 self.authenticator.denied = 0  # that was nobody
@@ -107,10 +130,15 @@ class Router:
     def receive(self) -> tuple[bytes, str, list[bytes]] | None:
         """The next message, as its session, the key of its sender and its frames; None if there is none."""
         try:
-            if self.authenticator is None:
+            if not self._keyed:
                 receive = self.socket.recv
                 session = receive(_NOBLOCK)
-                frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent: one frame or more
+                if not self.connections.knows(session):
+                    first = receive(_NOBLOCK, copy=False)
+                    self.connections.heard(session, first.get(_DESCRIPTOR))
+                    frames = [first.bytes]
+                else:
+                    frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent: one frame or more
                 while self.socket.getsockopt(_MORE):
                     frames.append(receive(_NOBLOCK))
                 return session, "", frames
@@ -118,7 +146,13 @@ class Router:
         except zmq.Again:
             return None
         session, *frames = [part.bytes for part in parts]
+        if not self.connections.knows(session):
+            self.connections.heard(session, parts[-1].get(_DESCRIPTOR))
         return session, str(parts[-1].get(_IDENTITY)), frames
+
+    def assigned(self, session: bytes) -> bool:
+        """Whether this routing id was assigned; any other was chosen by its peer."""
+        return self._assigned.holds(session, self.authenticator.admitted)
 
     def send(self, session: bytes, frame: bytes) -> bool:
         """Send or queue; False if the peer is gone or was given up."""
@@ -133,10 +167,22 @@ class Router:
             self._sizes[session] = 0
         outbox.append(frame)
         self._sizes[session] += len(frame)
-        if self._sizes[session] > OUTBOX_BYTES_MAX:
-            self.forget(session)
+        self._waiting_bytes += len(frame)
+        if self._sizes[session] > self._outbox_bytes:
+            self.give_up(session)
             return False
+        if self._waiting_bytes > self._outboxes_bytes:
+            longest = max(self._sizes, key=self._sizes.__getitem__)
+            self.give_up(longest)
+            if longest == session:
+                return False
+            self._given_up.append(longest)
         return True
+
+    def give_up(self, session: bytes) -> None:
+        """Drop what waits for this session, and end its connection."""
+        self.forget(session)
+        self.connections.end(session)
 
     def probe(self, session: bytes, frame: bytes) -> bool:
         """Send if there is room; False if the peer is gone. A full peer is there."""
@@ -144,7 +190,9 @@ class Router:
 
     def retry(self) -> list[bytes]:
         """Try again to send what waits; the sessions that are gone."""
-        gone: list[bytes] = []
+        gone, self._given_up = self._given_up, []
+        if self._outboxes:
+            self.connections.attend()
         for session in list(self._outboxes):
             outbox = self._outboxes[session]
             while outbox:
@@ -155,7 +203,9 @@ class Router:
                     gone.append(session)
                     outbox.clear()
                     break
-                self._sizes[session] -= len(outbox.popleft())
+                size = len(outbox.popleft())
+                self._sizes[session] -= size
+                self._waiting_bytes -= size
             if not outbox:
                 self.forget(session)
         return gone
@@ -163,18 +213,20 @@ class Router:
     def forget(self, session: bytes) -> None:
         """Drop what waits for this session."""
         self._outboxes.pop(session, None)
-        self._sizes.pop(session, None)
+        self._waiting_bytes -= self._sizes.pop(session, 0)
 
     def close(self, linger_milliseconds: int) -> None:
         """Close; what libzmq holds may still go out for so long, or until a signal. Does nothing the second time."""
         if not self.socket.closed:
             self.socket.close(linger_milliseconds)
-            if self.authenticator is not None:
-                self.authenticator.close()
+            self.connections.close()
+            self.authenticator.close()
             self._context.term()
 
     def _attempt(self, session: bytes, frame: bytes) -> bool | None:
         """Whether it was sent, None if the peer is full."""
+        if not self.connections.has_room(session):
+            return None
         try:
             # Refused is the first frame, or nothing: where that has gone out, the second one does.
             self.socket.send(session, _FIRST)
@@ -185,6 +237,7 @@ class Router:
             if error.errno == zmq.EHOSTUNREACH:
                 return False
             raise
+        self.connections.handed(session, len(frame))
         return True
 
 
@@ -193,6 +246,4 @@ def _curve(keys: Keys) -> dict[int, int | bytes]:
         zmq.CURVE_SERVER: 1,
         zmq.CURVE_PUBLICKEY: keys.public.encode(),
         zmq.CURVE_SECRETKEY: keys.secret.encode(),
-        zmq.ZAP_DOMAIN: DOMAIN,
-        zmq.ZAP_ENFORCE_DOMAIN: 1,  # without an answer to the question whose key it is, nobody gets in
     }

@@ -24,6 +24,7 @@ from .logs import open_log, say
 from .loop import Broker, MakeKeeper, wall_clock
 from .opening import Journalling, opened
 from .saving import saving
+from .security.exposure import check_writers
 
 Reread = Callable[[], ServerConfiguration]
 
@@ -92,6 +93,9 @@ def check(configuration: ServerConfiguration) -> str:
 
 def engine_of(configuration: ServerConfiguration) -> Engine:
     """An engine with what is declared, and what was counted, from the start. Raises ForetellErrors."""
+    for each in (configuration.subscriptions, configuration.model):
+        if each is not None:
+            check_writers(each)
     path = configuration.subscriptions
     try:
         engine = Engine() if path is None else Engine.load(path)

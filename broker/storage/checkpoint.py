@@ -17,9 +17,8 @@ from struct import Struct
 from typing import Final, final
 
 from .errors import StorageFull
-from .files import Files
+from .files import UNFINISHED, Files
 from .framing import IDENTITY_BYTES
-from .segments import UNFINISHED
 
 FORMAT: Final = 1
 KEPT: Final = 2

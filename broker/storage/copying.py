@@ -15,9 +15,10 @@ from .checkpoint import KEPT, Checkpoint, checkpoints
 from .errors import Damaged, StorageError
 from .examination import examine
 from .files import Files
-from .framing import SEAL_BYTES
-from .scanning import CHUNK_BYTES, head_of
-from .segments import end_of, segment_names, survey
+from .framing import SEAL_BYTES, SegmentHead
+from .mark import Mark, read_mark, write_mark
+from .scanning import CHUNK_BYTES, End, head_of
+from .segments import check_mark, end_of, segment_names, survey
 
 ATTEMPTS: Final = 5
 """How often a copy is begun again because a file went while it was made."""
@@ -55,7 +56,9 @@ def _copied(source: Files, target: Files) -> Copied:
         if not isinstance(found, Checkpoint):
             raise Damaged(found)
         _copy_file(source, target, name, source.size(name), checkpoints_of.checkpoint_name(position))
+    mark = read_mark(source)
     whole: set[str] = set()
+    last: tuple[SegmentHead, End] | None = None
     ended = False
     while not ended:
         names = [name for name in segment_names(source) if name not in whole]
@@ -64,12 +67,18 @@ def _copied(source: Files, target: Files) -> Copied:
             head = head_of(source, name)
             end = end_of(source, name, head)
             _copy_file(source, target, name, end.offset + (SEAL_BYTES if end.sealed else 0), name)
+            last = head, end
             if end.sealed:
                 whole.add(name)
             elif name == segment_names(source)[-1]:
                 ended = True
             else:
                 break  # it was sealed after it was read
+    if last is None:
+        raise StorageError("expected a journal to copy, found none")
+    head, end = last
+    check_mark(mark, head, end)  # a journal whose end is missing is not copied as if it were whole
+    write_mark(target, Mark(head.identity, head.first, end.position))
     target.sync_folder()
     return _checked(target)
 
@@ -96,8 +105,7 @@ def _checked(target: Files) -> Copied:
         if finding.damage:
             raise Damaged(finding.line())
     found = survey(target)
-    if found is None:
-        raise StorageError("expected a journal to copy, found none")
+    assert found is not None, "it has a segment"
     newest = max((position for position, _ in checkpoints(target)), default=0)
     names = target.names()
     return Copied(found.position, newest, len(names), sum(map(target.size, names)))

@@ -10,6 +10,7 @@ from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
 from .errors import Damaged
 from .files import Files
+from .mark import MARK, read_mark
 from .scanning import head_of
 from .segments import end_of, segment_names, survey
 
@@ -33,7 +34,7 @@ def examine(files: Files) -> Iterator[Finding]:
     Of a folder in which a broker is at work, the last record may be seen half-written: that is told as torn.
     """
     damage = False
-    for finding in (*_segments(files), *_checkpoints(files)):
+    for finding in (*_segments(files), *_mark(files), *_checkpoints(files)):
         damage = damage or finding.damage
         yield finding
     if not damage:
@@ -54,6 +55,14 @@ def _segments(files: Files) -> Iterator[Finding]:
         records = f"records {head.first} to {end.position}" if count else f"no records, the next is {head.first}"
         ending = "sealed" if end.sealed else f"open, {end.torn} bytes torn" if end.torn else "open"
         yield Finding(name, f"{records}, {ending}", False)
+
+
+def _mark(files: Files) -> Iterator[Finding]:
+    mark = read_mark(files)
+    if mark is not None:
+        begun = f"record {mark.position} was durable, a segment begins at record {mark.segment}"
+        torn = f"{mark.torn} slots torn" if mark.torn else ""
+        yield Finding(MARK, ", ".join(filter(None, ("" if mark.identity is None else begun, torn))), False)
 
 
 def _checkpoints(files: Files) -> Iterator[Finding]:

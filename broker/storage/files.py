@@ -17,6 +17,10 @@ from typing import Final, Protocol, final
 from .errors import Occupied
 
 LOCK: Final = "lock"
+_UNLOCKABLE: Final = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP)
+"""What systems say of a folder that cannot be locked."""
+UNFINISHED: Final = ".new"
+"""The suffix of a file that is being made: of no meaning, and removed when a journal is opened."""
 
 
 class File(Protocol):
@@ -70,12 +74,12 @@ class Files(Protocol):
 class Folder:
     """A folder of the operating system."""
 
-    __slots__ = ("_lock", "path")
+    __slots__ = ("_locks", "path")
 
     def __init__(self, path: Path) -> None:
         """Nothing is touched yet."""
         self.path: Final = path
-        self._lock: int | None = None
+        self._locks: list[int] = []
 
     @classmethod
     def made(cls, path: Path) -> Folder:
@@ -86,7 +90,8 @@ class Folder:
         return cls(path)
 
     def names(self) -> list[str]:
-        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_file())
+        # Folders too: one that has the name of a file of ours is refused with its name when it is read.
+        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_file() or entry.is_dir())
 
     def size(self, name: str) -> int:
         return (self.path / name).stat().st_size
@@ -118,24 +123,29 @@ class Folder:
         _sync_folder(self.path)
 
     def lock(self) -> None:
-        if self._lock is not None:
+        """The folder itself is locked, which nobody can remove as long as it has files; the file says by whom.
+
+        The file is locked too: that keeps out earlier versions, and everybody where a folder cannot be locked (NFS).
+        """
+        if self._locks:
             return
-        descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(descriptor, 20).decode("ascii", "replace").strip()
-            os.close(descriptor)
-            who = f"process {holder}" if holder else "another process"
-            raise Occupied(f"{self.path}: {who} works on this folder") from None
-        os.truncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        self._lock = descriptor
+            self._locks.append(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            held = _locked(self._locks[0], unless=_UNLOCKABLE)
+            self._locks.append(os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if not (held and _locked(self._locks[1])):
+                holder = os.read(self._locks[1], 20).decode("ascii", "replace").strip()
+                who = f"process {holder}" if holder else "another process"
+                raise Occupied(f"{self.path}: {who} works on this folder")
+            os.truncate(self._locks[1], 0)
+            os.pwrite(self._locks[1], f"{os.getpid()}\n".encode(), 0)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)  # which gives up the lock
-            self._lock = None
+        while self._locks:
+            os.close(self._locks.pop())  # which gives up the lock
 
 
 @final
@@ -179,6 +189,18 @@ class _OpenFile:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _locked(descriptor: int, unless: tuple[int, ...] = ()) -> bool:
+    """Whether nobody else holds this lock, or, by one of these errors, there is no such lock."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in unless:
+            raise
+    return True
 
 
 def _sync(descriptor: int) -> None:

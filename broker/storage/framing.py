@@ -38,11 +38,15 @@ SEAL_BYTES: Final = _RECORD.size + _SEAL.size
 @final
 @dataclass(frozen=True, slots=True)
 class SegmentHead:
-    """`first`: the position of its first record; `time`: no record in it is earlier (microseconds)."""
+    """`first`: the position of its first record; `time`: no record in it is earlier (microseconds).
+
+    `marked`: the journal has a mark beside it, as all have but those of earlier versions.
+    """
 
     identity: bytes
     first: int
     time: int
+    marked: bool = True
 
 
 @final
@@ -74,7 +78,7 @@ def seed(identity: bytes) -> int:
 
 
 def segment_head(head: SegmentHead) -> bytes:
-    body = _SEGMENT.pack(_SEGMENT_MAGIC, FORMAT, 0, head.identity, head.first, head.time, 0)[:-_CRC_BYTES]
+    body = _SEGMENT.pack(_SEGMENT_MAGIC, FORMAT, head.marked, head.identity, head.first, head.time, 0)[:-_CRC_BYTES]
     return body + crc32(body).to_bytes(_CRC_BYTES, "little")
 
 
@@ -82,14 +86,14 @@ def read_segment_head(data: bytes) -> SegmentHead | str:
     """The head, or what is wrong with it."""
     if len(data) < SEGMENT_HEAD_BYTES:
         return f"expected a segment's head of {SEGMENT_HEAD_BYTES} bytes, found {len(data)}"
-    magic, form, _, identity, first, time, crc = _SEGMENT.unpack_from(data)
+    magic, form, marked, identity, first, time, crc = _SEGMENT.unpack_from(data)
     if magic != _SEGMENT_MAGIC:
         return "expected a segment of a journal, found something else"
     if crc32(data[: SEGMENT_HEAD_BYTES - _CRC_BYTES]) != crc:
         return "expected a segment's head, found one with a wrong CRC"
     if form != FORMAT:
         return f"expected format {FORMAT}, found format {form}"
-    return SegmentHead(identity, first, time)
+    return SegmentHead(identity, first, time, bool(marked))
 
 
 def record(seed: int, kind: int, position: int, durable: int, time: int, payload: bytes) -> bytes:

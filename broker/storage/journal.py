@@ -21,11 +21,12 @@ from typing import Final, NoReturn, final
 from ..events.errors import LimitExceeded
 from . import framing
 from .errors import StorageError, StorageFailed, StorageFull
-from .files import File, Files
+from .files import UNFINISHED, File, Files
 from .framing import Seal, SegmentHead
+from .mark import Marker
 from .retention import Extent
 from .scanning import Entry
-from .segments import UNFINISHED, Segment, entries, rewrite, survey
+from .segments import Segment, entries, rewrite, survey
 from .settings import Durability
 
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
@@ -56,8 +57,8 @@ class Journal:
     """The one log of a broker. The folder must be locked. Raises Damaged, StorageFull and StorageFailed."""
 
     __slots__ = (
-        "_buffer", "_buffered", "_content", "_failure", "_files", "_heads", "_pending", "_sealed", "_seed", "_segment",
-        "_settings", "_synced_at", "_syncs", "durable", "identity", "position", "torn", "written",
+        "_buffer", "_buffered", "_content", "_failure", "_files", "_heads", "_marker", "_pending", "_sealed", "_seed",
+        "_segment", "_settings", "_synced_at", "_syncs", "durable", "identity", "position", "torn", "written",
     )  # fmt: skip
 
     def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
@@ -93,8 +94,10 @@ class Journal:
             self._seed: Final = framing.seed(identity)
             self.position = 0 if found is None else found.position
             self.written = self.durable = self.position
+            self._marker: Final = Marker(files, identity)
             self._segment = Segment(files, SegmentHead(identity, self.position + 1, now), self._first_room())
             self._segment.publish()
+            self._marker.begin(self._segment.head.first)
             self._heads[self._segment.name] = self._segment.head
             self._content = self._segment.content
 
@@ -192,8 +195,7 @@ class Journal:
         if sync.error is not None:
             self.fail("syncing", sync.error)
         self._check()
-        self.durable = max(self.durable, sync.position)
-        self._syncs += 1
+        self._synced(sync.position)
 
     def sync(self) -> None:
         """Write, and wait until all of it is durable, whatever the mode."""
@@ -201,8 +203,7 @@ class Journal:
         if self.durable < self.written:
             with self._final("syncing"):
                 self._segment.file.sync()
-            self.durable = self.written
-            self._syncs += 1
+            self._synced(self.written)
 
     def commit(self, now: int) -> int:
         """What the mode asks for after a group of records, waiting for it: `safe`."""
@@ -233,6 +234,7 @@ class Journal:
         with self._final("sealing a segment"):
             self._sealed.append(self._segment.seal(self.durable))
             following.publish()
+            self._marker.begin(head.first)
         self._segment = following
         self._heads[following.name] = following.head
         self._content = following.content
@@ -283,6 +285,7 @@ class Journal:
             self.sync()  # the next start seals it
         finally:
             self._segment.close()
+            self._marker.close()
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -303,6 +306,12 @@ class Journal:
         assert self._segment.room >= self._buffered + framing.SEAL_BYTES
         behind = [*(extent.first for extent in self._sealed[1:]), self._segment.head.first]
         assert [extent.last + 1 for extent in self._sealed] == (behind if self._sealed else [])
+
+    def _synced(self, position: int) -> None:
+        self.durable = max(self.durable, position)
+        self._syncs += 1
+        with self._final("marking"):
+            self._marker.note(self.durable)
 
     # ---- failing ----
 
@@ -328,7 +337,8 @@ class Journal:
     def fail(self, doing: str, error: OSError) -> NoReturn:
         """Write nothing any more, because of this. Raises StorageFailed, as everything does from here on."""
         if self._failure is None:
-            self._failure = f"{doing} failed: {error.strerror or error}; nothing is written any more"
+            name = f"{error.filename}: " if isinstance(error.filename, str) else ""
+            self._failure = f"{doing} failed: {name}{error.strerror or error}; nothing is written any more"
         raise StorageFailed(self._failure)
 
     def _check(self) -> None:

@@ -14,13 +14,11 @@ from typing import Final, final
 
 from . import framing
 from .errors import Damaged
-from .files import File, Files
+from .files import UNFINISHED, File, Files
 from .framing import SEAL_BYTES, SEGMENT_HEAD_BYTES, Seal, SegmentHead
+from .mark import MARK, Mark, read_mark
 from .retention import Extent
 from .scanning import CHUNK_BYTES, End, Entry, head_of, scan, seal_of
-
-UNFINISHED: Final = ".new"
-"""The suffix of a file that is being made: of no meaning, and removed when a journal is opened."""
 
 ATTEMPTS: Final = 3
 
@@ -64,10 +62,14 @@ class Survey:
 def survey(files: Files) -> Survey | None:
     """What there is; None for a folder without a segment. Reads all of the last segment, and both ends of the others.
 
-    Raises Damaged where segments do not follow each other, and what the last one's records have to complain of.
+    Raises Damaged where segments do not follow each other, where they end before the mark, and what the last one's
+    records have to complain of.
     """
+    mark = read_mark(files)
     names = segment_names(files)
     if not names:
+        if mark is not None and mark.segment:
+            raise Damaged(f"{segment_name(mark.segment)}: this segment is missing, and all others, as {MARK} says")
         return None
     heads = [head_of(files, name) for name in names]
     sealed: list[tuple[Extent, SegmentHead]] = []
@@ -83,7 +85,33 @@ def survey(files: Files) -> Survey | None:
             last = head.first + seal.count - 1
             sealed.append((Extent(name, head.first, last, files.size(name), seal.last_time), head))
     end = end_of(files, names[-1], heads[-1])
+    check_mark(mark, heads[-1], end)
     return Survey(tuple(sealed), names[-1], heads[-1], end)
+
+
+def check_mark(mark: Mark | None, head: SegmentHead, end: End) -> None:
+    """Whether the journal is as long as the mark, which was read before it, says. `head`, `end`: of its last segment.
+
+    Raises Damaged, with the segment and the record that are missing. A journal of a version without marks has none.
+    """
+    name = segment_name(head.first)
+    if mark is None or mark.identity is None:
+        if head.marked:
+            found = "none" if mark is None else "no sound one"
+            raise Damaged(f"{MARK}: expected the mark of this journal, found {found}")
+        return
+    if mark.identity != head.identity:
+        raise Damaged(f"{MARK}: expected the mark of this journal, found one of another")
+    if mark.segment > head.first:
+        raise Damaged(
+            f"{segment_name(mark.segment)}: this segment is missing: the journal ends at position {end.position}, and "
+            f"record {mark.position} was durable, as {MARK} says"
+        )
+    if mark.position > end.position:
+        raise Damaged(
+            f"{name}: offset {end.offset}: the journal ends at position {end.position}, and record {mark.position} was "
+            f"durable, as {MARK} says"
+        )
 
 
 def end_of(files: Files, name: str, head: SegmentHead) -> End:
@@ -190,7 +218,7 @@ def rewrite(files: Files, found: Survey) -> Extent:
     """Put a durable copy of the last segment's records, with a seal, in its place.
 
     What is read may be a page that a failed fsync left in memory and that will never reach the disk by itself; and what
-    is torn must not be found again behind later records.
+    is torn must not be found again behind later records. Its name is durable with the folder's next sync.
     """
     end, name = found.end, found.last
     file = files.create(name + UNFINISHED)
@@ -205,5 +233,4 @@ def rewrite(files: Files, found: Survey) -> Extent:
     )
     file.finish(offset + SEAL_BYTES)
     files.rename(name + UNFINISHED, name)
-    files.sync_folder()
     return Extent(name, found.head.first, end.position, offset + SEAL_BYTES, last_time)

@@ -17,6 +17,7 @@ import pytest
 import zmq
 from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 from doubles.cut_line import CutLine
+from zmq.utils.monitor import recv_monitor_message
 
 from broker.wire import FRAME_BYTES_MAX, VERSION, Failure, Hello, Ping, Pong, Statistics, Welcome, decode, encode
 from broker.wire.keys import Keys, written_keys
@@ -150,6 +151,21 @@ def test_a_forged_routing_id_gets_nothing_of_anybodys_session(site: Site) -> Non
             assert isinstance(refused, Failure)
             ann.send(encode(Hello(1, VERSION, "ann")))
             assert isinstance(decode(ann.recv()), Welcome)
+
+
+def test_an_id_that_libzmq_may_still_assign_ends_its_connection(site: Site) -> None:
+    """Whoever has it when its number comes ends the process, and it might stay for as long as it has a session."""
+    events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
+    with site.broker() as broker, dealer(broker.address, site.ben, b"\0next") as guesser:
+        with guesser.get_monitor_socket(events) as monitor:
+            guesser.send(encode(Hello(1, VERSION, "guesser")))
+            found = 0
+            while found != zmq.EVENT_DISCONNECTED:
+                assert monitor.poll(60_000)
+                found = recv_monitor_message(monitor)["event"]
+            guesser.disable_monitor()
+        with Client(broker.address, keys=site.ops) as ops:
+            assert ops.statistics()["broker"]["sessions"] == 1
 
 
 def test_a_session_that_was_recorded_cannot_be_played_again(site: Site) -> None:

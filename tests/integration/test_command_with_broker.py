@@ -199,6 +199,31 @@ def test_stats_have_a_group_for_the_forecasts_of_each_subscription(
     assert any("reliability" in line for line in table)
 
 
+def test_what_others_wrote_gives_no_orders_to_a_terminal(
+    address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Window titles, colours, cursors: by 7-bit and 8-bit sequences, in a query and in the reason of a dead letter."""
+    orders = "\x1b]0;owned\x07 \x1b[2J \x9b31m \x7f"
+    with Client(address) as client:
+        client.add_stream("Stock", {"name": "string", "price": "float"})
+        query = f"SELECT * FROM FILTER{{name = '{orders}'}}(Stock)"
+        client.subscribe("theirs", query=query)
+        with client.subscribe("kept", query="SELECT * FROM Stock", durable="mine") as subscription:
+            client.publish("Stock", {"name": orders, "price": 1.0}, time=1)
+            notification = subscription.next(60)
+            assert notification is not None
+            notification.refuse(orders)
+        plain = [*printed(capsys, "subscriptions", "--broker", address)]
+        plain += printed(capsys, "dead-letters", "mine", "--broker", address)
+        assert all(character.isprintable() for line in plain for character in line)
+        assert json.loads(plain[-1])["reason"] == orders
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        table = "\n".join(printed(capsys, "subscriptions", "--broker", address))
+        assert r"\x1b]0;owned\x07" in "".join(table.split())
+        for order in ("\x1b]", "\x07", "\x1b[2J", "\x9b", "\x7f"):
+            assert order not in table
+
+
 def test_what_is_wrong_is_told_with_its_place(
     address: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

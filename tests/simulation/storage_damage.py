@@ -1,7 +1,7 @@
 """Law: journals and checkpoints that are cut anywhere, or have any bit turned, and a checker of what a start does then.
 
 What it makes of them is an exact prefix of the records, or a refusal that names the file. A prefix that is shorter than
-what was there has either lost its end with the file, or is told as torn.
+what was there has either lost its end with the file, or is told as torn; with the newest mark there is no shorter one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from doubles.ledger import Ledger
-from doubles.simulated_files import SimulatedFiles
+from doubles.simulated_files import SimulatedFiles, forgetful
 
 from broker.storage import Damaged, Durability, Store
 from broker.storage.examination import examine
@@ -34,6 +34,10 @@ class Sample:
     @property
     def last_segment(self) -> str:
         return max(name for name in self.contents if name.endswith(".journal"))
+
+    def forgetful(self) -> Sample:
+        """The same after a loss of power that took what is never synced of the mark."""
+        return Sample(forgetful(self.contents), self.chains)
 
 
 def sample(seed: int, records: int = 25, checkpoints: tuple[int, ...] = ()) -> Sample:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 from simulation.storage_damage import SETTINGS, Sample, cut, flip, flips, outcome, sample
 
+from broker.storage.mark import MARK, SLOT_BYTES
+
 FLIPS = 20 * settings().max_examples
 
 
@@ -29,24 +31,40 @@ def test_the_samples_have_what_is_to_be_damaged(journal: Sample, saved: Sample) 
     assert sum(name.endswith(".checkpoint") for name in saved.contents) == 2
 
 
-def test_a_last_segment_that_is_cut_gives_a_prefix(journal: Sample) -> None:
-    found = Counter(
-        cut(journal, journal.last_segment, size) for size in range(len(journal.contents[journal.last_segment]))
-    )
-    assert found["shorter"] > 0
+def test_a_last_segment_that_is_cut_or_missing_is_refused(journal: Sample) -> None:
+    name = journal.last_segment
+    found = Counter(cut(journal, name, size) for size in range(-1, len(journal.contents[name])))
+    assert found["shorter"] == 0
     assert found["whole"] > 0, "the room behind the records may go"
-    assert cut(journal, journal.last_segment, 30) == "refused", "a segment has its head before it has its name"
+    assert cut(journal, name, -1) == "refused"
+
+
+def test_where_the_power_took_the_newest_mark_a_last_segment_that_is_cut_gives_a_prefix(journal: Sample) -> None:
+    name, least = journal.last_segment, journal.forgetful()
+    found = Counter(cut(least, name, size) for size in range(len(journal.contents[name])))
+    assert found["shorter"] > 0
+    assert found["whole"] > 0
+    assert cut(least, name, 30) == "refused", "a segment has its head before it has its name"
+    assert cut(least, name, -1) == "refused"
+
+
+def test_a_mark_that_is_cut_or_missing_is_refused_or_not_needed(journal: Sample, saved: Sample) -> None:
+    for whole in (journal, saved):
+        found = [cut(whole, MARK, size) for size in range(-1, len(whole.contents[MARK]))]
+        assert found == sorted(found), "refused, then whole"
+        assert found[SLOT_BYTES + 1] == "whole", "one slot is enough"
 
 
 def test_any_other_segment_that_is_cut_or_missing_is_refused(journal: Sample) -> None:
     for name in sorted(journal.contents):
-        if name != journal.last_segment:
+        if name.endswith(".journal") and name != journal.last_segment:
             assert {cut(journal, name, size) for size in range(-1, len(journal.contents[name]))} == {"refused"}
 
 
 def test_a_journal_that_ends_before_a_checkpoint_is_refused(saved: Sample) -> None:
     name = saved.last_segment
-    found = [cut(saved, name, size) for size in range(len(saved.contents[name]))]
+    least = saved.forgetful()
+    found = [cut(least, name, size) for size in range(len(saved.contents[name]))]
     assert found == sorted(found, key=("refused", "shorter", "whole").index)
     assert found.count("shorter") <= len(saved.contents[name]) // 3, "only what came after the checkpoint may go"
 
@@ -61,6 +79,9 @@ def test_turned_bits_are_never_passed_over(journal: Sample, saved: Sample) -> No
     random = Random(3)
     for whole in (journal, saved):
         found = flips(random, whole, FLIPS // 2)
+        assert found["refused"] > FLIPS // 40, found
+        assert found["shorter"] == 0, found
+        found = flips(random, whole.forgetful(), FLIPS // 2)
         assert found["refused"] > FLIPS // 40, found
         assert found["shorter"] > 0, found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .authentication import DOMAIN, Authenticator, answered
 from .exposure import check_exposure
-from .routing_ids import assigned, scatter
+from .routing_ids import Assigned, scatter
 from .trial import check_strangers_fail
 
-__all__ = ["DOMAIN", "Authenticator", "answered", "assigned", "check_exposure", "check_strangers_fail", "scatter"]
+__all__ = ["DOMAIN", "Assigned", "Authenticator", "answered", "check_exposure", "check_strangers_fail", "scatter"]

@@ -1,4 +1,5 @@
-"""Law: which keys may connect: a question of libzmq for each handshake, answered from the allow-list, else no.
+"""Law: who may connect: a question of libzmq for each handshake, answered from the allow-list of keys, else no. Without
+keys everybody may, but nobody too often.
 
 libzmq asks on an inproc socket of the context, with the key that the handshake has proved. Who does not answer there
 denies: the server's socket enforces its domain, so that without this socket nobody gets in. (Without an enforced domain
@@ -8,17 +9,21 @@ of the connection carries it; that, and not the routing id, is who somebody is.
 
 from __future__ import annotations
 
-from collections.abc import Container
+import time
+from collections.abc import Callable, Container
 from typing import Final, final
 
 import zmq
 from zmq.utils import z85
+
+from .rates import PER_SECOND, Rates
 
 DOMAIN: Final = b"foretell"
 
 _ENDPOINT: Final = "inproc://zeromq.zap.01"
 _VERSION: Final = b"1.0"
 _REQUEST_FRAMES: Final = 7
+_ADDRESS: Final = 3
 _KEY_BYTES: Final = 32
 
 
@@ -26,11 +31,18 @@ _KEY_BYTES: Final = 32
 class Authenticator:
     """The socket that libzmq asks. Must exist before the server's socket is bound; used by the thread of the loop."""
 
-    __slots__ = ("allowed", "denied", "socket")
+    __slots__ = ("_rates", "admitted", "allowed", "denied", "postponed", "socket")
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], allowed: Container[str]) -> None:
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        allowed: Container[str] | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`allowed`: public keys; None: without keys. `admitted`, `denied`, `postponed`: how many were."""
         self.allowed = allowed
-        self.denied = 0
+        self.admitted = self.denied = self.postponed = 0
+        self._rates = Rates(clock)
         self.socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
         self.socket.linger = 0
         self.socket.bind(_ENDPOINT)
@@ -48,6 +60,12 @@ class Authenticator:
             if reason:
                 self.denied += 1
                 refused.append(reason)
+            elif self._rates.admit(_shown(frames[at + _ADDRESS])):
+                self.admitted += 1
+            else:
+                reply = _reply(reply[1], b"300", "too many connections")  # and it may try again
+                self.postponed += 1
+                refused.append(f"{_shown(frames[at + _ADDRESS])}: more connections than {PER_SECOND} a second")
             self.socket.send_multipart([*frames[:at], *reply], zmq.NOBLOCK)
 
     def close(self) -> None:
@@ -55,14 +73,18 @@ class Authenticator:
         self.socket.close(0)
 
 
-def answered(request: list[bytes], allowed: Container[str]) -> tuple[list[bytes], str]:
-    """The reply to one ZAP request, and why it is a refusal, if it is one."""
+def answered(request: list[bytes], allowed: Container[str] | None) -> tuple[list[bytes], str]:
+    """The reply to one ZAP request, and why it is a refusal, if it is one. `allowed`: as Authenticator has it."""
     number = request[1] if len(request) > 1 else b""
     if len(request) < _REQUEST_FRAMES - 1 or request[0] != _VERSION:
         return _reply(number, b"400", "expected a request of ZAP 1.0"), "a request that is not ZAP 1.0"
     domain, address, mechanism = request[2], _shown(request[3]), request[5]
     if domain != DOMAIN:
         return _reply(number, b"400", "expected another domain"), f"{address}: another domain"
+    if allowed is None:
+        if mechanism != b"NULL" or len(request) != _REQUEST_FRAMES - 1:
+            return _reply(number, b"400", "expected no keys"), f"{address}: another mechanism than NULL"
+        return _reply(number, b"200", "OK"), ""
     if mechanism != b"CURVE" or len(request) != _REQUEST_FRAMES or len(request[6]) != _KEY_BYTES:
         return _reply(number, b"400", "expected CURVE"), f"{address}: no CURVE key"
     key = z85.encode(request[6]).decode()

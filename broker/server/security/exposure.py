@@ -1,9 +1,14 @@
-"""Law: who can reach an address, and what has to be configured before others than this machine may."""
+"""Law: who can reach an address, and what has to be configured before others than this machine may; who can change
+what is configured.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 
 from ...events import DefinitionError, shown
@@ -28,6 +33,21 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_writers(path: Path) -> None:
+    """Refuse a file that every user of this machine can change: they would be the operator. Raises DefinitionError.
+
+    Whatever else is wrong with it, reading it says.
+    """
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return
+    if os.name == "posix" and mode & stat.S_IWOTH and path.is_file():
+        raise DefinitionError(
+            f"{path}: expected a file that not everybody can write (chmod o-w), found the mode {mode:03o}"
+        )
 
 
 def check_exposure(address: object, encrypted: bool, insecure: bool) -> None:

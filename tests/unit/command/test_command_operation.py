@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -103,6 +104,9 @@ def test_top_shows_rates_and_levels_and_leaves_out_what_it_is_not_told() -> None
     now = {"broker": {"events": 350, "sessions": 2}, "loop": {"request_microseconds_p50": 250}}
     look = look_at(before, now, 0.5)
     assert look == {"events/s": 500.0, "sessions": 2, "batch p50 us": 250}
+    theirs: dict[str, dict[str, Any]] = {"broker": {"events": "\x1b[2J", "sessions": [1]}, "loop": {}}
+    theirs["loop"]["uptime_seconds"] = 3
+    assert look_at(before, theirs, 0.5) == {"up s": 3}, "a number, or nothing"
     console = Console(width=60)
     with console.capture() as captured:
         console.print(screen("tcp://127.0.0.1:5570", look))

@@ -19,6 +19,7 @@ import pytest
 from broker import __version__
 from broker.command.complaint import LONGEST_COMPLAINT, one_line
 from broker.command.shell import perform, shell
+from broker.events import QueryError
 
 ROOT: Final = Path(__file__).parents[3]
 
@@ -144,6 +145,7 @@ def test_run_writes_the_tuples_of_one_event_in_flat_memory(folder: Path) -> None
     program = """
 import io, resource, sys
 from broker.command.shell import perform
+from broker.events import QueryError
 class Counting(io.StringIO):
     lines = bytes = 0
     def write(self, text):
@@ -314,8 +316,23 @@ def test_the_excerpt_of_a_query_follows_on_a_terminal_only(
     assert underline.index("^") == source.index("prize")
 
 
+def test_an_excerpt_that_a_broker_sends_gives_no_orders_to_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise QueryError("no\x1b[2J", 1, 1, "FILTER\x1b]0;owned\x07\n^^^")
+
+    monkeypatch.setattr("broker.command.listing.connect", refused)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert perform(["streams"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        r"foretell: no\x1b[2J", r"FILTER\x1b]0;owned\x07", "^^^"
+    ]  # fmt: skip
+
+
 def test_a_complaint_is_one_line_whatever_it_says() -> None:
-    assert one_line("a\nb\x1b[31m\tc") == "a b [31m c"
+    assert one_line("a\nb\x1b[31m\tc") == r"a b\x1b[31m c"
+    assert one_line("\x9b2J \u202egnp.exe") == r"\x9b2J \u202egnp.exe", "C1 controls, and text that runs backwards"
     assert len(one_line("x" * 10 * LONGEST_COMPLAINT)) == LONGEST_COMPLAINT
 
 

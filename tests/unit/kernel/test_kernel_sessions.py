@@ -8,7 +8,7 @@ from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import BEN as PUBLISHER
 from doubles.kernel_rig import SECOND, Rig, publish, subscribe
 
-from broker.kernel import Access, Change, Drain, Gone, Limits, Send, Stop, Tick
+from broker.kernel import Access, Change, Drain, Gone, Limits, Piece, Received, Send, Stop, Tick
 from broker.wire import (
     VERSION,
     Closing,
@@ -58,6 +58,36 @@ def test_only_who_asks_for_it_can_be_resumed(rig: Rig) -> None:
         rig.kernel.step(Gone(key), rig.now)
     broker = rig.kernel.statistics()["broker"]
     assert (broker["sessions"], broker["sessions_away"]) == (2, 1)
+
+
+def test_who_has_vanished_makes_room_for_who_comes_the_oldest_first() -> None:
+    rig = Rig(Limits(sessions=4))
+    tokens = []
+    for key in (b"1", b"2"):
+        tokens.append(opened(rig, key))
+        rig.say(key, subscribe(key.decode().replace("1", "one").replace("2", "two")))
+        rig.kernel.step(Gone(key), rig.now)
+        rig.now += SECOND
+    assert opened(rig, b"3") is not None
+    broker = rig.kernel.statistics()["broker"]
+    assert (broker["sessions"], broker["sessions_away"], broker["sessions_displaced"]) == (3, 1, 1)
+    assert list(rig.engine.subscriptions) == ["two"], "what it had subscribed to goes with it"
+    assert opened(rig, NEW, tokens[0]) != tokens[0], "a new session, in the place of the second"
+    assert rig.refusal(Hello(1, VERSION, "", b""), b"5")[0] == "limit", "who is there stays"
+    rig.kernel.step(Gone(b"3"), rig.now)
+    assert opened(rig, b"5") is not None
+
+
+def test_nobody_is_displaced_in_the_middle_of_a_batch() -> None:
+    rig = Rig(Limits(sessions=3))
+    opened(rig, OLD)
+    rig.kernel.step(Gone(OLD), rig.now)
+    rig.kernel.step(Received(PUBLISHER, publish([1, 2, 3], [0] * 3), events=1), rig.now)
+    assert rig.kernel.work is not None
+    (answer,) = rig.kernel.step(Received(NEW, Hello(1, VERSION, "", None)), rig.now)
+    assert isinstance(answer.message, Failure)
+    rig.kernel.step(Piece(None), rig.now)
+    assert opened(rig, NEW) is not None
 
 
 def test_what_is_found_in_the_meantime_waits(rig: Rig) -> None:

@@ -11,8 +11,9 @@ from zmq.utils import z85
 from broker.events import DefinitionError
 from broker.server import router as router_module
 from broker.server.router import Router
-from broker.server.security import DOMAIN, answered, assigned
+from broker.server.security import DOMAIN, answered
 from broker.server.security import trial as trial_module
+from broker.server.security.routing_ids import reserved
 from broker.wire.keys import Keys
 
 KEY = bytes(range(32))
@@ -112,6 +113,6 @@ def test_without_anybody_to_ask_nobody_gets_in() -> None:
     router.close(0)
 
 
-def test_ids_that_were_assigned_can_be_told_from_chosen_ones() -> None:
-    assert assigned(b"\0\x01\x02\x03\x04")
-    assert not any(assigned(session) for session in (b"", b"ann", b"\0", b"\0" * 6, b"\x01\x01\x02\x03\x04"))
+def test_ids_that_have_the_form_of_assigned_ones_can_be_told_from_others() -> None:
+    assert reserved(b"\0\x01\x02\x03\x04")
+    assert not any(reserved(session) for session in (b"", b"ann", b"\0", b"\0" * 6, b"\x01\x01\x02\x03\x04"))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from broker.command.serve import configured
 from broker.events import DefinitionError
+from broker.forecast.model_file import Model, save_model
 from broker.kernel import Limits, Quota, User
 from broker.server import DEFAULT_ADDRESS, ServerConfiguration, read_configuration
+from broker.server.serving import engine_of
 
 
 def test_everything_has_a_default() -> None:
@@ -160,3 +164,17 @@ def test_a_wrong_security_or_operation_is_one_line(text: str, reason: str) -> No
         read_configuration(text, "f.toml")
     assert str(caught.value).startswith(f"f.toml: {reason}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["foretell.toml", "jumps.toml", "counted.json"])
+def test_a_file_that_everybody_can_write_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "foretell.toml").write_text('subscriptions = "jumps.toml"\nmodel = "counted.json"\n')
+    (tmp_path / "jumps.toml").write_text('[streams.S]\nattributes = { x = "int" }\n')
+    save_model(Model(), tmp_path / "counted.json")
+    for path in tmp_path.iterdir():
+        path.chmod(0o644)
+    engine_of(configured(tmp_path / "foretell.toml", None, None, False))
+    (tmp_path / name).chmod(0o646)
+    reason = f"{tmp_path / name}: expected a file that not everybody can write (chmod o-w), found the mode 646"
+    with pytest.raises(DefinitionError, match=re.escape(reason)):
+        engine_of(configured(tmp_path / "foretell.toml", None, None, False))

@@ -112,6 +112,26 @@ def test_it_is_discarded_beside_somebody_who_waits() -> None:
     assert told == ["the copy of the process was ended by signal 9 (Killed)"]
 
 
+def test_one_that_takes_too_long_is_ended_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forking, "COPY_SECONDS_MAX", 0.2)
+    with pytest.raises(CopyFailed, match=r"the copy of the process took longer than 0\.2 s \(COPY_SECONDS_MAX\)"):
+        Forked(asleep).result()
+
+
+def test_one_that_takes_too_long_ends_though_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forking, "COPY_SECONDS_MAX", 0.2)
+    copy = Forked(asleep)
+    os.waitid(os.P_PID, copy.process, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(CopyFailed, match="took longer"):
+        copy.result()
+
+
+def test_one_that_the_system_would_not_end_with_its_parent_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forking, "_prctl", lambda: lambda *_: -1)
+    with pytest.raises(CopyFailed, match="the system does not end it with its parent"):
+        Forked(lambda: [b"made"]).result()
+
+
 def test_it_holds_no_file_but_its_own(tmp_path: Path) -> None:
     with (tmp_path / "there").open("w"):
         names = read(Forked(lambda: [" ".join(os.listdir("/proc/self/fd")).encode()])).split()

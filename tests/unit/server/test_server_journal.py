@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 
 from broker.engine import Engine
-from broker.events import DefinitionError
+from broker.events import DefinitionError, ForetellError
 from broker.forecast.model_file import write_model
 from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
@@ -119,6 +120,20 @@ def test_a_second_broker_on_the_folder_is_refused(tmp_path: Path) -> None:
     text = configuration(tmp_path / "data")
     with broker_process(text):
         assert "works on this folder" in refused(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lock", "journal.mark", f"{1:020}.journal", f"{0:020}.checkpoint", f"{9:020}.journal.new", "journal.mark.new"],
+)
+def test_a_folder_in_the_place_of_a_file_is_refused_with_its_name(name: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    journal = Journalling(data)
+    opened(journal, Engine(), None, 0)[0].close()
+    (data / name).unlink(missing_ok=True)
+    (data / name).mkdir()
+    with pytest.raises(ForetellError, match=f"(?s){re.escape(str(data / name))}.*Is a directory"):
+        opened(journal, Engine(), None, 0)
 
 
 # ---- the configuration ----

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from doubles.small_engine import SmallEngine
@@ -20,6 +21,7 @@ from broker.events import DefinitionError
 from broker.kernel import Access, Limits, open_access
 from broker.server import Broker
 from broker.server.console import console
+from broker.server.console_connections import CONNECTIONS_MAX
 from broker.server.durations import BOUNDS_MICROSECONDS, Durations
 from broker.server.metrics import exposition
 from broker.server.wake import Request, Wake
@@ -129,6 +131,41 @@ def test_metrics_and_health_of_a_broker_that_runs(host: str) -> None:
         assert [each and each.end for each in (subscription.next(60) for _ in range(3))] == [1, 2, 3]
         with pytest.raises(ConnectionLost, match="the broker is stopping"):
             subscription.next(60)
+
+
+def test_half_requests_do_not_keep_others_from_asking() -> None:
+    """As many as there may be, and again; heads without an end, bodies that never come, nothing at all."""
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
+    halves = (b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET /read", b"")
+    with running(broker), console(broker, "http://127.0.0.1:0") as address, ExitStack() as stack:
+        place = "127.0.0.1", int(address.rpartition(":")[2])
+        held = []
+        for number in range(2 * CONNECTIONS_MAX + 3):
+            one = stack.enter_context(socket.create_connection(place))
+            one.sendall(halves[number % len(halves)])
+            held.append(one)
+            if number % CONNECTIONS_MAX == CONNECTIONS_MAX - 1:
+                assert asked(f"{address}/readyz") == (200, "ready\n")
+        assert asked(f"{address}/livez")[0] == 200
+        held[0].settimeout(60)
+        assert ended(held[0]), "the oldest gave way"
+
+
+def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.server.console_connections.CONNECTION_SECONDS_MAX", 0.05)
+    broker = Broker(SmallEngine(), "tcp://127.0.0.1:0")
+    with running(broker), console(broker, "http://127.0.0.1:0") as address:
+        place = "127.0.0.1", int(address.rpartition(":")[2])
+        with socket.create_connection(place, timeout=60) as half:
+            half.sendall(b"GET /readyz HTTP/1.1\r\n")
+            assert ended(half)
+
+
+def ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def test_a_console_that_cannot_be_had_is_one_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -90,6 +91,30 @@ def test_two_brokers_do_not_share_a_folder(folder: Path) -> None:
     with pytest.raises(Occupied, match=f"process {os.getpid()} works on this folder"):
         started(folder)
     store.close()
+    started(folder)[0].close()
+
+
+def test_a_lock_that_was_removed_or_replaced_is_still_held(folder: Path) -> None:
+    store, _ = started(folder)
+    (folder / "lock").unlink()
+    with pytest.raises(Occupied, match="another process works on this folder"):
+        started(folder)
+    (folder / "lock").unlink(missing_ok=True)
+    (folder / "lock").write_text("1\n")
+    with pytest.raises(Occupied, match="works on this folder"):
+        started(folder)
+    store.close()
+    started(folder)[0].close()
+
+
+def test_a_broker_of_an_earlier_version_keeps_others_out(folder: Path) -> None:
+    """It has locked the file alone."""
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.write("4711\n")
+        file.flush()
+        with pytest.raises(Occupied, match="process 4711 works on this folder"):
+            started(folder)
     started(folder)[0].close()
 
 

@@ -6,10 +6,11 @@ import errno
 from random import Random
 
 import pytest
-from doubles.simulated_files import SimulatedFiles
+from doubles.simulated_files import SimulatedFiles, forgetful
 
 from broker.events import DefinitionError, LimitExceeded
 from broker.storage import Damaged, Durability, Journal, StorageError, StorageFailed, StorageFull, framing
+from broker.storage.mark import MARK
 from broker.storage.settings import Fsync
 
 IDENTITY = b"i" * 16
@@ -101,11 +102,12 @@ def test_an_interval_says_when_it_is_due() -> None:
 def test_records_before_a_commit_are_one_write_and_one_sync() -> None:
     files = disk()
     journal = opened(files, Durability(record_bytes=50))
-    calls = files.calls
+    calls, syncs = files.calls, files.syncs
     for _ in range(50):
         journal.append(1, b"payload", 0)
     journal.commit(0)
-    assert files.calls == calls + 2
+    assert files.calls == calls + 3, "the records, their sync, and the mark"
+    assert files.syncs == syncs + 1
 
 
 def test_a_sync_in_another_thread_covers_what_was_written_before_it() -> None:
@@ -202,8 +204,11 @@ def test_a_bad_record_before_durable_ones_is_refused_with_its_place() -> None:
     name = "00000000000000000001.journal"
     offset = files.read(name).index(b"002")
     files.flip(name, 8 * offset)
-    # All four were made durable by one sync: nothing behind the second knows that it was, so it is the torn end.
-    assert opened(SimulatedFiles.holding(files.contents())).position == 1
+    # All four were made durable by one sync: nothing behind the second knows that it was. The mark does.
+    with pytest.raises(Damaged, match=rf"^{name}: offset 99: the journal ends at position 1, and record 4 was durable"):
+        opened(SimulatedFiles.holding(files.contents()))
+    # Without what the system had still to write of it, this is the torn end.
+    assert opened(SimulatedFiles.holding(forgetful(files.contents()))).position == 1
     files.flip(name, 8 * offset)
     journal = opened(files)
     journal.close()
@@ -216,10 +221,10 @@ def test_segments_of_another_journal_and_gaps_are_refused() -> None:
     files, other = disk(), disk()
     filled(files, 30).close()
     filled(other, 30, identity=b"o" * 16).close()
-    names = files.names()
     contents = files.contents()
+    names = sorted(name for name in contents if name != MARK)
     with pytest.raises(Damaged, match=r"expected a segment from record \d+ on, which is missing"):
-        opened(SimulatedFiles.holding({name: contents[name] for name in names if name != names[1]}))
+        opened(SimulatedFiles.holding({name: contents[name] for name in contents if name != names[1]}))
     foreign = contents | {names[1]: other.contents()[names[1]]}
     with pytest.raises(Damaged, match="of the same journal"):
         opened(SimulatedFiles.holding(foreign))
@@ -239,7 +244,8 @@ def test_an_event_that_looks_like_a_record_is_none() -> None:
     content = bytearray(files.read("00000000000000000001.journal"))
     content[len(own.rstrip(b"\0")) + 20] ^= 1
     files.kill()
-    assert opened(SimulatedFiles.holding({"00000000000000000001.journal": bytes(content)})).position == 2
+    torn = files.contents() | {"00000000000000000001.journal": bytes(content)}
+    assert opened(SimulatedFiles.holding(torn)).position == 2
 
 
 def test_an_error_while_writing_is_final(monkeypatch: pytest.MonkeyPatch) -> None:
