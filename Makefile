@@ -16,16 +16,17 @@ BIN := $(VENV)/bin
 NATIVE := $(VENV)/native
 WHEELS := $(VENV)/wheels
 SOURCES := setup.py pyproject.toml README.md LICENSE $(shell find broker client spark_bridge -name '*.py' -o -name '*.lark')
-PYTEST := $(BIN)/pytest -q -n $(JOBS) --dist loadgroup
+# One more than processors: many tests wait for a process or a clock.
+PYTEST := $(BIN)/pytest -q -n $(shell expr $(JOBS) + 1) --dist loadgroup
 # While mypy looks at the sources, which takes one processor, the same ones are compiled.
 GATES = $(MAKE) --no-print-directory -j$(JOBS) --output-sync lint types native
 # Not from the folder in which a process starts: that may be the repository.
 NATIVELY := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE)
-# `make test` runs each test once: what passes through whole processes on what users install, the rest on the sources;
-# the laws and the conformance cases on both. `make verify` runs also on the compiled engine what its modules do.
-BOTH := tests/laws tests/conformance
-ON_NATIVE := $(BOTH) tests/simulation tests/torture tests/integration
-ON_SOURCES := $(BOTH) tests/unit tests/architecture tests/packaging tests/spark
+# `make test` runs each test once: the laws, and what passes through whole processes, on what users install, the rest on
+# the sources; the benchmarks' own tests are left to `make verify`, which runs everything on the sources, and on the
+# compiled engine what its modules do.
+ON_NATIVE := $(addprefix tests/,laws conformance simulation torture integration)
+ON_SOURCES := $(addprefix tests/,unit conformance architecture packaging spark) --ignore tests/unit/benchmarks
 VERIFIED := $(ON_NATIVE) $(addprefix tests/unit/,algebra automaton engine events kernel server wire)
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
