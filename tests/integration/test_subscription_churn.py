@@ -1,4 +1,5 @@
-"""Comings and goings under load, 20,000 in `make test` and 100,000 in `make verify`: memory returns, invariants hold, residents notice nothing.
+"""Comings and goings under load, 20,000 in `make test` and 100,000 in `make verify`: memory returns, invariants hold,
+residents notice nothing.
 
 In a process of its own, so that memory is the engine's alone.
 """
