@@ -105,8 +105,8 @@ $(VENV)/.dev: pyproject.toml setup.py broker/__init__.py | require-python
 
 $(NATIVE)/.built: $(SOURCES) | $(VENV)/.dev
 	@rm -rf $(NATIVE) $(WHEELS)
-	@FORETELL_PURE=0 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
-	@FORETELL_PURE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
+	@FORETELL_PURE=0 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
+	@FORETELL_PURE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(WHEELS) .
 	@$(BIN)/python -m zipfile -e $(WHEELS)/*-cp*.whl $(NATIVE)
 	@$(BIN)/python -m compileall -q $(NATIVE)
 	@$(NATIVELY) $(BIN)/foretell --version
