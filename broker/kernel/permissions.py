@@ -66,6 +66,8 @@ class User:
     quota: Quota = field(default_factory=Quota)
 
     def __post_init__(self) -> None:
+        if not self.name:
+            raise DefinitionError("users: expected a name of one character at least, found an empty one")
         for verb in VERBS:
             for pattern in self._patterns(verb):
                 _check_pattern(f"users.{self.name}.{verb}", pattern)
