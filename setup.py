@@ -32,6 +32,7 @@ HOT: Final = (
     "broker/algebra/computation.py",
     "broker/algebra/functions.py",
     "broker/algebra/predicate.py",
+    "broker/engine/account.py",
     "broker/engine/cells.py",
     "broker/engine/index/arcs.py",
     "broker/engine/index/axis.py",

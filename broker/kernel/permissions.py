@@ -71,6 +71,8 @@ class User:
     def __post_init__(self) -> None:
         if "/" in self.name:  # which stands between a user's name and that of something it has
             raise DefinitionError(f"users: expected a name without '/', found {shown(self.name)}")
+        if not self.name:
+            raise DefinitionError("users: expected a name of one character at least, found an empty one")
         for verb in VERBS:
             for pattern in self._patterns(verb):
                 _check_pattern(f"users.{self.name}.{verb}", pattern)

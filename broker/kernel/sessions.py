@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, final
 
+from ..events import LimitExceeded
 from .accounts import Account
 from .delivery import Delivery
 from .durable_delivery import AnyDelivery
@@ -77,10 +78,11 @@ class Sessions:
         """How many there are without a connection."""
         return len(self._away)
 
-    @property
-    def oldest_away(self) -> bytes | None:
-        """Who has been without a connection for longest. O(1)."""
-        return next(iter(self._away), None)
+    def displaced(self, most: int, may_go: bool) -> bytes:
+        """Who gives way where there are as many as may be: the one away for longest. Raises LimitExceeded. O(1)."""
+        if not (self._away and may_go):
+            raise LimitExceeded(f"sessions: this broker takes {most:,} clients at a time")
+        return next(iter(self._away))
 
     def open(self, key: bytes, session: Session, resumable: bool) -> None:
         """A session begins, with a token if it may be resumed."""

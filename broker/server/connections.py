@@ -32,6 +32,7 @@ SILENT_SECONDS_MAX: Final = 10
 """As the loop counts seconds: however long it was busy, that was one."""
 
 SILENT_CONNECTIONS_MAX: Final = 1_000
+"""Or as many as there may be sessions, all of which may come at once."""
 
 _ENDPOINT: Final = "inproc://foretell.connections"
 _ACCEPTED, _DISCONNECTED = int(zmq.EVENT_ACCEPTED), int(zmq.EVENT_DISCONNECTED)
@@ -63,10 +64,16 @@ class _Connection:
 class Connections:
     """Belongs to the thread of its router. O(1) for each event and message, O(connections) each second."""
 
-    __slots__ = ("_connections", "_events", "_sessions", "ended")
+    __slots__ = ("_connections", "_events", "_sessions", "_silent_max", "ended")
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], socket: zmq.Socket[bytes]) -> None:
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        socket: zmq.Socket[bytes],
+        silent_max: int = SILENT_CONNECTIONS_MAX,
+    ) -> None:
         """To be made before the socket listens. `ended`: how many silent ones were ended."""
+        self._silent_max = silent_max
         self._connections: dict[int, _Connection] = {}
         self._sessions: dict[bytes, _Connection] = {}
         self.ended = 0
@@ -158,7 +165,7 @@ class Connections:
             silent.append(connection)
         over = [each for each in silent if each.silent > SILENT_SECONDS_MAX]
         rest = [each for each in silent if each.silent <= SILENT_SECONDS_MAX]
-        for connection in (*over, *_crowding(rest)):
+        for connection in (*over, *_crowding(rest, len(rest) - self._silent_max)):
             self.ended += 1
             _shut(connection)
 
@@ -167,18 +174,18 @@ class Connections:
         self._events.close(0)
 
 
-def _crowding(silent: list[_Connection]) -> Iterator[_Connection]:
-    """The oldest of whatever address has the most, as long as there are too many. O(n log n)."""
+def _crowding(silent: list[_Connection], count: int) -> Iterator[_Connection]:
+    """So many of them: the oldest of whatever address has the most. O(n log n)."""
     waiting: dict[str, list[_Connection]] = {}
     for connection in reversed(silent):  # which are in the order in which they came
         peer = connection.peer
         waiting.setdefault(str(peer[0]) if isinstance(peer, tuple) else "", []).append(connection)
     shares = [(-len(each), host) for host, each in waiting.items()]
     heapify(shares)
-    for _ in range(len(silent) - SILENT_CONNECTIONS_MAX):
-        count, host = shares[0]
+    for _ in range(count):
+        share, host = shares[0]
         yield waiting[host].pop()
-        heapreplace(shares, (count + 1, host))
+        heapreplace(shares, (share + 1, host))
 
 
 def _shut(connection: _Connection) -> None:

@@ -93,7 +93,8 @@ class Broker:
         permanent: Container[str] | None = None,
         io_threads: int = 1,
     ) -> None:
-        self._router = Router(address, keys, () if access is None else access.users, io_threads)
+        sessions = (limits or Limits()).sessions
+        self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
         self._wake = Wake()
         keeper = None if keeping is None else keeping(lambda: self._wake.ask(Request.STORED))
         taken, cursors = (None, None) if keeper is None else (keeper.history.taken, keeper.history.cursors)
@@ -189,7 +190,7 @@ class Broker:
             if time.monotonic() >= next_tick:
                 self._happen(Tick())
                 if not self._deaf:  # or somebody waits to be heard
-                    self._router.connections.tick(self._kernel.serves)
+                    self._router.connections.tick(self._serves)
                 for cursor, position, deliveries in self._kernel.given_up():
                     say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
                 log_failures(self._matcher.failures)
@@ -318,6 +319,9 @@ class Broker:
                 gone.append(session)
         for session in gone:
             self._lose(session)
+
+    def _serves(self, session: bytes) -> bool:
+        return bool(self._kernel.owner(session))
 
     def _lose(self, session: bytes) -> None:
         user = self._kernel.owner(session)

@@ -21,8 +21,9 @@ import zmq
 from ..events import DefinitionError
 from ..wire import ENVELOPE_BYTES, FRAME_BYTES_MAX
 from ..wire.keys import Keys
-from .connections import Connections
+from .connections import SILENT_CONNECTIONS_MAX, Connections
 from .security import DOMAIN, Assigned, Authenticator, check_strangers_fail, scatter
+from .security.rates import AT_ONCE
 
 HIGH_WATER_MESSAGES: Final = 1_000
 HANDSHAKE_MILLISECONDS_MAX: Final = 1_000
@@ -57,19 +58,23 @@ class Router:
         keys: Keys | None = None,
         allowed: Container[str] = (),
         io_threads: int = 1,
+        sessions: int = 0,
         outbox_bytes: int = OUTBOX_BYTES_MAX,
         outboxes_bytes: int = OUTBOXES_BYTES_MAX,
     ) -> None:
         """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first. Nobody gets in
         but while `authenticator` answers.
 
-        Connections are spread over so many `io_threads` of libzmq, each of which takes its share of the traffic.
+        Connections are spread over so many `io_threads` of libzmq, each of which takes its share of the traffic. At
+        least so many `sessions` may come at once.
 
         Raises DefinitionError where the address cannot be had, or where strangers are not refused.
         """
         scatter()
         self._context = zmq.Context(io_threads)
-        self.authenticator: Final = Authenticator(self._context, None if keys is None else allowed)
+        self.authenticator: Final = Authenticator(
+            self._context, None if keys is None else allowed, max(AT_ONCE, 2 * sessions)
+        )
         self._keyed: Final = keys is not None
         self._outboxes: dict[bytes, deque[bytes]] = {}
         self._sizes: dict[bytes, int] = {}
@@ -79,7 +84,7 @@ class Router:
         self._given_up: list[bytes] = []
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
         self._assigned: Final = Assigned(self._context, self.socket)
-        self.connections: Final = Connections(self._context, self.socket)
+        self.connections: Final = Connections(self._context, self.socket, max(SILENT_CONNECTIONS_MAX, sessions))
         options: dict[int, int | bytes] = {
             zmq.ROUTER_MANDATORY: 1,
             zmq.LINGER: 0,

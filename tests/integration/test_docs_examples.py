@@ -38,8 +38,9 @@ from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
-from broker.server import configuration, keeping, router
+from broker.server import configuration, connections, console_connections, forking, keeping, router
 from broker.server import line as waiting_line
+from broker.server.security import rates
 from broker.wire import limits as wire_limits
 from client import contexts as client_contexts
 from spark_bridge import execution, shuffling
@@ -97,6 +98,10 @@ LIMIT_MODULES: Final = (
     cell_tables,
     shares,
     settings,
+    connections,
+    console_connections,
+    forking,
+    rates,
     states,
     scope,
     parts,

@@ -16,7 +16,7 @@ from typing import Final, final
 import zmq
 from zmq.utils import z85
 
-from .rates import PER_SECOND, Rates
+from .rates import AT_ONCE, PER_SECOND, Rates
 
 DOMAIN: Final = b"foretell"
 
@@ -37,12 +37,16 @@ class Authenticator:
         self,
         context: zmq.Context[zmq.Socket[bytes]],
         allowed: Container[str] | None,
+        at_once: int = AT_ONCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`allowed`: public keys; None: without keys. `admitted`, `denied`, `postponed`: how many were."""
+        """`allowed`: public keys; None: without keys. `at_once`: as Rates has it.
+
+        `admitted`, `denied`, `postponed`: how many handshakes were.
+        """
         self.allowed = allowed
         self.admitted = self.denied = self.postponed = 0
-        self._rates = Rates(clock)
+        self._rates = Rates(clock, at_once)
         self.socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
         self.socket.linger = 0
         self.socket.bind(_ENDPOINT)

@@ -14,7 +14,9 @@ from .exposure import is_loopback
 PER_SECOND: Final = 100
 """From one address, on average."""
 AT_ONCE: Final = 2_000
-"""As many may come at once after a pause: all the clients of a broker that was started anew."""
+"""As many may come at once after a pause, or twice the sessions that there may be: all the clients of a broker that was
+started anew.
+"""
 TOTAL_FACTOR: Final = 4
 """All addresses together may have so many times that."""
 ADDRESSES_MAX: Final = 4_096
@@ -27,10 +29,11 @@ _HERE: Final = "loopback"
 class Rates:
     """Token buckets by address. `clock`: seconds, never less than before."""
 
-    __slots__ = ("_buckets", "_clock")
+    __slots__ = ("_at_once", "_buckets", "_clock")
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], at_once: int = AT_ONCE) -> None:
         self._clock = clock
+        self._at_once = float(at_once)
         self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
 
     def admit(self, address: str) -> bool:
@@ -47,5 +50,5 @@ class Rates:
         return True
 
     def _left(self, host: str, factor: int, now: float) -> float:
-        left, then = self._buckets.get(host, (float(AT_ONCE * factor), now))
-        return min(AT_ONCE * factor, left + (now - then) * PER_SECOND * factor)
+        left, then = self._buckets.get(host, (self._at_once * factor, now))
+        return min(self._at_once * factor, left + (now - then) * PER_SECOND * factor)

@@ -149,6 +149,7 @@ def test_other_machines_are_served_without_keys_only_where_that_is_said() -> Non
         ("io_threads = 0", "io_threads: expected a whole number from 1 on, found int 0"),
         ('[journal]\npath = "d"\ncheck = "most"', "journal.check: expected one of all, needed, found string 'most'"),
         ("io_threads = 65", "io_threads: expected 1 to 64, found 65"),
+        ('[users.""]', "users: expected a name of one character at least, found an empty one"),
         ('drain = "5 parsecs"', "drain: expected a duration in microseconds or such as '5 min'"),
         ('log.level = "inform"', "log.level: expected one of debug, info, warning, error, found string 'inform'; did"),
         ('log.format = "xml"', "log.format: expected one of text, json, found string 'xml'"),

@@ -156,8 +156,8 @@ def test_who_has_no_session_is_ended_after_a_while_and_nobody_else(
     assert comes_true(lambda: router.socket.poll(1) >= 0 and not router.send(session, b"x"))
 
 
-def test_where_too_many_are_silent_the_oldest_go(router: Router, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections_module, "SILENT_CONNECTIONS_MAX", 2)
+def test_where_too_many_are_silent_the_oldest_go(router: Router) -> None:
+    router.connections._silent_max = 2
     with ExitStack() as stack:
         silent = [stack.enter_context(plain(router)) for _ in range(5)]
         assert comes_true(lambda: connected(router) == 5)
@@ -167,10 +167,9 @@ def test_where_too_many_are_silent_the_oldest_go(router: Router, monkeypatch: py
         assert comes_true(lambda: connected(router) == 2)
 
 
-def test_connections_of_one_address_come_at_a_rate_and_others_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "AT_ONCE", 10)
+def test_connections_of_one_address_come_at_a_rate_and_others_beside_them() -> None:
     now = [0.0]
-    gate = Rates(lambda: now[0])
+    gate = Rates(lambda: now[0], 10)
     here = ["127.0.0.1", "127.0.0.2", "::1"]
     assert [gate.admit(here[number % 3]) for number in range(12)] == [True] * 10 + [False] * 2
     assert gate.admit("192.0.2.1")
@@ -185,8 +184,8 @@ def test_connections_of_one_address_come_at_a_rate_and_others_beside_them(monkey
 def test_who_comes_too_often_is_asked_to_come_later(
     router: Router, peer: MakePeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rates, "AT_ONCE", 1)
     monkeypatch.setattr(rates, "PER_SECOND", 0)
+    router.authenticator._rates._at_once = 1.0
     peer()
     heard(router)
     peer()
