@@ -38,7 +38,7 @@ numbers: Final = st.one_of(
 
 leaves: Final = st.one_of(
     numbers,
-    st.text(max_size=12).map(syntax.String),
+    st.one_of(st.text(max_size=12), st.text("'a", max_size=3)).map(syntax.String),
     st.booleans().map(syntax.Boolean),
     st.just(syntax.Duration()),
     st.builds(syntax.Name, st.none(), bare_names),
@@ -46,12 +46,16 @@ leaves: Final = st.one_of(
 )
 
 
+def _calculated(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
+    return st.builds(syntax.Arithmetic, st.sampled_from(["+", "-", "*", "/", "^", "%"]), inner, inner)
+
+
 def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
     chain = st.lists(inner, min_size=2, max_size=4).map(tuple)
     return st.one_of(
         st.builds(syntax.Negative, inner),
         st.builds(syntax.Not, inner),
-        st.builds(syntax.Arithmetic, st.sampled_from(["+", "-", "*", "/", "^", "%"]), inner, inner),
+        _calculated(inner),
         st.builds(syntax.Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), inner, inner),
         st.builds(syntax.And, chain),
         st.builds(syntax.Or, chain),
@@ -59,7 +63,10 @@ def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy
     )
 
 
-expressions: Final[st.SearchStrategy[syntax.Expression]] = st.recursive(leaves, _operators, max_leaves=12)
+# Of operators within operators some bind equally, which few trees of all kinds have.
+expressions: Final[st.SearchStrategy[syntax.Expression]] = st.one_of(
+    st.recursive(leaves, _operators, max_leaves=12), st.recursive(leaves, _calculated, max_leaves=6)
+)
 _small: Final[st.SearchStrategy[syntax.Expression]] = st.recursive(leaves, _operators, max_leaves=3)
 
 items: Final = st.builds(cel.Item, _small, st.none() | names)

@@ -39,6 +39,11 @@ def read(text: str, schema: Schema = S) -> Term:
         ("a * 2 > 1 + 2", "2 * a > 3"),
         ("a > 1 AND (k = 'u' OR k = 'v')", "a > 1 AND k = 'v' OR k = 'u' AND a > 1"),
         ("a > 0 AND 1 < 2", "a > 0"),
+        ("1 < a", "a > 1"),
+        ("1 <= a", "a >= 1"),
+        ("1 > a", "a < 1"),
+        ("1 >= a", "a <= 1"),
+        ("1 != a", "NOT a = 1"),
     ],
 )
 def test_equal_conditions_have_one_form(one: str, other: str) -> None:

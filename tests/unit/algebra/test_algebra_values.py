@@ -6,14 +6,18 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.algebra.functions import FUNCTIONS, INTEGER_MAX, NEGATED, calculate, call, compare
+from broker.algebra.functions import FUNCTIONS, INTEGER_MAX, INTEGER_MIN, NEGATED, calculate, call, compare
 from broker.events.schema import Value, ValueType
 
 values = st.one_of(
-    st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False), st.integers(-3, 3)
+    st.none(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.sampled_from([INTEGER_MIN, INTEGER_MAX]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-3, 3),
 )
 
 
@@ -22,6 +26,9 @@ values = st.one_of(
     [
         ("+", 1, 2, 3),
         ("-", 1, 0.5, 0.5),
+        ("+", INTEGER_MAX, 1, None),
+        ("-", -INTEGER_MAX, 2, None),
+        ("-", -INTEGER_MAX, 1, INTEGER_MIN),
         ("*", INTEGER_MAX, 2, None),
         ("*", 1e308, 10.0, None),
         ("/", 1, 2, 0.5),
@@ -44,6 +51,7 @@ def test_calculate(operator: str, left: Value, right: Value, result: Value) -> N
     assert type(found) is type(result)
 
 
+@settings(max_examples=4 * settings().max_examples)
 @given(st.sampled_from("+-*/%^"), values, values)
 def test_arithmetic_is_total_and_stays_in_bounds(operator: str, left: Value, right: Value) -> None:
     found = calculate(operator, left, right)

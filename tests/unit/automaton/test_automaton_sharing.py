@@ -104,6 +104,15 @@ def test_equal_prefixes_merge_and_removal_leaves_the_others() -> None:
     assert forest.starts == {}
 
 
+def test_a_different_aggregate_is_a_different_state() -> None:
+    forest = Forest()
+    fold = "(SELECT name, price, price AS p FROM S) FOLD{{$2.name = $.name, , {} AS p}} (SELECT name, price FROM S)"
+    forest.insert(only(fold.format("$2.price")))
+    forest.insert(only(fold.format("$2.price + 1")))
+    assert sum(1 for _ in forest.nodes()) == 3
+    forest.check_invariants()
+
+
 def test_a_different_stay_guard_is_a_different_state() -> None:
     forest = Forest()
     forest.insert(only("S NEXT{$2.name = $1.name} S"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from broker.events import DefinitionError, ForetellError
 from broker.kernel import Cursors, Drain, Gone, Kernel, Limits, Received
-from broker.wire import AddStream, Failure, Message, Publish, Subscribe, WhenSlow, decode, encode
+from broker.wire import Acknowledge, AddStream, Credit, Failure, Message, Publish, Subscribe, WhenSlow, decode, encode
 from client import (
     Advice,
     Busy,
@@ -139,6 +139,17 @@ def test_what_came_before_then_the_gap_then_what_comes(session: Session, broker:
     for time in range(10, 60):
         publish(session, broker, [time])
         assert ends(session, broker) == [time], "credits are neither lost nor made up"
+
+
+def test_what_was_taken_before_a_loss_is_no_credit_of_the_next_session(session: Session, broker: Broker) -> None:
+    publish(session, broker, [1])
+    assert session.take("all")[1] is None
+    broker.replace()
+    session.lost = ConnectionLost("it has ended")
+    restore(session, broker)
+    publish(session, broker, [7, 8])
+    assert [session.take("all")[1] for _ in ("the gap", "7")] == [None, None]
+    assert session.take("all")[1] == encode(Credit(0, "all", 2))
 
 
 def restore(session: Session, broker: Broker) -> None:
@@ -526,6 +537,33 @@ def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap(session: Session,
         found.append((notification.position, notification.end, notification.redelivered))
     before, again = [(1, 1, False), (2, 2, False), (3, 3, False)], [(1, 1, True), (2, 7, False)]
     assert found == [*before, (None, None, False), *again]
+
+
+def test_another_cursor_that_has_come_as_far_is_told_as_a_gap(session: Session, broker: Broker) -> None:
+    engine, cursors, other = SmallEngine(), Cursors(), b"other"
+    engine.add_stream("S", {})
+    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+    calls = Calls(session)
+    session.inboxes.clear()
+    run(calls.open(), broker.exchange)
+    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
+    publish(session, broker, [1, 2])
+    cursors.restore([7, []])
+    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+    for message in (
+        hello(Session(), 1),
+        Subscribe(2, "all", "", None, None, None, None, 9, durable="mine"),
+        Publish(3, "S", (3, 4), ((), ()), None, None),
+        Acknowledge(4, "all", 2),
+    ):
+        broker.kernel.step(Received(other, message), 0)
+    broker.kernel.step(Gone(other), 0)
+    come_back(session, broker)
+    publish(session, broker, [7])
+    found = []
+    while (notification := session.take("all")[0]) is not None:
+        found.append((notification.position, notification.end))
+    assert found == [(1, 1), (2, 2), (None, None), (3, 7)]
 
 
 def test_a_cursor_that_somebody_else_has_is_asked_for_some_times_and_then_refused() -> None:

@@ -194,6 +194,7 @@ def test_half_a_window_is_granted_when_half_a_window_was_taken() -> None:
     pair.publish(*range(10))
     assert pair.take("a") == 0
     assert pair.session.take("a")[1] == encode(Credit(0, "a", 2))
+    assert pair.session.take("a")[1] is None, "what was granted once is not granted again"
 
 
 def test_a_reader_that_does_not_read_leaves_the_rest_in_the_broker() -> None:

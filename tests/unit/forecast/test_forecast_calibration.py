@@ -72,6 +72,11 @@ def test_equal_predictions_may_be_recorded_at_once() -> None:
     assert once == thrice
 
 
+def test_probabilities_are_taken_to_the_nearest_millionth() -> None:
+    for millionths in range(0, 1_000_001, 997):
+        assert sum(recorded([(millionths / 1_000_000, True)]).said) == millionths
+
+
 def test_notices_have_precision_recall_and_lead() -> None:
     calibration = Calibration()
     forecast = Forecast("id", "a", 3, 8, 3, 0.9, 1)
@@ -138,6 +143,14 @@ def test_corrections_do_not_fall_and_keep_what_is_impossible(resolved: list[tupl
 
 def test_too_few_outcomes_are_not_corrected() -> None:
     assert fitted([199] + [0] * (BINS - 1), [3] + [0] * (BINS - 1)) is None
+
+
+def test_bins_without_outcomes_belong_to_those_below() -> None:
+    counts, hits = [0] * BINS, [0] * BINS
+    counts[10], counts[20], hits[10], hits[20] = 100, 100, 10, 60
+    correction = fitted(counts, hits)
+    assert correction is not None
+    assert correction.values == (*[0.1] * 20, *[0.6] * (BINS - 20))
 
 
 def test_a_crooked_forecaster_is_put_right() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.forecast.notifying import Forecast, Resolution, Watch, forecast_id, load_watch
-from broker.forecast.pending import Pending, load_pending
+from broker.forecast.pending import Pending, Queue, load_pending
 
 WITHIN = 4
 THRESHOLD = 0.5
@@ -76,6 +76,14 @@ def test_on_a_common_clock_deadlines_pass_in_order() -> None:
     assert [(r.forecast.run, r.outcome) for r in w.close()] == [("c", "censored")]
     assert w.close() == []
     assert told(w, 9, 0.9, "c")
+
+
+def test_a_long_queue_keeps_each_prediction_with_its_clock() -> None:
+    queue = Queue()
+    for clock in range(200):
+        queue.predict(clock, clock / 200)
+    assert [queue.take() for _ in range(150)] == [clock / 200 for clock in range(150)]
+    assert queue.open() == [[clock, clock / 200] for clock in range(150, 200)]
 
 
 def test_ids_tell_forecasts_apart_and_are_always_the_same() -> None:

@@ -9,6 +9,7 @@ from doubles.small_engine import SmallEngine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker.engine.shares import Share
 from broker.events import DefinitionError
 from broker.kernel import Gone, Kernel, Limits, Received, Send
 from broker.kernel.delivery import Delivery
@@ -94,6 +95,28 @@ def test_a_full_queue_is_one_gap_in_its_place(limits: Limits, name: str) -> None
     assert ends(delivery.due()) == [11]
     assert delivery.missed_ever == 8
     delivery.check_invariants()
+
+
+def test_what_was_on_the_way_comes_again_in_its_order() -> None:
+    delivery = Delivery("s", Limits(), 4, resumable=True)
+    for number in range(6):
+        delivery.offer(result(number), number)
+    assert ends(delivery.due()) == [0, 1, 2, 3]
+    delivery.resume(1, 9)
+    assert ends(delivery.due()) == [1, 2, 3, 4, 5]
+
+
+def test_a_gap_that_nobody_has_counted_leaves_the_next_one_its_number() -> None:
+    delivery = Delivery("s", Limits(queue_notifications=1), 0)
+    delivery.offer(result(1), 1)
+    delivery.defer(Share("s", 2, None, ()))
+    delivery.grant(2)
+    first, gap = lines(delivery.due())
+    assert (first["end"], "missed" in gap) == (1, False)
+    delivery.offer(result(3), 3)
+    delivery.offer(result(4), 4)
+    delivery.grant(2)
+    assert [line.get("missed") for line in lines(delivery.due())] == [None, 1]
 
 
 def test_limits_are_whole_numbers_from_one_on() -> None:

@@ -10,7 +10,8 @@ from doubles.guarded_rig import OPS as OPS_KEY
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 
-from broker.engine import Engine
+from broker.engine import Engine, Match
+from broker.engine.shares import MADE_AT_ONCE_MAX, Share
 from broker.kernel import Cursors, Gone, Kernel, Limits, Quota, Received, Send, Tick, User
 from broker.kernel.records import CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
 from broker.server.history import History
@@ -278,3 +279,14 @@ def test_tuples_that_are_too_many_are_told_as_dropped() -> None:
     assert [line["kind"] for line in kept] == ["match"] * 2_000 + ["incomplete"]
     assert (kept[-1]["limit"], kept[-1]["missed"]) == ("durable_notifications", 4_000)
     assert history.cursors.save() == kernel._cursors.save()
+
+
+def test_as_many_tuples_as_are_made_at_once_are_kept_and_one_more_are_a_gap() -> None:
+    cursors = Cursors()
+    cursor = cursors.add(CursorAdded("mine", "all", "ann", 5, 1_000_000))
+    found = [Match("all", "id", 1, 1, None, {})] * (MADE_AT_ONCE_MAX + 1)
+    cursors.found_too_many([Share("all", 1, MADE_AT_ONCE_MAX, found[1:])])
+    assert cursor.last == MADE_AT_ONCE_MAX
+    cursors.found_too_many([Share("all", 1, MADE_AT_ONCE_MAX + 1, found)])
+    assert cursor.last == MADE_AT_ONCE_MAX + 1
+    assert decode_result(cursor.results[-1])["missed"] == MADE_AT_ONCE_MAX + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from doubles.guarded_rig import ANN, BEN, OPS, USERS, Rig, publish, subscribe
 from hypothesis import given
@@ -418,6 +420,18 @@ def test_who_loses_a_permission_in_use_is_ended_and_others_go_on(rig: Rig) -> No
     assert "no permission to read" in rig.refusal(ANN, subscribe("ann.all", "SELECT * FROM Stock"))
     _, told = rig.say(ANN, Ping(3)) + rig.say(BEN, publish("Secret", 1))
     assert isinstance(told.message, Published)
+
+
+def test_who_may_not_publish_any_more_stays_and_is_refused(rig: Rig) -> None:
+    less = {**USERS, ANN: replace(USERS[ANN], publish=())}
+    assert rig.kernel.step(Change(Limits(), Access(less)), 0) == []
+    assert "no permission to publish" in rig.refusal(ANN, publish("Stock", 1))
+
+
+def test_publishers_of_one_name_are_each_its_own_users(rig: Rig) -> None:
+    first = rig.ask(ANN, replace(publish("Stock", 1), publisher="p", number=1))
+    assert rig.ask(BEN, replace(publish("Secret", 2), publisher="p", number=1)) != first
+    assert rig.kernel.statistics()["broker"]["batches_repeated"] == 0
 
 
 def test_a_key_that_is_withdrawn_ends_its_sessions_also_on_an_open_connection(rig: Rig) -> None:

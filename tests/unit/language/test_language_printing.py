@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from strategies.cayuga_queries import expressions, queries
 
 from broker.language.cayuga import parse
@@ -28,6 +28,7 @@ def test_a_printed_query_reads_back_as_itself(query: Query) -> None:
     assert print_query(again) == text
 
 
+@settings(max_examples=2 * settings().max_examples)
 @given(expressions)
 def test_a_printed_expression_reads_back_as_itself(expression: Expression) -> None:
     assert repr(read_back(expression)) == repr(expression)

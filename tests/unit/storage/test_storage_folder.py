@@ -86,6 +86,16 @@ def test_a_folder_comes_back_with_everything(folder: Path) -> None:
     store.close()
 
 
+def test_what_the_system_writes_in_parts_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda descriptor, data, offset: write(descriptor, bytes(data)[:3], offset))
+    folder = Folder(tmp_path)
+    file = folder.create("some")
+    file.write(2, b"0123456789")
+    file.close()
+    assert folder.read("some") == b"\0\x000123456789"
+
+
 def test_two_brokers_do_not_share_a_folder(folder: Path) -> None:
     store, _ = started(folder)
     with pytest.raises(Occupied, match=f"process {os.getpid()} works on this folder"):

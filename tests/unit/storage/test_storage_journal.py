@@ -144,6 +144,15 @@ def test_a_full_disk_refuses_before_anything_has_changed_and_recovers() -> None:
     assert len(found) == reached + 1
 
 
+def test_what_is_reserved_holds_the_largest_record_and_the_seal() -> None:
+    files = disk()
+    journal = opened(files, Durability(record_bytes=50, growth_bytes=1))
+    files.capacity = 0
+    journal.reserve()
+    assert journal.append(1, bytes(50), 0) == 1
+    journal.check_invariants()
+
+
 def test_a_sync_that_fails_once_is_never_trusted_again() -> None:
     files = disk()
     journal = filled(files, 3)
@@ -215,6 +224,19 @@ def test_a_bad_record_before_durable_ones_is_refused_with_its_place() -> None:
     files.flip(name, 8 * offset)
     with pytest.raises(Damaged, match=rf"^{name}: offset \d+: record 2 is bad, and was durable"):
         list(opened(files).read())
+
+
+def test_one_record_that_knows_the_bad_one_to_be_durable_is_witness_enough() -> None:
+    files = disk()
+    journal = opened(files)
+    for payload in (b"001", b"002"):
+        journal.append(7, payload, 0)
+        journal.sync()
+    files.kill()
+    name = "00000000000000000001.journal"
+    files.flip(name, 8 * files.read(name).index(b"001"))
+    with pytest.raises(Damaged, match="record 1 is bad, and was durable, as record 2 says"):
+        opened(files)
 
 
 def test_segments_of_another_journal_and_gaps_are_refused() -> None:

@@ -124,10 +124,10 @@ def test_a_state_with_another_digest_than_it_had_is_refused() -> None:
         Store(files, IDENTITY, SETTINGS, 0).recover(Forgetful())
 
 
-def filled() -> SimulatedFiles:
+def filled(identity: bytes = IDENTITY) -> SimulatedFiles:
     """Twenty records, checkpoints after the fifth and the fifteenth."""
     files = SimulatedFiles(Random(0))
-    store = Store(files, IDENTITY, SETTINGS, 0)
+    store = Store(files, identity, SETTINGS, 0)
     state = Ledger()
     store.recover(state)
     for number in range(1, 21):
@@ -151,6 +151,13 @@ def test_an_unreadable_checkpoint_is_put_aside_and_kept() -> None:
     state.replay(store.append(ClockTick(21), 21), 21, ClockTick(21))
     store.checkpoint(state, 21)
     assert f"{5:020}.checkpoint" in files.names(), "the newest that could be read is still one of two"
+
+
+def test_a_checkpoint_of_another_journal_is_refused() -> None:
+    name = f"{15:020}.checkpoint"
+    contents = filled().contents() | {name: filled(b"x" * 16).contents()[name]}
+    with pytest.raises(Damaged, match="expected a checkpoint of this journal, found one of another"):
+        Store(SimulatedFiles.holding(contents), IDENTITY, SETTINGS, 0).recover(Ledger())
 
 
 def test_a_journal_without_its_beginning_needs_a_checkpoint() -> None:

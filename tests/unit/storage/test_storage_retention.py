@@ -23,11 +23,15 @@ ALL = 1_000
     [
         (Retention(), 10**9, ALL, 0),
         (Retention(age=1_000), 3_500, ALL, 2),
+        (Retention(age=1_000), 3_000, ALL, 1),
         (Retention(age=1_000), 10**9, ALL, 5),
         (Retention(age=1_000), 10**9, 29, 2),
+        (Retention(age=1_000), 10**9, 20, 2),
+        (Retention(age=1_000), 10**9, 19, 1),
         (Retention(age=1_000), 10**9, 0, 0),
         (Retention(size=350), 0, ALL, 2),
         (Retention(size=350), 0, 10, 1),
+        (Retention(size=450), 0, ALL, 1),
         (Retention(size=1), 0, ALL, 5),
         (Retention(age=1_000, size=350), 4_500, ALL, 3),
     ],
@@ -75,6 +79,21 @@ def test_a_cursor_is_told_what_it_has_missed() -> None:
     recovered = Ledger()
     Store(files, bytes(16), SETTINGS, 0).recover(recovered)
     assert recovered.cursors == {"slow": first - 1}
+
+
+def test_nothing_is_removed_before_it_is_durable_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, store = with_a_slow_cursor()
+    durable: list[int] = []
+    remove = SimulatedFiles.remove
+
+    def watched(files: SimulatedFiles, name: str) -> None:
+        durable.append(store.journal.durable)
+        remove(files, name)
+
+    monkeypatch.setattr(SimulatedFiles, "remove", watched)
+    ((position, _),) = store.retain({"slow": 0}, 10**9)
+    assert durable
+    assert min(durable) >= position
 
 
 def test_it_is_told_wherever_the_power_goes() -> None:

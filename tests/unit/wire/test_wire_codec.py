@@ -125,9 +125,12 @@ def _only_wire_errors(garbage: bytes) -> None:
         (msgpack.packb([5, 7, "S", [1], {}, None, None, None, None, None]), "Publish.rows: expected an array"),
         (msgpack.packb([5, 7, "S", [1], [[1]], [True], None, None, None, None]), "Publish.ids"),
         (msgpack.packb([5, 7, "S", [1], [[1]], None, [2**63], None, None, None]), "Publish.starts"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], [1, 2], None, None, None, None]), "Publish.ids: expected 1 values"),
+        (msgpack.packb([5, 7, "S", [1], [[1]], None, [1, 2], None, None, None]), "Publish.starts: expected 1 values"),
         (msgpack.packb([39, 7, {"a": math.nan}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": math.inf}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": [[[[[[[[[1]]]]]]]]]}]), "StatisticsReport.groups"),
+        (msgpack.packb([39, 7, {"a": [[[[[[[1]]]]]]]}]), "StatisticsReport.groups"),
         (msgpack.packb([39, 7, {"a": b"bytes"}]), "StatisticsReport.groups"),
         (b"\x93\x27\x07\x82\xa1a\x01\xa1a\x02", "each key of a map once"),
         (b"\x93\x27\x07\x81\x01\x02", "int is not allowed for map key"),
@@ -149,9 +152,15 @@ def test_what_is_no_message_is_refused_with_its_reason(frame: bytes, reason: str
         decode(frame)
 
 
-def test_a_readable_correlation_comes_with_the_error() -> None:
+def test_values_as_deep_as_is_promised_are_taken() -> None:
+    deepest = StatisticsReport(7, {"a": ((((((1,),),),),),)})
+    assert decode(encode(deepest)) == deepest
+
+
+@pytest.mark.parametrize("values", [[7, 41, None], [7, 41], [999, 41], [5, 41, "S", [1, 2], [[1]], *[None] * 5]])
+def test_a_readable_correlation_comes_with_the_error(values: list[Any]) -> None:
     with pytest.raises(WireError) as caught:
-        decode(msgpack.packb([7, 41, None]))
+        decode(msgpack.packb(values))
     assert caught.value.correlation == 41
 
 
