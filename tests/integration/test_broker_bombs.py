@@ -103,7 +103,7 @@ def test_a_text_that_means_too_much_is_refused_with_its_reason(client: Client, l
 
 @pytest.mark.xdist_group("broker_bombs")
 def test_a_pattern_of_exponential_runs_is_cut_and_says_so(client: Client) -> None:
-    """Two to the power of 40 runs of SASE+, and 40 choose 20 tuples of P-ToPSS: others are served, who asks too much is told."""
+    """Two to the power of 40 runs of SASE+, and 40 choose 20 tuples of P-ToPSS: others are served meanwhile."""
     text = f"PATTERN SEQ(S+ a[], S b) WHERE {RUNS} {{ b.x = 2 AND a[i].n > 0 }} WITHIN 1000000"
     runs = client.subscribe("runs", "sase", text, window=10)
     names = [f"a{number}" for number in range(20)]
