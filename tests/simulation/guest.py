@@ -99,7 +99,7 @@ class TwoUsers:
             case 7 if self.attached and self.durable and self.position:
                 made = Refuse if random.random() < 0.5 else Acknowledge
                 reason = ("no",) if made is Refuse else ()
-                return [(self.key, made(7, NAME, self.position, *reason))]  # type: ignore[arg-type]
+                return [(self.key, made(7, NAME, self.position, *reason))]
         asked: Message = ListDeadLetters(8, CURSOR, 0) if self.durable else Credit(0, NAME, 9)
         return [(self.key, asked)] if self.number else []
 
