@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..events.errors import DefinitionError
 from ..language.subscription import SubscriptionDefinition
 from .catalog import in_order
-from .cells import FOREVER, Cell, Expiry, sweep_delay
+from .cells import FOREVER, Cell, Expiry, live, sweep_delay
 from .ordered import OrderedRuntime
 from .results import Results
 from .target import ALWAYS_SINCE
@@ -46,6 +46,9 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
 
 def _go_back(runtime: OrderedRuntime, time: int | None) -> None:
     """The newest time is that one again; no run that is needed has seen a later one. O(runs)."""
+    for cell in [cell for cells in runtime.cells for cell in cells.values()]:
+        # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
+        cell.runs = [run for run in cell.runs if live(run, runtime.now)]
     runtime.purge()
     runtime.now, runtime.promised = time, None
     runtime.expiry = Expiry()

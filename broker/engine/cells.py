@@ -165,14 +165,13 @@ def live_runs(spaces: list[dict[Key, Cell]], now: int | None) -> list[Run]:
 
     Those that this epoch has touched are among them: they still see its other events.
     """
+    return [run for cells in spaces for cell in cells.values() for run in cell.runs if live(run, now)]
+
+
+def live(run: Run, now: int | None) -> bool:
+    """Whether a later event can still affect the run."""
     newest = now if now is not None else UNTOUCHED
-    return [
-        run
-        for cells in spaces
-        for cell in cells.values()
-        for run in cell.runs
-        if not run.place.dead and run.limit >= newest and run.touched in (UNTOUCHED, newest)
-    ]
+    return not run.place.dead and run.limit >= newest and run.touched in (UNTOUCHED, newest)
 
 
 def check_cells(
