@@ -33,11 +33,17 @@ HOT: Final = (
     "broker/algebra/functions.py",
     "broker/algebra/predicate.py",
     "broker/engine/account.py",
+    "broker/engine/boxes.py",
+    "broker/engine/bulk.py",
     "broker/engine/cells.py",
+    "broker/engine/engine.py",
+    "broker/engine/family.py",
     "broker/engine/index/arcs.py",
     "broker/engine/index/axis.py",
     "broker/engine/index/columns.py",
     "broker/engine/index/intervals.py",
+    "broker/engine/index/ranges.py",
+    "broker/engine/index/scaled.py",
     "broker/engine/index/spaces.py",
     "broker/engine/kleene/buffer.py",
     "broker/engine/kleene/cell.py",
@@ -54,6 +60,8 @@ HOT: Final = (
     "broker/engine/kleene/stacks.py",
     "broker/engine/kleene/track.py",
     "broker/engine/ordered.py",
+    "broker/engine/recipes.py",
+    "broker/engine/trace.py",
     "broker/engine/transition.py",
     "broker/engine/tuples/cells.py",
     "broker/engine/tuples/completion.py",
@@ -70,14 +78,10 @@ HOT: Final = (
 # with -O1, which takes half the time and costs them a few percent.
 WARM: Final = (
     "broker/engine/batches.py",
-    "broker/engine/boxes.py",
-    "broker/engine/bulk.py",
     "broker/engine/composites/composed.py",
     "broker/engine/composites/feeding.py",
     "broker/engine/composites/lanes.py",
     "broker/engine/directory.py",
-    "broker/engine/engine.py",
-    "broker/engine/family.py",
     "broker/engine/forecasts/combination.py",
     "broker/engine/forecasts/joint.py",
     "broker/engine/forecasts/judging.py",
@@ -89,8 +93,6 @@ WARM: Final = (
     "broker/engine/forecasts/serial.py",
     "broker/engine/forecasts/states.py",
     "broker/engine/forecasts/track.py",
-    "broker/engine/index/ranges.py",
-    "broker/engine/index/scaled.py",
     "broker/engine/index/substrings.py",
     "broker/engine/kleene/family.py",
     "broker/engine/kleene/found.py",
@@ -104,12 +106,10 @@ WARM: Final = (
     "broker/engine/kleene/telling.py",
     "broker/engine/match.py",
     "broker/engine/program.py",
-    "broker/engine/recipes.py",
     "broker/engine/results.py",
     "broker/engine/shares.py",
     "broker/engine/subscriber.py",
     "broker/engine/target.py",
-    "broker/engine/trace.py",
     "broker/engine/tuples/archive.py",
     "broker/engine/tuples/cell_tables.py",
     "broker/engine/tuples/runner.py",
@@ -282,7 +282,7 @@ def level(source: str) -> tuple[str, ...]:
 def fingerprint(built: list[Extension]) -> str:
     """Differs where objects of another compiler or other flags must not be used again."""
     compiler = [os.environ.get(name) for name in ("CC", "CFLAGS", "LDFLAGS")]
-    settings = (compiler, sysconfig.get_config_vars("CC", "CFLAGS"), [e.extra_compile_args for e in built[:1]])
+    settings = (HOT, compiler, sysconfig.get_config_vars("CC", "CFLAGS"), [e.extra_compile_args for e in built[:1]])
     return hashlib.sha256(repr(settings).encode()).hexdigest()[:8]
 
 

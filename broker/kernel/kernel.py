@@ -76,8 +76,7 @@ from .waiting import must_wait
 
 SOFTWARE: Final = f"foretell {__version__}"
 
-DRAIN_RETRY_MICROSECONDS: Final = 1_000_000
-"""When to try again what a stopping broker has refused: there may be another one by then."""
+DRAIN_RETRY_MICROSECONDS: Final = 1_000_000  # there may be another broker by then
 
 
 @final
@@ -387,8 +386,7 @@ class Kernel:
             for delivery in session.deliveries.values():
                 delivery.limits = limits
             if not self._admission.may_stay(session.identity, session.account, session.deliveries):
-                reason = "its permissions have changed: connect again"
-                sends.append(Send(key, Closing(0, reason)))
+                sends.append(Send(key, Closing(0, "its permissions have changed: connect again")))
                 self._release(key)
         return sends
 

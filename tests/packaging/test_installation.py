@@ -92,6 +92,7 @@ def serves(bin_folder: Path) -> None:
             assert asked.stdout == "106.0\n", asked.stderr
         finally:
             broker.send_signal(signal.SIGTERM)
+            broker.communicate(timeout=60)
     assert broker.returncode == 0
 
 

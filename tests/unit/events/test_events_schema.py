@@ -132,6 +132,7 @@ def test_wrong_streams_are_refused(fields: dict[str, object], message: str) -> N
 def test_errors_have_stable_codes() -> None:
     assert sorted(ERRORS) == [
         "definition",
+        "early",
         "error",
         "event",
         "late",

@@ -71,7 +71,8 @@ def test_the_broker_goes_on_and_its_log_has_the_reference_that_is_told(
         finally:
             broker.stop()
             thread.join(10)
-    (record,) = [record for record in caplog.records if "suspended by a mistake" in record.getMessage()]
+    # Another test of this process may have left the logger with a second way here: records count, not lines.
+    (record,) = {id(each): each for each in caplog.records if "suspended by a mistake" in each.getMessage()}.values()
     assert record.levelno == logging.ERROR
     assert record.__dict__["fields"] == {"subscription": "bad", "reference": told.id}
     assert "ZeroDivisionError: a mistake" in caplog.text
@@ -82,7 +83,7 @@ def test_the_log_has_each_mistake_once(caplog: pytest.LogCaptureFixture, monkeyp
     failures = [("q", "0123", ValueError("a mistake"))]
     log_failures(failures)
     log_failures(failures)
-    assert caplog.text.count("ValueError: a mistake") == 1
+    assert len({id(each) for each in caplog.records if "suspended by a mistake" in each.getMessage()}) == 1
 
 
 def test_a_replay_decides_the_same_from_any_point_on() -> None:
