@@ -97,14 +97,15 @@ def serves(bin_folder: Path) -> None:
 
 
 def backtests(bin_folder: Path, folder: Path) -> None:
-    """A backtest on Spark finds the one match, too."""
+    """History is prepared and backtested on Spark, and there are results."""
     events(folder)
-    csv = "".join(f"{time},{name},{price}\n" for time, name, price in TICKS)
-    (folder / "history.csv").write_text("time,name,price\n" + csv)
-    command = ("jumps.toml", "--history", "history.csv", "--stream", "Stock", "--time", "time", "--out", "found")
-    done = python({}, "backtest", *command, folder=folder, interpreter=bin_folder / "foretell")
-    assert done.returncode == 0, done.stderr
-    assert list((folder / "found").rglob("*.parquet")), done.stdout
+    for command in (
+        ("prepare", "jumps.toml", "--history", "ticks.jsonl", "--out", "history"),
+        ("backtest", "jumps.toml", "--history", "history", "--out", "found"),
+    ):
+        done = python({}, *command, folder=folder, interpreter=bin_folder / "foretell")
+        assert done.returncode == 0, done.stderr
+    assert list((folder / "found").rglob("results/*.parquet"))
 
 
 @pytest.mark.parametrize("build", ["compiled", "pure Python"])
