@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import sys
 import sysconfig
@@ -181,6 +182,19 @@ def given_up(reason: object) -> None:
     print(f"foretell: not compiled, the wheel is pure Python: {reason}", file=sys.stderr)
 
 
+def require_compiler() -> None:
+    """Look before the C sources are generated, which takes half a minute. Raises FileNotFoundError for what is missing.
+
+    Microsoft's compiler has no name here; it is looked for when it is used.
+    """
+    command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "")[:1]
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if command and shutil.which(command[0]) is None:
+        raise FileNotFoundError(f"there is no C compiler {command[0]!r}")
+    if not header.exists():
+        raise FileNotFoundError(f"there is no {header} (on Debian: apt install python3-dev)")
+
+
 def announce() -> None:
     """Say what takes so long: on the terminal, since pip shows nothing that a build prints."""
     line = (
@@ -206,6 +220,7 @@ def extensions() -> list[Extension]:
     try:
         from mypyc.build import mypycify
 
+        require_compiler()
         announce()
         found: list[Extension] = mypycify(
             [*MYPY, f"--cache-dir={KEPT / 'mypy'}", *MODULES],
@@ -214,7 +229,7 @@ def extensions() -> list[Extension]:
             opt_level="2",
             target_dir=TARGET,
         )
-    except Exception as error:  # no mypy in the build environment, or a fault of its own
+    except Exception as error:  # no mypy in the build environment, no compiler, or a fault of its own
         given_up(error)
         return []
     except SystemExit:  # how mypyc ends when mypy finds a mistake, after it has printed which

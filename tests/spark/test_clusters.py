@@ -36,6 +36,7 @@ def expected(history: DividedHistory) -> tuple[list[str], str]:
     return sorted(lines), write_model(engine.model())
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 @pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "connect:local[2]"])
 def test_a_job_in_a_process_of_its_own(master: str, tmp_path: Path) -> None:

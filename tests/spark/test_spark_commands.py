@@ -146,6 +146,7 @@ def test_a_session_of_its_own_is_quiet(place: Path) -> None:
     assert (place / "spark.log").exists()
 
 
+@pytest.mark.verify
 def test_spark_submit_takes_the_packages_with_it(spark: SparkSession, place: Path) -> None:
     """Nothing of ours is installed where the job runs: driver and workers have it from the archive."""
     prepared(place)
