@@ -147,6 +147,7 @@ def test_the_command_says_how_many_tuples_there_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 def test_the_command_writes_each_tuple_once(tmp_path: Path) -> None:
     with subprocess.Popen(command("all", tmp_path), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

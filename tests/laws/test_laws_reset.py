@@ -1,6 +1,7 @@
 """A stream whose time was none: what reads it is as if subscribed anew, all else as if the stream had never been.
 
-But for windows of others: their time has passed, which cannot be taken back. So these have none here.
+But for two things that cannot be taken back: of others, windows have passed, and runs that ended in the newest epoch have
+gone. So there are no such windows here, and what comes afterwards is later than that epoch.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def check(
 ) -> None:
     others = [event for event in before if event[0] != stream]
     newest = max([time for _, time, _, _ in others], default=None)
-    behind = [event for event in behind if newest is None or event[1] >= newest]
+    behind = [event for event in behind if newest is None or event[1] > newest]
     fed = over(texts, streams, stream)
 
     engine = made(streams)

@@ -29,13 +29,11 @@ ALLOWED = (
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-            for allowed in ALLOWED:
-                item.add_marker(pytest.mark.filterwarnings(allowed))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark it as soon as it is found: pytest-xdist reads the groups when all are."""
+    item.add_marker(pytest.mark.xdist_group("spark"))
+    for allowed in ALLOWED:
+        item.add_marker(pytest.mark.filterwarnings(allowed))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -164,6 +164,7 @@ publish_output(spark.range(10).mapInArrow(slow, "id long"), sys.argv[1], "d2", {
 """
 
 
+@pytest.mark.verify
 def test_a_spark_driver_killed_within_a_job_leaves_what_was_there(spark: SparkSession, tmp_path: Path) -> None:
     out, flag = tmp_path / "out", tmp_path / "flag"
     publish_output(spark.range(5), out, "d1", {})
