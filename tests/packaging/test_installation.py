@@ -117,8 +117,8 @@ def test_a_wheel_starts_with_what_it_declares(build: str, wheel: Path, pure_whee
     serves(commands)
 
 
-# Spark takes minutes to install: `make test` tries it where it is installed already.
-@pytest.mark.parametrize("extra", [*EXTRAS[:-1], pytest.param("spark", marks=pytest.mark.verify)])
+@pytest.mark.verify
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_each_extra_alone_brings_what_it_needs(extra: str, wheel: Path, tmp_path: Path) -> None:
     commands = installed(tmp_path / "environment", wheel, extra)
     used = python({}, "-c", USES[extra], interpreter=commands / "python")

@@ -142,13 +142,10 @@ def test_judges_count_what_a_diary_counts(values: list[tuple[int, int]], context
             column: expected.get(key, Counter())[column] for column in plain
         }, key
     for column in ("foretold", "lead"):
-        above = {
-            (*group, threshold): sum(
-                own[column] for key, own in found.items() if key[:3] == group and key[3] > threshold
-            )
-            for group in {key[:3] for key in found}
-            for threshold in range(BUCKETS)
-        }
+        above: Counter[tuple[Any, ...]] = Counter()
+        for (*group, bucket), own in found.items():
+            for threshold in range(bucket):
+                above[*group, threshold] += own[column]
         assert {key: total for key, total in above.items() if total} == {
             (*key[:3], key[4]): own[column] for key, own in expected.items() if len(key) == 5 and own[column]
         }
