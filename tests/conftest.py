@@ -1,7 +1,7 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
-``dev`` (the default) tries other examples each time. ``test`` tries as many and ``verify`` ten times as many, the same
-ones for the same commit wherever they run. ``search`` tries as many as ``verify``, always others. A property that needs
+``dev`` (the default) tries other examples each time. ``test`` tries fewer and ``verify`` ten times as many, the same ones
+for the same commit wherever they run. ``search`` tries as many as ``verify``, always others. A property that needs
 more than its share multiplies that: ``@settings(max_examples=4 * settings().max_examples)``. The summary prints the
 command that repeats a failing property.
 
@@ -25,7 +25,9 @@ TESTS = Path(__file__).parent
 
 # No deadlines: how long an example takes on a shared machine is not a property of the code.
 settings.register_profile("dev", max_examples=50, print_blob=True, derandomize=False, deadline=None)
-settings.register_profile("test", parent=settings.get_profile("dev"), suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "test", parent=settings.get_profile("dev"), max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("verify", parent=settings.get_profile("test"), max_examples=500)
 settings.register_profile("search", parent=settings.get_profile("verify"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

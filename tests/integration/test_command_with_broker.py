@@ -254,6 +254,7 @@ def test_no_broker_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert "tcp://127.0.0.1:1" in complaint(capsys, "streams", "--broker", "tcp://127.0.0.1:1")
 
 
+@pytest.mark.verify
 def test_the_demonstration_ends_by_itself_with_a_summary() -> None:
     done = subprocess.run(
         command("demo", "--days", "1", "--seconds", "1"),

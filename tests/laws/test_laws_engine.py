@@ -18,6 +18,7 @@ from broker.language.printing import print_query
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 heavy = settings(max_examples=5 * settings().max_examples, suppress_health_check=slow)
+medium = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
 light = settings(max_examples=settings().max_examples, suppress_health_check=slow)
 
 Found = tuple[str, tuple[Any, ...], int, int, tuple[int, ...]]
@@ -113,7 +114,7 @@ switches = st.builds(
 )
 
 
-@heavy
+@medium
 @given(programs(most=6), histories(), switches)
 def test_switches_and_batch_sizes_change_nothing(
     program: dict[str, Syntax], history: list[Happening], options: Options

@@ -19,7 +19,7 @@ from broker.forecast.counts import Record
 from broker.forecast.model_file import write_model
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-few = settings(max_examples=settings().max_examples // 5, suppress_health_check=slow)  # an example is a whole engine
+few = settings(max_examples=max(10, settings().max_examples // 5), suppress_health_check=slow)  # whole engines
 
 Played = tuple[Case, list[Happening]]
 

@@ -23,7 +23,7 @@ def counted(engine: Engine) -> Counted:
     return found
 
 
-@settings(max_examples=2 * settings().max_examples // 5, suppress_health_check=slow)
+@settings(max_examples=max(20, 2 * settings().max_examples // 5), suppress_health_check=slow)
 @given(played())
 def test_the_engine_counts_the_steps_of_the_chain(case_and_history: tuple[Case, list[Happening]]) -> None:
     case, history = case_and_history

@@ -137,6 +137,7 @@ def started(place: Path, command: list[str], **environment: str) -> subprocess.C
     )
 
 
+@pytest.mark.verify
 def test_a_session_of_its_own_is_quiet(place: Path) -> None:
     arguments = "prepare subs.toml --history ticks.csv --out hist --column name=symbol --master local[1]"
     command = [sys.executable, "-m", "broker.command", *arguments.split(), "--conf", "spark.driver.memory=512m"]
