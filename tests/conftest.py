@@ -1,7 +1,7 @@
 """What every test shares: hypothesis's profiles, a seed that is always shown, the packages. No fixtures belong here.
 
-``dev`` (the default) tries other examples each time. ``test`` tries fewer and ``verify`` ten times as many, the same ones
-for the same commit wherever they run. ``search`` tries as many as ``verify``, always others. A property that needs
+``dev`` (the default) tries other examples each time. ``test`` tries fewer and ``verify`` ten times as many, the same
+ones for the same commit wherever they run. ``search`` tries as many as ``verify``, always others. A property that needs
 more than its share multiplies that: ``@settings(max_examples=4 * settings().max_examples)``. The summary prints the
 command that repeats a failing property.
 

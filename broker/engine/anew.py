@@ -2,8 +2,8 @@
 
 All streams have one order, so that one event far ahead makes every later one late. Who reads its stream remembers that
 time and would wait for it; who does not has seen nothing of it but that time has passed. So the subscriptions over the
-stream, directly or through what others publish, are made again with nothing begun, and the newest time is set back. What
-others began and ended in the epoch of that time stays ended: no event that comes afterwards is simultaneous with it.
+stream, directly or through what others publish, are made again with nothing begun, and the newest time is set back.
+What ended in the epoch of that time stays ended: no event that comes afterwards is simultaneous with it.
 
 Here: that. Not here: which time it is set back to (broker.kernel knows the streams' times), events.
 """
