@@ -1,7 +1,7 @@
 """A stream whose time was none: what reads it is as if subscribed anew, all else as if the stream had never been.
 
-But for two things that cannot be taken back: windows of others have passed, and their runs that ended in the newest epoch
-have gone. So there are no such windows here, and what comes afterwards is later than that epoch.
+But for two things that cannot be taken back: windows of others have passed, and their runs that ended in the newest
+epoch have gone. So there are no such windows here, and what comes afterwards is later than that epoch.
 """
 
 from __future__ import annotations
