@@ -9,7 +9,7 @@ from hypothesis import settings
 from simulation.broker_lives import Story
 
 READER = ("replayed", "came again", "refused", "given up", "dead letters listed", "forgotten")
-STORIES = 4 * settings().max_examples
+STORIES = max(200, 2 * settings().max_examples)
 
 
 @pytest.mark.parametrize("part", range(4))

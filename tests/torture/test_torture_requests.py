@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 from torture.requests import attack
 
-REQUESTS = 120 * settings().max_examples
+REQUESTS = max(6_000, 120 * settings().max_examples)
 """6,000, 12,000 in `make test`, or 60,000 in `make verify`: few of them come as far as a query."""
 
 
