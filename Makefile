@@ -63,9 +63,12 @@ search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were
 mutants: $(VENV)/.dev  ## deliberate faults, one after the other, and the test that turns red for each
 	@HYPOTHESIS_PROFILE=test $(BIN)/python tests/mutants/run.py --jobs $(JOBS)
 
-torture: native  ## kills, power losses, mutated frames, raw connections, stalls, churn, storms: in numbers; some hours
+torture: native  ## kills, power losses, damaged files, hostile messages, stalls, churn, storms: in numbers; some hours
 	@cd tests && $(TORTURE) torture.kills 1000
 	@cd tests && $(TORTURE) simulation.storage_torture 62000 100000
+	@cd tests && $(TORTURE) torture.disk 400
+	@cd tests && $(TORTURE) torture.files 1120
+	@cd tests && $(TORTURE) torture.engines 24000
 	@cd tests && $(TORTURE) torture.frames 10000000
 	@cd tests && $(TORTURE) torture.requests 1000000
 	@cd tests && $(TORTURE) torture.connections 100000

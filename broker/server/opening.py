@@ -18,7 +18,7 @@ from ..engine import Engine
 from ..events import DefinitionError
 from ..kernel import Record
 from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
-from ..storage import Durability, Folder, Recovery, StorageError, Store
+from ..storage import Damaged, Durability, Folder, Recovery, StorageError, Store
 from .history import History
 from .saving import Way
 
@@ -49,6 +49,8 @@ def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) ->
     try:
         files = Folder.made(journal.path)
         store = Store(files, os.urandom(_IDENTITY_BYTES), journal.durability, now)
+    except Damaged as error:
+        raise Damaged(f"{journal.path}: {error}") from None
     except OSError as error:
         raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
     history = History()

@@ -42,12 +42,12 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
     declared = engine_of(configuration)
+    access = configuration.access()
+    keys = None if configuration.keys is None else read_keys(configuration.keys)
     engine, sources, keeping, recovered = declared, None, None, ""
     if configuration.journal is not None:
         history, keeping, recovered = _recovered(configuration, configuration.journal, declared)
         engine, sources = history.engine, history.sources
-    access = configuration.access()
-    keys = None if configuration.keys is None else read_keys(configuration.keys)
     broker = Broker(
         engine,
         configuration.address,

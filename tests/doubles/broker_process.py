@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,17 +37,24 @@ class BrokerProcess:
     address: str
 
 
-def spawn_broker(configuration: str = "", place: str = "foretell.toml") -> subprocess.Popen[str]:
-    """Start a broker with the text of a configuration; without an address it takes a free port."""
+def spawn_broker(
+    configuration: str = "", place: str = "foretell.toml", environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """Start a broker with the text of a configuration; without an address it takes a free port.
+
+    `environment`: what it has beside ours.
+    """
     if "address" not in configuration:
         configuration = 'address = "tcp://127.0.0.1:0"\n' + configuration
-    return _python(_SERVE, configuration, place)
+    return _python(_SERVE, configuration, place, environment=environment)
 
 
 @contextmanager
-def broker_process(configuration: str = "", place: str = "foretell.toml") -> Iterator[BrokerProcess]:
+def broker_process(
+    configuration: str = "", place: str = "foretell.toml", environment: Mapping[str, str] | None = None
+) -> Iterator[BrokerProcess]:
     """A broker that is ended with the block, if it has not ended by itself."""
-    process = spawn_broker(configuration, place)
+    process = spawn_broker(configuration, place, environment)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -68,10 +76,13 @@ def python_process(program: str, *arguments: str) -> Iterator[subprocess.Popen[s
         process.communicate()
 
 
-def _python(program: str, *arguments: str) -> subprocess.Popen[str]:
+def _python(
+    program: str, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
+        env=None if environment is None else {**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -44,10 +44,12 @@ class Inode:
         apply(self.cache, change)
         self.pending.append(change)
 
-    def sync(self) -> None:
-        for change in self.pending:
+    def sync(self, count: int | None = None) -> None:
+        """All pending changes are durable, or so many, the oldest."""
+        done = self.pending[:count]
+        for change in done:
             apply(self.durable, change)
-        self.pending.clear()
+        del self.pending[: len(done)]
 
     def lose(self, random: Random, share: float) -> None:
         """Each sector of each pending write survives with this probability, and so does each change of size."""
@@ -135,9 +137,7 @@ class SimulatedFiles:
         if self.fails():
             raise OSError(errno.EIO, "simulated failure of a folder's sync")
         if not self.skips():
-            for change in self.pending:
-                self._rename(change)
-            self.pending.clear()
+            self.settle_names()
 
     def lock(self) -> None:
         if self.locked:
@@ -187,6 +187,13 @@ class SimulatedFiles:
         return files
 
     # ---- inside ----
+
+    def settle_names(self, count: int | None = None) -> None:
+        """All pending changes of names are durable, or so many, the oldest."""
+        done = self.pending[:count]
+        for change in done:
+            self._rename(change)
+        del self.pending[: len(done)]
 
     def step(self) -> None:
         self.calls += 1

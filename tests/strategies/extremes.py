@@ -7,7 +7,7 @@ distance of two, 64 bits and beyond. All is over one stream. Here: strategies. N
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
@@ -141,3 +141,64 @@ def ptopss(draw: st.DrawFn) -> str:
     within = draw(st.sampled_from(["", "", f" WITHIN {draw(st.sampled_from(DURATIONS))}"]))
     by = draw(st.sampled_from(["", "", " BY ty"]))
     return f"FROM S{by}\n{defined}\nMATCH {pattern}{within}"
+
+
+def one_of(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(values)
+
+
+_STEPS: Final = (1, 2, 5, 2**31, 2**53, LARGEST, INTEGER_MAX, INTEGER_MAX + 1)
+_LENGTHS: Final = st.sampled_from(DURATIONS).map("{}us".format)
+_BEYOND: Final = tuple(sign * 2**bits for bits in (63, 64, 70) for sign in (1, -1))
+ODD: Final = (None, True, "", "A", "x" * 300, "\ud800", 0.5, -0.0, 2**53 + 1, 1e308, *_BEYOND)
+
+
+@st.composite
+def forecasts(draw: st.DrawFn) -> dict[str, Any]:
+    """A table `forecast`, often one that is refused."""
+    found = {"within": draw(st.one_of(one_of(*_STEPS), _LENGTHS)), "threshold": draw(one_of(0, 0.3, 1e-300, 1, 1.5))}
+    more = {
+        "effective": one_of(0, 0.5, 1e300, INTEGER_MAX),
+        "half_life": _LENGTHS,
+        "context": one_of(["key"], ["k"], ["hour"], [{"last": 2}], [{"attribute": "x", "cuts": [-1e300, 0.5, 1e300]}]),
+        "cautious": one_of(True),
+        "per": one_of("stream"),
+    }
+    return found | {name: draw(values) for name, values in more.items() if draw(st.integers(0, 2)) == 0}
+
+
+@st.composite
+def subscriptions(draw: st.DrawFn) -> tuple[str, str, str | None, dict[str, Any] | None]:
+    """Language, text, report and forecast."""
+    language, texts = draw(one_of(("cayuga", cayuga()), ("cayuga", cayuga()), ("sase", sase()), ("ptopss", ptopss())))
+    report = draw(one_of(None, "all", "completions")) if language == "ptopss" else None
+    told = draw(forecasts()) if language != "sase" and draw(st.integers(0, 3)) == 0 else None
+    return language, draw(texts), report, told
+
+
+@st.composite
+def programs(draw: st.DrawFn, most: int = 4) -> list[tuple[str, str, str | None, dict[str, Any] | None]]:
+    """Some subscriptions to one engine; of two, one may read what the other publishes."""
+    found = draw(st.lists(subscriptions(), min_size=1, max_size=most))
+    language, text, report, told = found[0]
+    if language == "cayuga" and told is None and draw(st.integers(0, 2)) == 0:
+        found[0] = language, f"{text} PUBLISH P", report, told
+        window = f"{draw(relations)} {draw(bounds)}"
+        reading = draw(one_of("SELECT * FROM P", f"SELECT * FROM FILTER{{DUR {window}}}(P NEXT{{}} S)"))
+        found.append(("cayuga", reading, None, None))
+    return found
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[list[tuple[Any, Any, Any, list[Any]]]]:
+    """A history in batches: time, start, id and row of each event; now and then one of these is what cannot be."""
+    found: list[list[tuple[Any, Any, Any, list[Any]]]] = [[]]
+    for each in draw(histories(most=8)):
+        event: list[Any] = [each.time, each.start, each.id, list(each.row)]
+        if draw(st.integers(0, 19)) == 0:
+            values = event if draw(st.booleans()) else event[3]
+            values[draw(st.integers(0, 2))] = draw(st.sampled_from(ODD))
+        found[-1].append((event[0], event[1], event[2], event[3]))
+        if draw(st.booleans()):
+            found.append([])
+    return [batch for batch in found if batch]

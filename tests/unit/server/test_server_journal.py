@@ -136,6 +136,25 @@ def test_a_folder_in_the_place_of_a_file_is_refused_with_its_name(name: str, tmp
         opened(journal, Engine(), None, 0)
 
 
+@pytest.mark.parametrize("damage", ["mark", "segment"])
+def test_a_damaged_file_is_named_with_its_folder(damage: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    opened(journalling(data), wanted(), None, 0)[0].close()
+    if damage == "mark":
+        (data / "journal.mark").write_bytes(b"")
+    else:
+        segment = min(data.glob("*.journal"))
+        segment.write_bytes(bytes([0, *segment.read_bytes()[1:]]))
+    with pytest.raises(Damaged, match=f"^{re.escape(str(data))}: "):
+        opened(journalling(data), wanted(), None, 0)
+
+
+def test_keys_that_cannot_be_read_are_refused_before_the_journal_is_touched(tmp_path: Path) -> None:
+    users = f'[security]\nkeys = "{tmp_path}/broker.keys"\n[users.ann]\nkeys = ["{"a" * 40}"]'
+    assert "broker.keys" in refused(configuration(tmp_path / "data", users))
+    assert not (tmp_path / "data").exists()
+
+
 # ---- the configuration ----
 
 
