@@ -133,6 +133,7 @@ WARM: Final = (
     "broker/forecast/uncertainty.py",
     "broker/kernel/accounts.py",
     "broker/kernel/admission.py",
+    "broker/kernel/ahead.py",
     "broker/kernel/attachments.py",
     "broker/kernel/boundary.py",
     "broker/kernel/cursor.py",
