@@ -64,7 +64,7 @@ rows: st.SearchStrategy[Row] = st.tuples(
 )
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=max(400, 4 * settings().max_examples))
 @given(st.lists(guards, min_size=1, max_size=12), st.lists(st.tuples(rows, rows), min_size=2, max_size=6), st.data())
 def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, Row]], data: st.DataObject) -> None:
     index: ArcIndex[Transition] = ArcIndex(0)
