@@ -20,8 +20,8 @@ from broker.engine.kleene.machine import Machine
 from broker.engine.kleene.tables import Switches
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-medium = settings(max_examples=3 * settings().max_examples, suppress_health_check=slow, deadline=None)
-heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow, deadline=None)
+medium = settings(max_examples=max(300, 3 * settings().max_examples), suppress_health_check=slow, deadline=None)
+heavy = settings(max_examples=max(600, 6 * settings().max_examples), suppress_health_check=slow, deadline=None)
 
 NEVER = 99
 

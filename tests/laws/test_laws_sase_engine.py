@@ -54,7 +54,7 @@ def client_expands(results: Results) -> Counter[Any]:
     return found
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
+@settings(max_examples=max(200, 2 * settings().max_examples), suppress_health_check=slow, deadline=None)
 @given(
     st.lists(st.tuples(queries(), st.sampled_from([0, 0, 0, 3])), min_size=1, max_size=3),
     histories(),

@@ -18,8 +18,8 @@ from broker.events.errors import DefinitionError
 from broker.events.schema import Row
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
-light = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
+heavy = settings(max_examples=max(600, 6 * settings().max_examples), suppress_health_check=slow)
+light = settings(max_examples=max(200, 2 * settings().max_examples), suppress_health_check=slow)
 
 Event: TypeAlias = tuple[int, Row]
 Found: TypeAlias = dict[tuple[int, Row], set[meaning.Assignment]]

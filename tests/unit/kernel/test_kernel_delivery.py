@@ -155,7 +155,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=max(400, 4 * settings().max_examples))
 @given(st.lists(steps, max_size=40), st.integers(1, 6), st.tuples(*[st.sampled_from(WHEN_SLOW)] * len(SESSIONS)))
 def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
     story: list[tuple[str, bytes, str, int]], queue: int, policies: tuple[str, ...]

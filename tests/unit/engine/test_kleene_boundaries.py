@@ -1,0 +1,56 @@
+"""SASE+ at the ends of WITHIN and of the spans in which a negated event counts: each by hand, at both sides.
+
+A window W has its last event at most W after the first. A negated event before the first one counts above t(last) - W
+and below t(first); one after the last one above t(last) and up to t(first) + W (docs/sase.md).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.engine import Engine
+
+STRATEGIES = ("skip_till_next_match", "skip_till_any_match", "strict_contiguity")
+Event = tuple[str, int, int]  # stream, time, x
+
+
+def lineages(query: str, events: list[Event]) -> list[list[int]]:
+    """The times of the events of each match."""
+    engine = Engine()
+    for stream in ("S", "T"):
+        engine.add_stream(stream, {"k": "string", "x": "int"})
+    engine.subscribe("q", "sase", query, lineage=True)
+    found = [m for stream, time, x in events for m in engine.publish(stream, [time], [("a", x)], [time])]
+    found += engine.finish()
+    return [list(m.lineage or ()) for m in found]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("condition", ["b.x = 1", "b.x > a.x", "b.x > a.x AND a.k = b.k"])
+def test_a_match_may_take_all_of_its_window(strategy: str, condition: str) -> None:
+    query = f"PATTERN SEQ(S a, S b) WHERE {strategy}(a, b) {{ {condition} }} WITHIN 5"
+    assert lineages(query, [("S", 1, 0), ("S", 6, 1)]) == [[1, 6]]
+    assert lineages(query, [("S", 1, 0), ("S", 7, 1)]) == []
+
+
+@pytest.mark.parametrize("condition", ["b.x = 1", "b.x > a.x", "b.x > a.x AND c.k = b.k"])
+def test_a_negated_event_leads_from_the_window_to_the_first_event(condition: str) -> None:
+    query = f"PATTERN SEQ(~(T c), S a, S b) WHERE skip_till_any_match(c, a, b) {{ {condition} }} WITHIN 5"
+    for time, counts in ((2, False), (3, True), (4, True), (5, False)):
+        assert lineages(query, [("T", time, 0), ("S", 5, 0), ("S", 7, 1)]) == ([] if counts else [[5, 7]]), time
+
+
+@pytest.mark.parametrize("condition", ["b.x = 1", "b.x > a.x", "b.x > a.x AND c.k = b.k"])
+@pytest.mark.parametrize("strategy", STRATEGIES[:2])
+def test_a_negated_event_trails_to_the_end_of_the_window(strategy: str, condition: str) -> None:
+    query = f"PATTERN SEQ(S a, S b, ~(T c)) WHERE {strategy}(a, b, c) {{ {condition} }} WITHIN 5"
+    for time, counts in ((3, False), (4, True), (6, True), (7, False)):
+        assert lineages(query, [("S", 1, 0), ("S", 3, 1), ("T", time, 0)]) == ([] if counts else [[1, 3]]), time
+
+
+def test_what_trails_is_awaited_to_the_last_event_of_that_time() -> None:
+    """Neither another event at the very end of the window tells the match, nor an earlier match that is due by then."""
+    query = "PATTERN SEQ(S a, S b, ~(T c)) WHERE skip_till_any_match(a, b, c) { b.x = 1 } WITHIN 5"
+    begun = [("S", 1, 0), ("S", 2, 0), ("S", 3, 1), ("S", 7, 0)]
+    assert lineages(query, [*begun, ("T", 7, 0)]) == [[1, 3]]
+    assert lineages(query, [*begun, ("T", 8, 0)]) == [[1, 3], [2, 3]]
