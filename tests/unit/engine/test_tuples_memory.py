@@ -170,12 +170,3 @@ def test_a_snapshot_shares_the_nodes_that_were_shared() -> None:
     nodes, lists = archive
     assert len(nodes) == partition.statistics()["nodes"] == 399
     assert len(lists) <= 4
-
-
-@pytest.mark.parametrize("match", ["a, b, c WITHIN 50", "a, b; c"])
-def test_a_key_value_is_let_go_when_the_next_event_cannot_go_on(match: str) -> None:
-    """What must be followed at once waits for one event and no longer."""
-    partition = machine(match).partition()
-    partition.take([0], ("A", 0, 0.0), 10, 0, 0)
-    assert not partition.empty(10, 1), "the next event may be b"
-    assert partition.empty(10, 2), "one has come between"
