@@ -71,6 +71,8 @@ torture: native  ## kills, power losses, damaged files, hostile messages, stalls
 	@cd tests && $(TORTURE) torture.engines 24000
 	@cd tests && $(TORTURE) torture.frames 10000000
 	@cd tests && $(TORTURE) torture.requests 1000000
+	@cd tests && $(TORTURE) torture.messages 132000
+	@cd tests && $(TORTURE) torture.clocks 200
 	@cd tests && $(TORTURE) torture.connections 100000
 	@cd tests && $(TORTURE) torture.stalls 600
 	@cd tests && $(TORTURE) torture.churn 1000000

@@ -1,8 +1,8 @@
 """Law: raw connections that say nonsense and are closed with a reset: `python -m torture.connections COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. A reset leaves no port waiting, so that they do not run out. Beside
-them a client publishes and is notified, all the time; its waits are compared with those that it has alone. Prints
-these, the rate, and what the broker holds and has held.
+them a client publishes and is notified, all the time; its waits are compared with those that it has alone
+(torture.innocent). Prints these, the rate, and what the broker holds and has held.
 """
 
 from __future__ import annotations
@@ -10,18 +10,15 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-import threading
-from functools import partial
 from random import Random
 from time import monotonic
 from typing import Final
 
 from doubles.broker_process import broker_process, python_process
 from doubles.process_gauges import comes_true, open_files, resident_kilobytes
-from torture.figures import milliseconds, share
+from torture.innocent import beside
 
 from broker.wire import Ping, encode
-from client import Client
 
 QUIET: Final = '[log]\nlevel = "error"\n'
 """Nobody reads what the broker says here."""
@@ -34,8 +31,6 @@ READY: Final = b"\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06DEALER"
 """How a ZeroMQ peer begins: after these two it may send frames."""
 
 MEMORY_GROWTH_MAX: Final = 0.05
-WAIT_GROWTH_MAX: Final = 2.0
-WAITS_ALONE: Final = 500
 
 _RESET: Final = struct.pack("ii", 1, 0)
 _ATTACK: Final = """
@@ -79,73 +74,30 @@ def attack(address: str, count: int, seed: int) -> None:
             raw.sendall(nonsense(chance))
 
 
-class Bystander:
-    """A client that publishes, and waits for its notification; in a thread, until it is told to stop."""
-
-    def __init__(self, address: str, pause: float = 0.002) -> None:
-        self._address = address
-        self._pause = pause
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._go)
-        self.waits: list[float] = []
-        self.wrong: list[str] = []
-
-    def __enter__(self) -> Bystander:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
-
-    def has_waited(self, times: int) -> bool:
-        """Whether it has waited so often."""
-        return len(self.waits) >= times
-
-    def _go(self) -> None:
-        with Client(self._address, timeout=60) as client:
-            client.add_stream("Beside", {"x": "int"})
-            subscription = client.subscribe("beside", query="SELECT * FROM Beside")
-            while not self._stopped.wait(self._pause):
-                number, begun = len(self.waits), monotonic()
-                client.publish("Beside", {"x": number})
-                found = subscription.next(60)
-                self.waits.append(monotonic() - begun)
-                if found is None or found.data != {"x": number}:
-                    self.wrong.append(f"{number}: {found}")
-
-
 def main(count: int, seed: int = 0, rounds: int = 10) -> None:
     with broker_process(SHARED) as broker:
         process, files = broker.process.pid, open_files(broker.process.pid)
         attack(broker.address, count // 10, seed - 1)
         held = [resident_kilobytes(process)]
-        alone: list[float] = []
-        beside: list[float] = []
         seconds = 0.0
-        with Bystander(broker.address) as bystander:
-            # In turn, as the machine is not the same one minute as the next.
+        with beside(broker.address) as innocent:
             for number in range(rounds):
-                before = len(bystander.waits)
-                assert comes_true(partial(bystander.has_waited, before + WAITS_ALONE), 600)
-                attacked = len(bystander.waits)
-                alone += bystander.waits[before:attacked]
+                innocent.rest()
                 begun = monotonic()
-                with python_process(_ATTACK, broker.address, str(count // rounds), str(seed + number)) as attacker:
+                with (
+                    innocent.attack(),
+                    python_process(_ATTACK, broker.address, str(count // rounds), str(seed + number)) as attacker,
+                ):
                     _, complaint = attacker.communicate()
                     assert attacker.returncode == 0, complaint
                 seconds += monotonic() - begun
-                beside += bystander.waits[attacked:]
                 held.append(resident_kilobytes(process))
+            print(f"{count:,} connections from seed {seed} on in {seconds:.0f} s, {count / seconds:,.0f} a second")
+            innocent.check()
         assert comes_true(lambda: open_files(process) <= files), "a connection was not closed"
         held.append(resident_kilobytes(process))
-    print(f"{count:,} connections from seed {seed} on in {seconds:.0f} s, {count / seconds:,.0f} a second")
-    print(f"alone:  {milliseconds(alone)}")
-    print(f"beside: {milliseconds(beside)}")
     print(f"memory in kB, before and after each round: {held}")
-    assert not bystander.wrong, bystander.wrong[:3]
     assert held[-1] <= held[0] * (1 + MEMORY_GROWTH_MAX)
-    assert share(beside, 0.99) <= WAIT_GROWTH_MAX * share(alone, 0.99)
 
 
 if __name__ == "__main__":

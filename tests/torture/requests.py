@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 from time import process_time
 from typing import Any, Final
@@ -62,9 +63,9 @@ def changed(chance: Random, value: Any) -> Any:
     return chance.choice(ODD)
 
 
-def request(chance: Random) -> bytes:
-    """A frame of a request's type and a correlation, and fields that may be anything."""
-    kind, correlation, *fields = chance.choice(MANY)
+def request(chance: Random, said: Sequence[Sequence[Any]] = MANY) -> bytes:
+    """A frame of one of these types and a correlation, and fields that may be anything."""
+    kind, correlation, *fields = chance.choice(said)
     for _ in range(chance.choice((0, 1, 1, 2, 3))):
         if fields:
             at = chance.randrange(len(fields))
