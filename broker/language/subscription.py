@@ -28,6 +28,7 @@ FORECAST_KEYS: Final = (
     "half_life",
     "effective",
     "cautious",
+    "drift",
     "recalibrate",
     "choose",
     "parts",

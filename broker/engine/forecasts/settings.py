@@ -6,6 +6,7 @@
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
     half_life    how long until what was counted weighs half; for ever by default
+    drift        true: where forecasts become worse, the half-life is shortened for a while
     effective    how many transitions must stand behind a state before anything is said; by default as many as larger
                  pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
@@ -54,6 +55,7 @@ class Settings:
     per: Per
     states: Numbering
     half_life: int | None
+    drift: bool
     effective: float
     cautious: bool
     recalibrate: bool
@@ -86,13 +88,17 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         raise _wrong("per", "'key' or 'stream'", per)
     if states not in STATES:
         raise _wrong("states", "'furthest' or 'set'", states)
-    cautious, recalibrate, choose = (_flag(written, name) for name in ("cautious", "recalibrate", "choose"))
+    cautious, recalibrate, choose, drift = (
+        _flag(written, name) for name in ("cautious", "recalibrate", "choose", "drift")
+    )
     context = _context(written, schema, key if per == "key" else None)
     lent = PARENT_STRENGTH if context.keyed and len(context.parts) > 1 else POOL_STRENGTH
     effective = written.get("effective", lent)
     if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= EFFECTIVE_MAX:
         raise _wrong("effective", f"a number of transitions, 0 to {EFFECTIVE_MAX}", effective)
     half_life = _half_life(written.get("half_life"))
+    if drift and half_life is None:
+        raise DefinitionError("forecast: drift = true expects a half_life, which it shortens")
     return Settings(
         steps,
         duration,
@@ -101,6 +107,7 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         per,
         states,
         half_life,
+        drift,
         float(effective),
         cautious,
         recalibrate,
