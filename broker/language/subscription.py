@@ -29,6 +29,7 @@ FORECAST_KEYS: Final = (
     "effective",
     "cautious",
     "drift",
+    "uncalibrated",
     "recalibrate",
     "choose",
     "parts",

@@ -167,11 +167,11 @@ class Outlook(Observer):
             if not matched and combination.idle(track, time):
                 self._reset(track)
             elif track.place is not None and combination.effective(track, time) >= self.effective:
-                self._look(track, track.place, clock, time, until)
+                self._look(track, track.place, clock, time, until, matched)
         elif following == NONE and not matched:
             self._reset(track)
         elif track.place is not None and track.place.effective(following) >= self.effective:
-            self._look(track, track.place, clock, time, until)
+            self._look(track, track.place, clock, time, until, matched)
         due = fleeting or self.symbols > 0
         if not due and len(track.queue) > 0 and track.wake < clock:
             self._wake(track)
@@ -247,15 +247,18 @@ class Outlook(Observer):
 
     # --- what is foretold ---------------------------------------------------------------------------------------
 
-    def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64) -> None:
+    def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64, matched: bool) -> None:
         pulse, state, combination = track.pulse, track.state, self.combination
         if combination is not None:
             state = combination.reached(track, time)
         computed = self.probability(track, place, time, until)
-        said = self.account.predict(track, clock, computed)
+        said = self.account.predict(track, clock, computed, matched)
         judged = said
         if self.cautious and said > self.threshold:
             judged = min(said, self.interval(track, place, computed)[0])
+        if judged > self.threshold and self.account.withholds and self.account.calibrated(matched) is False:
+            self.account.withheld += 1
+            judged = min(judged, self.threshold)
         if judged <= self.threshold and not track.above:
             return
         track.above = judged > self.threshold
@@ -267,18 +270,22 @@ class Outlook(Observer):
                 alarm(pulse.counts, told.deadline + base, self.number)
             else:
                 alarm(self.deadlines, told.deadline, self.number)
-            self.notices.append(self._notice(track, told, said, self.interval(track, place, computed)))
+            interval, calibrated = self.interval(track, place, computed), self.account.calibrated(matched)
+            self.notices.append(self._notice(track, told, said, interval, calibrated))
 
     def probability(self, track: Track, place: Place, time: i64, until: i64) -> float:
         """P(a match within the horizon), where the track is."""
-        pace = self.pace
         if self.combination is not None:
             return joint.probability(self.combination, track, time)
-        if pace is None:
+        if self.pace is None:
             return place.within(track.state)
+        return self.within_time(track, place, self.pace, time, until)
+
+    def within_time(self, track: Track, place: Place, pace: Pace, time: i64, until: i64) -> float:
+        """P(a match within a horizon in time)."""
         if self.progress is not None:
             until = self.progress.end(self.scope.row, time)
-        remaining = usable(self.settings.duration, None if until == FOREVER else int(until), int(time))
+        remaining = usable(pace.horizon, None if until == FOREVER else int(until), int(time))
         fits = pace.fits(track.pulse, self.scope, remaining or 0)
         if len(fits) > self.forecaster.horizon:
             self.forecaster.reach(len(fits))
@@ -289,24 +296,31 @@ class Outlook(Observer):
         if self.combination is not None:
             low, high = joint.spread(self.combination, track, self.scope.time, computed)
             return self.account.corrected(low), self.account.corrected(high)
-        low, high = place.interval(track.state)
+        low, high = place.interval(track.state, self.forecaster.horizon)
         if self.pace is not None:
-            middle = place.within(track.state)
-            low, high = max(0.0, computed - (middle - low)), min(1.0, computed + (high - middle))
+            low, high = around(computed, place.within(track.state), low, high)
         return self.account.corrected(low), self.account.corrected(high)
 
-    def _notice(self, track: Track, told: Told, said: float, interval: tuple[float, float]) -> Forecast:
+    def _notice(
+        self, track: Track, told: Told, said: float, interval: tuple[float, float], calibrated: bool | None
+    ) -> Forecast:
         state = told.state
         within: Any = self.settings.written["within"]
         lineage = self._lineage(track) if self.subscriber.lineage is not False else None
+        label, bounds = self.label(track), None
         combination, time = self.combination, self.scope.time
-        if combination is None:
-            label = self.states.label(state)
-            return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage)
-        label = combination.label(track, time)
-        low, high = joint.bounds(combination, track, time)
-        bounds = self.account.corrected(low), self.account.corrected(high)
-        return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage, bounds)
+        if combination is not None:
+            low, high = joint.bounds(combination, track, time)
+            bounds = self.account.corrected(low), self.account.corrected(high)
+        return Forecast(
+            told.id, told.time, said, within, state, label, told.run, interval, lineage, bounds, calibrated
+        )
+
+    def label(self, track: Track) -> str:
+        """Where the track is, for people."""
+        if self.combination is None:
+            return self.states.label(track.state)
+        return self.combination.label(track, self.scope.time)
 
     def _lineage(self, track: Track) -> list[int] | None:
         """What contributed to the furthest partial match."""
@@ -352,6 +366,11 @@ class Outlook(Observer):
         """It is `time`: what was foretold for before that has not come true. For horizons in time."""
         for resolved in self.watch.expire(time):
             self.tell(resolved, time)
+
+
+def around(chance: float, middle: float, low: float, high: float) -> tuple[float, float]:
+    """An interval as far around a probability as this one is around its middle."""
+    return max(0.0, chance - (middle - low)), min(1.0, chance + (high - middle))
 
 
 def lineage_of(run: Any) -> list[int]:

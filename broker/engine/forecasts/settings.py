@@ -10,6 +10,7 @@
     effective    how many transitions must stand behind a state before anything is said; by default as many as larger
                  pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
+    uncalibrated  true: over a time, forecasts are told also where earlier ones were worse than the base rate
     recalibrate  probabilities are corrected by what became of earlier ones
     choose       whether the context pays is found out: the pool that has foretold best is asked
     parts        true: forecasts of AND, OR and ";" are put together from those of their parts; false: never; else where
@@ -56,6 +57,7 @@ class Settings:
     states: Numbering
     half_life: int | None
     drift: bool
+    uncalibrated: bool
     effective: float
     cautious: bool
     recalibrate: bool
@@ -79,7 +81,7 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
     """`schema` and `key` of the stream that the subscription reads. Raises DefinitionError in one line."""
     if "within" not in written:
         raise DefinitionError('forecast: expected within, a number of events or a duration such as "5 min"')
-    steps, duration = _horizon(written["within"])
+    steps, duration = read_horizon(written["within"])
     threshold = written.get("threshold", 0.5)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
         raise _wrong("threshold", "a probability from 0 to less than 1", threshold)
@@ -108,6 +110,7 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         states,
         half_life,
         drift,
+        _flag(written, "uncalibrated"),
         float(effective),
         cautious,
         recalibrate,
@@ -130,7 +133,8 @@ def _context(written: Mapping[str, Any], schema: Schema, key: str | None) -> Con
         raise DefinitionError(f"forecast: {error}") from None
 
 
-def _horizon(within: object) -> tuple[int, int]:
+def read_horizon(within: object) -> tuple[int, int]:
+    """A horizon in events and one in microseconds, of which one is 0. Raises DefinitionError."""
     if type(within) is int and 1 <= within <= EVENTS_MAX:
         return within, 0
     if isinstance(within, str):
