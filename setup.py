@@ -83,6 +83,7 @@ WARM: Final = (
     "broker/engine/composites/feeding.py",
     "broker/engine/composites/lanes.py",
     "broker/engine/directory.py",
+    "broker/engine/forecasts/account.py",
     "broker/engine/forecasts/combination.py",
     "broker/engine/forecasts/joint.py",
     "broker/engine/forecasts/judging.py",

@@ -41,6 +41,7 @@ from .errors import (
 )
 from .flow import FlowEvent, Happening
 from .notification import Notification
+from .probability import Probability
 from .publisher import Publisher
 from .receipt import Receipt, Refusal
 from .reconnection import Reconnect
@@ -67,6 +68,7 @@ __all__ = [
     "LimitExceeded",
     "Notification",
     "PermissionDenied",
+    "Probability",
     "ProtocolError",
     "Publisher",
     "QueryError",

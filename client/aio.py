@@ -35,6 +35,7 @@ from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
 from .notification import Notification
+from .probability import Probability
 from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
 from .reconnection import Reconnect
@@ -229,6 +230,15 @@ class Client:
         Busy where another client is attached to it.
         """
         await self._run(self._calls.forget(cursor))
+
+    async def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
+        """How likely the next match of one key of a predictive subscription is, counted from the key's last event.
+
+        `key`: its value, a list of several, or nothing where one chain serves the whole stream. `within`: a number of
+        events or a duration; without, the subscription's own horizon. Raises UnknownSubscription, DefinitionError,
+        PermissionDenied.
+        """
+        return await self._run(self._calls.probability(name, key, within))
 
     # ---- the broker ----
 

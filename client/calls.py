@@ -26,6 +26,7 @@ from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    AskProbability,
     DeadLetters,
     DescribeStream,
     Done,
@@ -39,6 +40,7 @@ from broker.wire import (
     Message,
     Ping,
     Pong,
+    ProbabilityReport,
     Publish,
     Published,
     Refuse,
@@ -64,6 +66,7 @@ from .batches import check_batch, merged, parts
 from .dead_letter import DeadLetter, received
 from .durable import POSITION_MAX, Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
+from .probability import Probability, reported
 from .receipt import Receipt
 from .session import Session
 
@@ -313,6 +316,16 @@ class Calls:
         for first in range(0, len(wanted), SETTLED_AT_ONCE):
             some = tuple(wanted[first : first + SETTLED_AT_ONCE])
             yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
+
+    def probability(self, name: str, key: object, within: int | str | None) -> Call[Probability]:
+        """How likely the next match of a key is."""
+        checked_subscription_name(name)
+        values = () if key is None else tuple(key) if isinstance(key, list | tuple) else (key,)
+        if within is not None and type(within) not in (int, str):
+            raise DefinitionError(f"within: expected a number of events or a duration, found {shown(within)}")
+        request = partial(AskProbability, name=name, key=values, within=within)
+        answer = yield from self._ask(request, ProbabilityReport)
+        return reported(answer.report)
 
     # ---- the broker ----
 

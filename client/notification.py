@@ -180,6 +180,11 @@ class Notification:
         return self._line.get("probability")
 
     @property
+    def calibrated(self) -> bool | None:
+        """Of a forecast: False where earlier ones of its subscription were worse than the base rate."""
+        return self._line.get("calibrated")
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """Of a forecast: where the probability is thought to lie with nine chances in ten."""
         found = self._line.get("interval")

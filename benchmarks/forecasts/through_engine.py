@@ -63,7 +63,7 @@ def run(walk: Walk, threshold: float = THRESHOLD) -> Seen:
             end += 1
         if time >= TEST_FROM and not tested:
             tested = True
-            seen.correction = engine.forecasts(CORRECTED).correction
+            seen.correction = engine.forecasts(CORRECTED).account.correction
         rows = [(walk.names[walk.runs[event]], walk.states[event] > 0) for event in range(begin, end)]
         events = {walk.names[walk.runs[event]]: event for event in range(begin, end)}
         for match in engine.publish("Weather", [time] * len(rows), rows):

@@ -65,7 +65,10 @@ def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]
                 yield {"group": group, "name": name, "value": value}
     for subscription, figures in forecasts.items():
         for name, value in figures.items():
-            yield {"group": f"forecast {subscription}", "name": name, "value": value}
+            nested = isinstance(value, Mapping)
+            apart = {f"{name}.{each}": of for each, of in value.items()} if nested else {name: value}
+            for each, of in apart.items():
+                yield {"group": f"forecast {subscription}", "name": each, "value": of}
 
 
 def _show(columns: Sequence[str], rows: Sequence[Mapping[str, Any]], json: bool) -> None:

@@ -28,6 +28,7 @@ from .fsck import fsck
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
 from .prepare import prepare
+from .probability import probability
 from .publish import publish
 from .reset_time import reset_time
 from .restore import restore
@@ -57,6 +58,7 @@ for command in (
     subscribe,
     streams,
     subscriptions,
+    probability,
     dead_letters,
     reset_time,
     stats,

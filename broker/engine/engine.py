@@ -34,6 +34,7 @@ from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_
 from .cells import live_runs
 from .composites.registry import assembly_of
 from .explanation import diagram, explain
+from .forecasts.asking import Probability, ask
 from .forecasts.explanation import chain_diagram
 from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
@@ -319,6 +320,11 @@ class Engine:
     def forecasts(self, name: str) -> Outlook:
         """The forecasts of a subscription, to be read. Raises UnknownSubscription where it has none."""
         return self.program.forecasts.outlook(name)
+
+    def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
+        """How likely the next match of one key is within a horizon, the subscription's own unless another is given;
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
+        return ask(self.forecasts(name), key, within)
 
     def model(self) -> Model:
         """What was counted of all predictive subscriptions, and what was loaded. O(counts); changes nothing."""

@@ -17,7 +17,8 @@ class Forecast(NamedTuple):
     its `label` for people. `run`: the key's value; 0 where there is one chain for the stream. `interval`: where the
     probability is thought to lie with nine chances in ten. `lineage`: what contributed so far, where that is wanted.
     `bounds`: where it is put together from parts as if these were independent, how far off that can be: whatever they
-    have to do with each other, it is between these two.
+    have to do with each other, it is between these two. `calibrated`: False where earlier ones of the subscription were
+    worse than the base rate; None while that is not known.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Forecast(NamedTuple):
     interval: tuple[float, float]
     lineage: list[int] | None
     bounds: tuple[float, float] | None = None
+    calibrated: bool | None = None
 
     def line(self, subscription: str) -> dict[str, Any]:
         """As one JSON object."""
@@ -48,6 +50,8 @@ class Forecast(NamedTuple):
         if self.bounds is not None:
             said["approximate"] = True
             said["bounds"] = list(self.bounds)
+        if self.calibrated is False:
+            said["calibrated"] = False
         if self.lineage is not None:
             said["lineage"] = self.lineage
         return said

@@ -30,7 +30,7 @@ from .program import Program
 from .results import Results
 from .transition import Place
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 MAGIC: Final = "foretell engine"
 
 

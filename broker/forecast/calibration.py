@@ -4,7 +4,8 @@ Every resolved prediction falls into one of BINS equal bins of probability. A bi
 and the sum of the probabilities; with the sums of the losses that is all that the measures need (forecasting 3):
 
 - Brier score: mean (p - outcome)**2; log loss: mean -log of the probability given to what happened. Each stands beside
-  that of the base rate, a forecaster who always says the share of trues in these very outcomes.
+  that of the base rate, a forecaster who always says the share of trues in these very outcomes. Predictions
+  that are worse than that are off by more than they tell apart: they are not calibrated.
 - ECE: the mean distance between what was said and what happened, over bins weighted by their number.
 - precision, recall and lead of what was told: notices that came true; matches that were told of; how long before.
 
@@ -22,6 +23,10 @@ from .notifying import Resolution
 
 BINS: Final = 100
 SHOWN_BINS: Final = 20
+OUTCOMES_MIN: Final = 200
+"""Outcomes before predictions are called worse than the base rate."""
+WORSE: Final = 1
+"""Squared errors, in all, by which predictions may be worse than the base rate, which is known only afterwards."""
 _SUMS: Final = ("brier", "log", "true", "false", "censored", "censored_notices", "matches", "foretold", "lead")
 
 
@@ -87,16 +92,22 @@ class Calibration:
     def __hash__(self) -> int:
         raise TypeError("calibrations grow and have no hash")
 
-    def summary(self) -> dict[str, Any]:
-        """The measures by name, for people and JSON; null where nothing is known yet. O(BINS)."""
+    def worse_than_base(self) -> bool | None:
+        """Whether whoever had said the share of trues all along would have been better; None while too few outcomes are
+        known. Within WORSE of each other none is. O(BINS)."""
+        total, hits = sum(self.counts), sum(self.hits)
+        if total < OUTCOMES_MIN:
+            return None
+        return (self.brier - WORSE * MILLIONTHS**2) * total > hits * (total - hits) * MILLIONTHS**2
+
+    def measures(self) -> dict[str, Any]:
+        """How good the predictions were, by name; null where nothing is known yet. O(BINS)."""
         total, hits = sum(self.counts), sum(self.hits)
         base = hits / total if total else 0.0
         brier = _ratio(self.brier, total * MILLIONTHS**2)
         base_brier = base * (1.0 - base)
-        notices = self.true + self.false
         return {
             "predictions": total,
-            "censored": self.censored,
             "base_rate": _ratio(hits, total),
             "brier": brier,
             "brier_base": base_brier if total else None,
@@ -105,6 +116,14 @@ class Calibration:
             "log_loss_base": entropy(base) if total else None,
             "ece": expected_calibration_error(self.counts, self.hits, self.said) if total else None,
             "auc": area_under_curve(self.counts, self.hits),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The measures, and what became of notices, for people and JSON. O(BINS)."""
+        notices = self.true + self.false
+        return {
+            **self.measures(),
+            "censored": self.censored,
             "notices": notices + self.censored_notices,
             "precision": _ratio(self.true, notices),
             "recall": _ratio(self.foretold, self.matches),

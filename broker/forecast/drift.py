@@ -3,7 +3,8 @@
 The test of Page and Hinkley (Page, Biometrika 41, 1954) on the log loss of resolved predictions: the sum of what each
 loss exceeds the mean so far by, less an allowance; the alarm is how far it has risen above its least value. After an
 alarm the half-life is halved, down to a limit, and the test starts anew; long peace restores it step by step. Counts
-are not touched: generations are weighed differently (counts), so a false alarm costs nothing for good.
+are not touched: generations are weighed differently (counts). A season whose losses are higher than the mean is a false
+alarm, and while it lasts most of what was learnt weighs nothing: so this is only for who asks for it.
 """
 
 from __future__ import annotations

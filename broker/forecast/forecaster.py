@@ -84,11 +84,24 @@ class Place:
         level.refresh()
         return level.rows[state].weight
 
-    def interval(self, state: int) -> tuple[float, float]:
-        """Where the true `within` is thought to lie with nine chances in ten. O(horizon x edges)."""
+    def interval(self, state: int, steps: int) -> tuple[float, float]:
+        """Where the true probability of a match within so many steps is thought to lie with nine chances in ten.
+
+        O(horizon x edges)."""
         level = self.level()
-        chain, passage, steps = level.chain(), level.passage(self.forecaster.horizon), self.forecaster.horizon
+        chain, passage = level.chain(), level.passage(max(steps, self.forecaster.horizon))
         return interval(passage.next(state, steps), standard_error(chain, passage, state, steps))
+
+    def over(self, state: int, steps: int) -> float:
+        """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges)."""
+        return self.level().passage(max(steps, self.forecaster.horizon)).next(state, steps)
+
+    def aside(self) -> Place:
+        """As this one, with estimates of its own: what is asked of it changes nothing here. O(levels x states)."""
+        copies: list[Level] = []
+        for level in self.levels:
+            copies.append(level.aside(tuple([copies[self.levels.index(parent)] for parent in level.parents])))
+        return Place(self.forecaster, self.context, tuple(copies))
 
 
 @final
@@ -156,6 +169,11 @@ class Forecaster:
             found = Place(self, context, (self.pool, *parents, leaf))
         self._places[context] = found
         return found
+
+    def aside(self, context: Context | None) -> Place:
+        """The place of a context, or where it is not known that of all, with estimates of its own (Place.aside)."""
+        found = None if context is None else self._places.get(context)
+        return Place(self, (), (self.pool.aside(()),)) if found is None else found.aside()
 
     def _parents(self, context: Context, with_pool: bool = False) -> tuple[Level, ...]:
         found = [self.pool] if with_pool else []

@@ -127,6 +127,15 @@ class Level:
         self.stamp += 1
         self.stamps[state] = self.stamp
 
+    def aside(self, parents: tuple[Level, ...]) -> Level:
+        """The same estimates of the same counts beside these, with parents of its own. O(states)."""
+        found = Level(self.table, self.form, parents, self.strength, self.smoothing, self.tolerance)
+        found.rows, found.stamps, found.stamp = self.rows[:], self.stamps[:], self.stamp
+        found._limits, found._moved, found._due = self._limits[:], self._moved[:], self._due[:]
+        found._seen, found._seen_rows, found._generation = self._seen, self._seen_rows[:], self._generation
+        found._passage, found._passage_stamp = self._passage, self._passage_stamp
+        return found
+
     def chain(self) -> Chain:
         """The chain of the published rows. O(states)."""
         self.refresh()

@@ -20,17 +20,19 @@ FEW: Final = 32  # entries gone before a queue is cut
 class Queue:
     """The open predictions of one run, by clock."""
 
-    __slots__ = ("_chances", "_clocks", "_head")
+    __slots__ = ("_after", "_chances", "_clocks", "_head")
 
     def __init__(self) -> None:
         self._clocks: list[int] = []
         self._chances: list[float] = []
+        self._after: list[bool] = []
         self._head: i64 = 0
 
-    def predict(self, clock: int, probability: float) -> None:
-        """A prediction was made. O(1)."""
+    def predict(self, clock: int, probability: float, after_match: bool = False) -> None:
+        """A prediction was made, by an event that completed a match (`after_match`) or did not. O(1)."""
         self._clocks.append(clock)
         self._chances.append(probability)
+        self._after.append(after_match)
 
     def due(self, clock: i64) -> bool:
         """Whether the oldest one was made at that clock or before. O(1)."""
@@ -41,20 +43,25 @@ class Queue:
         """The clock of the newest one, of which there is one at least. O(1)."""
         return self._clocks[-1]
 
+    def after_match(self) -> bool:
+        """Whether the oldest one was made right after a match. O(1)."""
+        return self._after[self._head]
+
     def take(self) -> float:
         """The oldest one, which is not open any more. O(1), amortised."""
         head = self._head
         chance = self._chances[head]
         head += 1
         if head > FEW and 2 * head > len(self._clocks):
-            del self._clocks[:head], self._chances[:head]
+            del self._clocks[:head], self._chances[:head], self._after[:head]
             head = 0
         self._head = head
         return chance
 
     def open(self) -> list[list[Any]]:
-        """(clock, probability) of each, as plain data."""
-        return [[c, p] for c, p in zip(self._clocks[self._head :], self._chances[self._head :])]
+        """(clock, probability, whether it was made right after a match) of each, as plain data."""
+        head = self._head
+        return [[c, p, a] for c, p, a in zip(self._clocks[head:], self._chances[head:], self._after[head:])]
 
     def __len__(self) -> int:
         return len(self._clocks) - self._head
@@ -95,6 +102,6 @@ def load_pending(data: Mapping[str, Any]) -> Pending:
     found = Pending()
     for run, predictions in data["open"]:
         queue = found.of(run)
-        for clock, probability in predictions:
-            queue.predict(clock, probability)
+        for clock, probability, after_match in predictions:
+            queue.predict(clock, probability, after_match)
     return found

@@ -15,7 +15,7 @@ then what it may not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, final
 
 from ..events import StreamDefinition, UnknownStream, UnknownSubscription, suggestion
@@ -133,6 +133,16 @@ class Admission:
         if existing is not None:
             self._check_all(user, name, sources.into(name))
         return flow
+
+    def check_asked(self, user: User, name: str, names: Collection[str]) -> None:
+        """Whether this user may hear what a subscription foretells, as who attaches to it does. `names`: of all.
+
+        Raises PermissionDenied, UnknownSubscription.
+        """
+        user.check("subscribe", name)
+        if name not in names or not self._may_have(user, name):
+            hint = suggestion(name, [each for each in names if self.sees(user, each)])
+            raise UnknownSubscription(f"subscription {name!r} is not known{hint}")
 
     def check_readers(
         self, flow: Flow, readers: Callable[[str], Iterable[User]], awaited: Callable[[str], bool]

@@ -32,12 +32,9 @@ from ..wire import (
     Busy,
     Closing,
     Credit,
-    DescribeStream,
     Done,
     Goodbye,
     Hello,
-    ListStreams,
-    ListSubscriptions,
     Message,
     PermissionDenied,
     Ping,
@@ -66,7 +63,7 @@ from .limits import Limits
 from .listing import countable, excess, failure, numbers, unknown_session, unknown_version
 from .matcher import Matcher
 from .permissions import Access, open_access
-from .reading import Reading
+from .reading import Reading, ReadRequest
 from .records import Record
 from .resetting import reset_time
 from .sessions import Session, Sessions
@@ -296,6 +293,8 @@ class Kernel:
         user = session.account.user
         if isinstance(message, CursorRequest):
             return self._subscribing.cursors.answer(key, session, message, now)
+        if isinstance(message, ReadRequest):
+            return [Send(key, self._reading.answer(user, message))]
         match message:
             case Credit():
                 return self._credit(key, session, message)
@@ -316,8 +315,6 @@ class Kernel:
             case ResetTime():
                 answer, ended = reset_time(self._matcher, self._intake.taken, user, message, self._record)
                 return [Send(key, answer), *self._intake.tell(ended)]
-            case DescribeStream() | ListStreams() | ListSubscriptions():
-                answer = self._reading.answer(user, message)
             case Statistics(correlation):
                 user.check_admin("statistics")
                 answer = StatisticsReport(correlation, self.statistics())

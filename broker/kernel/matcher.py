@@ -18,6 +18,12 @@ class Result(Protocol):
     def line(self) -> dict[str, Any]: ...
 
 
+class Answer(Protocol):
+    """What the engine was asked; `line()` is its form for the outside."""
+
+    def line(self) -> dict[str, Any]: ...
+
+
 class Matcher(Protocol):
     """An engine. What it refuses, it refuses with a ForetellError and unchanged.
 
@@ -72,6 +78,10 @@ class Matcher(Protocol):
 
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[Result]]:
         """`now` is this time again, and what reads the stream begins anew; what is told of what has ended."""
+        ...
+
+    def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> Answer:
+        """How likely the next match of a key is; nothing changes by it."""
         ...
 
     @property

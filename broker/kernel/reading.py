@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import final
+from typing import TypeAlias, final
 
-from ..wire import DescribeStream, ListStreams, ListSubscriptions, Message, Streams
+from ..wire import (
+    AskProbability,
+    DescribeStream,
+    ListStreams,
+    ListSubscriptions,
+    Message,
+    ProbabilityReport,
+    Streams,
+)
 from .admission import Admission
 from .attachments import Attachments
 from .listing import stream_entry, streams_page, subscriptions_page
 from .matcher import Matcher
 from .permissions import User
 from .subscribing import Subscribing
+
+ReadRequest: TypeAlias = AskProbability | DescribeStream | ListStreams | ListSubscriptions
 
 
 @final
@@ -28,10 +38,13 @@ class Reading:
         self._attachments = attachments
         self._subscribing = subscribing
 
-    def answer(self, user: User, request: DescribeStream | ListStreams | ListSubscriptions) -> Message:
+    def answer(self, user: User, request: ReadRequest) -> Message:
         """Raises ForetellErrors."""
         admission, streams = self._admission, self._matcher.streams
         match request:
+            case AskProbability(correlation, name, key, within):
+                admission.check_asked(user, name, self._matcher.subscriptions)
+                return ProbabilityReport(correlation, self._matcher.probability(name, key, within).line())
             case DescribeStream(correlation, name):
                 admission.check_known(user, name, streams)
                 return Streams(correlation, (stream_entry(streams[name]),), False)

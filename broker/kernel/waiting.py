@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..wire import (
+    AskProbability,
     Credit,
     DescribeStream,
     Hello,
@@ -20,7 +21,9 @@ from ..wire import (
 )
 from .boundary import Change, Gone, Input, Received
 
-_AT_ONCE: Final = frozenset((Credit, DescribeStream, Hello, ListStreams, ListSubscriptions, Ping, Statistics))
+_AT_ONCE: Final = frozenset(
+    (AskProbability, Credit, DescribeStream, Hello, ListStreams, ListSubscriptions, Ping, Statistics)
+)
 
 
 def must_wait(happening: Input) -> bool:

@@ -28,6 +28,8 @@ FORECAST_KEYS: Final = (
     "half_life",
     "effective",
     "cautious",
+    "drift",
+    "uncalibrated",
     "recalibrate",
     "choose",
     "parts",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .codec import decode, decode_result, encode, encode_result
 from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .errors import Busy, Expired, PermissionDenied, WireError
+from .forecast_messages import AskProbability, ProbabilityReport
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
 from .messages import (
     AddStream,
@@ -50,6 +51,7 @@ __all__ = [
     "WHEN_SLOW",
     "Acknowledge",
     "AddStream",
+    "AskProbability",
     "Busy",
     "Closing",
     "Credit",
@@ -71,6 +73,7 @@ __all__ = [
     "PermissionDenied",
     "Ping",
     "Pong",
+    "ProbabilityReport",
     "Probe",
     "Publish",
     "Published",

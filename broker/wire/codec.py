@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 import msgpack
 
 from . import cursor_messages as c
+from . import forecast_messages as f
 from . import messages as m
 from . import parts as p
 from . import shapes as s
@@ -90,6 +91,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
     17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
     18: (d.ResetTime, (s.NAME,)),
+    19: (f.AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON))),
     # from the broker, in answer
     32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT)),
     33: (m.Done, ()),
@@ -116,6 +118,7 @@ MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
     ),
     41: (c.DeadLetters, (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT)),
     42: (d.TimeReset, (s.optional(s.INTEGER), _NAMED)),
+    43: (f.ProbabilityReport, (s.PLAIN,)),
     # from the broker, unasked
     64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
     65: (m.Probe, ()),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
+from .forecast_messages import AskProbability, ProbabilityReport
 from .parts import Refusal, SubscriptionEntry
 from .stream_messages import DescribeStream, ListStreams, ResetTime, Streams, TimeReset
 
@@ -346,6 +347,7 @@ Message: TypeAlias = (
     | Refuse
     | ListDeadLetters
     | Settle
+    | AskProbability
     | Welcome
     | Done
     | Pong
@@ -355,6 +357,7 @@ Message: TypeAlias = (
     | Subscriptions
     | StatisticsReport
     | DeadLetters
+    | ProbabilityReport
     | Failure
     | Notifications
     | Probe

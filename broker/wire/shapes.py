@@ -109,6 +109,10 @@ NAME: Final = Shape(
     f"a string of at most {NAME_LENGTH_MAX} characters",
     lambda value: type(value) is str and len(value) <= NAME_LENGTH_MAX,
 )
+HORIZON: Final = Shape(
+    f"an integer from 0 to 2**63 - 1 or a string of at most {NAME_LENGTH_MAX} characters",
+    lambda value: _is_count(value) or (type(value) is str and len(value) <= NAME_LENGTH_MAX),
+)
 TEXT: Final = Shape("a string", lambda value: type(value) is str)
 INTEGERS: Final = Shape("an array of integers of 64 bits", _are_integers)
 ARRAY: Final = Shape("an array", lambda value: type(value) is tuple)

@@ -48,6 +48,17 @@ class SmallResult:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class SmallAnswer:
+    """A probability, the same for all."""
+
+    report: dict[str, Any]
+
+    def line(self) -> dict[str, Any]:
+        return self.report
+
+
+@final
 class SmallEngine:
     """Fulfils broker.kernel.Matcher."""
 
@@ -135,6 +146,11 @@ class SmallEngine:
         if starts is not None:
             check_starts(definition, starts, times)
         return check_rows(definition, rows)
+
+    def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
+        if name not in self.subscriptions:
+            raise UnknownSubscription(f"subscription {name!r} has no forecasts")
+        return SmallAnswer({"probability": 0.5, "key": list(key), "within": within})
 
     def reset_time(self, stream: str, time: int | None) -> list[list[SmallResult]]:
         assert stream in self.streams

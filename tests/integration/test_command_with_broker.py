@@ -171,6 +171,28 @@ def test_a_durable_subscription_is_replayed_and_its_dead_letters_are_settled(
         assert len(error.splitlines()) == 1
 
 
+def test_a_probability_is_asked_for_by_the_values_of_its_key(
+    address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETELL_BROKER", address)
+    query = "FROM Stock BY name a, b: price > 100 MATCH a, b"
+    with Client(address) as client:
+        client.add_stream("Stock", {"name": "string", "price": "float"}, key="name")
+        client.subscribe("up", "ptopss", query, forecast={"within": 1})
+        client.publish_batch("Stock", list(range(42)), [("IBM", 90.0 + n % 4 * 10) for n in range(42)])
+        asked = client.probability("up", "IBM")
+        (line,) = printed(capsys, "probability", "up", "--key", "IBM")
+        assert json.loads(line) == asked.line()
+        assert (asked.run, asked.time, asked.within, asked.state) == ("IBM", 41, 1, 0)
+        (line,) = printed(capsys, "probability", "up", "--key", "IBM", "--within", "3")
+        later = client.probability("up", ["IBM"], within=3)
+        assert json.loads(line) == later.line()
+        assert later.probability > asked.probability
+        assert "expected the values of name" in complaint(capsys, "probability", "up")
+        assert "is not known" in complaint(capsys, "probability", "upp", "--key", "IBM")
+        assert "times between events" in complaint(capsys, "probability", "up", "--key", "IBM", "--within", "1 day")
+
+
 def test_stats_have_a_group_for_the_forecasts_of_each_subscription(
     address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,7 +213,8 @@ def test_stats_have_a_group_for_the_forecasts_of_each_subscription(
     found = {row["name"]: row["value"] for row in rows if row["group"] == "forecast up"}
     assert (found["within"], found["threshold"]) == (1, 0.5)
     assert found["predictions"] == sum(count for _, _, count in found["reliability"]) > 0
-    assert found["brier_skill"] is not None
+    assert found["ece"] is not None
+    assert found["after_match.predictions"] > 0
     assert {"precision", "recall", "lead", "ece", "base_rate", "notices", "outstanding"} <= found.keys()
     assert {"group": "engine", "name": "events", "value": 40} in rows
     assert not any(row["name"] == "forecasts" for row in rows)

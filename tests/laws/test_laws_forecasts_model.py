@@ -219,10 +219,10 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
             else:
                 expected = within_time(engine, chain, told, parse_duration(within))
                 if any(window < FOREVER for window in outlook.windows) or outlook.progress is not None:
-                    expected = min(expected, told.probability) if outlook.correction is None else expected
-            if outlook.correction is not None:
-                expected = outlook.correction.corrected(expected)
-            if outlook.correction is None or isinstance(within, int):
+                    expected = min(expected, told.probability) if outlook.account.correction is None else expected
+            if outlook.account.correction is not None:
+                expected = outlook.account.correction.corrected(expected)
+            if outlook.account.correction is None or isinstance(within, int):
                 assert told.probability == pytest.approx(expected, abs=1e-6)
 
 

@@ -162,6 +162,8 @@ def settings_of(draw: st.DrawFn, language: str, keyed: bool, timed: bool = True)
         found["per"] = "stream"
     if draw(st.integers(0, 3)) == 0:
         found["half_life"] = draw(st.sampled_from(["4us", "8us", "1 hour"]))
+        if draw(st.integers(0, 3)) == 0:
+            found["drift"] = True
     for name in ("cautious", "recalibrate", "choose"):
         if draw(st.integers(0, 5)) == 0:
             found[name] = True

@@ -9,26 +9,22 @@ Here: that step. Not here: which tracks an event touches (scope), what the numbe
 
 from __future__ import annotations
 
-from math import log
-from typing import Any, Final, final
+from typing import Any, final
 
 from mypy_extensions import i64
 
-from ...forecast.calibration import Calibration
 from ...forecast.counts import Counts
-from ...forecast.drift import Drift
 from ...forecast.forecaster import Forecaster, Place
 from ...forecast.horizon import usable, within_time
-from ...forecast.isotonic import OUTCOMES_MIN, Correction, fitted
 from ...forecast.notifying import Forecast as Told
 from ...forecast.notifying import Resolution as Resolved
 from ...forecast.notifying import Watch
-from ...forecast.pending import Pending, Queue
 from ..cells import flattened
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
 from ..target import ALWAYS_SINCE, Outcome, Target
 from . import joint
+from .account import Account
 from .combination import Combination, context_after
 from .judging import Judge
 from .pace import Pace
@@ -37,11 +33,6 @@ from .scope import Pulse, Scope, alarm
 from .settings import Settings
 from .states import NONE, States
 from .track import FOREVER, Observer, Track
-
-REFIT: Final = 1.1
-"""A correction is fitted again when that many times the outcomes are known."""
-CHANCE_MIN: Final = 1e-9
-"""The least chance that a log loss is taken of."""
 
 
 @final
@@ -78,20 +69,13 @@ class Outlook(Observer):
             version, states.shape, max(settings.steps, 1), counts, parts, definition.keyed, choose=settings.choose
         )
         self.watch = Watch(subscriber.said(), settings.threshold, settings.within)
-        self.pending = Pending()
-        self.calibration = Calibration()
-        # Where probabilities are corrected, what was computed is judged beside what was said.
-        self.computed: Calibration | None = Calibration() if settings.recalibrate else None
-        self.computed_pending = Pending()
+        self.account = Account(settings)
         self.within: i64 = settings.within
         self.threshold = settings.threshold
         self.effective = settings.effective
         self.cautious = settings.cautious
         self.final: i64 = states.final
-        self.correction: Correction | None = None
-        self.outcomes = 0  # of what was computed
-        self.fit_at: int = OUTCOMES_MIN
-        self.drift: Drift | None = Drift() if settings.half_life is not None else None
+        self.forgets = settings.half_life is not None
         self.pace: Pace | None = None if settings.steps else Pace(settings.duration)
         self.notices: list[Notice] = []
         self.deadlines: list[tuple[int, int]] = []  # of the registry: alarms of horizons in time
@@ -139,7 +123,7 @@ class Outlook(Observer):
 
     def begin(self, pulse: Pulse) -> Track:
         states = len(self.states.left) if self.progress is None else 0
-        queue, computed = self.pending.of(pulse.run), self.computed_pending.of(pulse.run)
+        queue, computed = self.account.pending.of(pulse.run), self.account.computed_pending.of(pulse.run)
         # Under which circumstances the key's first step was made nobody knows: with a context it is not counted.
         place = None if self.parts else self.forecaster.place()
         seen = pulse.events if self.parts else self.bases.get(pulse.key, 0)
@@ -150,7 +134,7 @@ class Outlook(Observer):
 
     def settle(self, track: Track, scope: Scope) -> bool:
         pulse, time = track.pulse, scope.time
-        if self.drift is not None:
+        if self.forgets:
             self.counts.clock_of(self.version).move(time)
         matched = track.matched
         track.matched = False
@@ -183,11 +167,11 @@ class Outlook(Observer):
             if not matched and combination.idle(track, time):
                 self._reset(track)
             elif track.place is not None and combination.effective(track, time) >= self.effective:
-                self._look(track, track.place, clock, time, until)
+                self._look(track, track.place, clock, time, until, matched)
         elif following == NONE and not matched:
             self._reset(track)
         elif track.place is not None and track.place.effective(following) >= self.effective:
-            self._look(track, track.place, clock, time, until)
+            self._look(track, track.place, clock, time, until, matched)
         due = fleeting or self.symbols > 0
         if not due and len(track.queue) > 0 and track.wake < clock:
             self._wake(track)
@@ -231,66 +215,50 @@ class Outlook(Observer):
         over: i64 = clock - self.within
         if matched or timed:
             over -= 1
-        queue = track.queue
-        while queue.due(over):
-            self._record(queue.take(), False)
-        if matched:
-            while len(queue) > 0:
-                self._record(queue.take(), True)
-        if self.computed is not None:
-            self._resolve_computed(track.computed, self.computed, over, matched)
+        self.account.resolve(track, over, matched)
+        if self.account.drifted:
+            self._forget_anew()
         resolved: Resolved | None = None
         if matched:
             track.above = False
             resolved = self.watch.matched(run, clock)
-            self.calibration.matched(resolved is not None and resolved.outcome is True)
+            self.account.calibration.matched(resolved is not None and resolved.outcome is True)
         elif track.told or timed:
             resolved = self.watch.advance(run, clock, timed)
         if resolved is not None:
             track.told = False
             self.tell(resolved, time)
 
-    def _resolve_computed(self, queue: Queue, computed: Calibration, over: i64, matched: bool) -> None:
-        """The same for what was computed, before it was corrected; a new correction now and then."""
-        while queue.due(over):
-            computed.record(queue.take(), False)
-            self.outcomes += 1
-        while matched and len(queue) > 0:
-            computed.record(queue.take(), True)
-            self.outcomes += 1
-        if self.outcomes >= self.fit_at:
-            self.fit_at = int(self.outcomes * REFIT) + 1
-            self.correction = fitted(computed.counts, computed.hits)
-
-    def _record(self, chance: float, came: bool) -> None:
-        self.calibration.record(chance, came)
-        drift = self.drift
-        if drift is not None and drift.observe(-log(max(chance if came else 1.0 - chance, CHANCE_MIN))):
-            for version, counts, forecaster in self.books():
-                drift.apply(counts.clock_of(version))
-                forecaster.estimate_anew()
+    def _forget_anew(self) -> None:
+        """Drift was noticed, or has ended: all is estimated by another half-life."""
+        drift = self.account.drift
+        assert drift is not None
+        self.account.drifted = False
+        for version, counts, forecaster in self.books():
+            drift.apply(counts.clock_of(version))
+            forecaster.estimate_anew()
 
     def tell(self, resolved: Resolved, time: int) -> None:
         """What became of a forecast, for the subscriber and for the calibration."""
-        self.calibration.resolved(resolved)
+        self.account.calibration.resolved(resolved)
         forecast = resolved.forecast
         identity = digest(f"{self.subscriber.said()}resolution\0{forecast.id}", 0, 0)
         self.notices.append(Resolution(identity, time, forecast.id, resolved.outcome, forecast.run, resolved.lead))
 
     # --- what is foretold ---------------------------------------------------------------------------------------
 
-    def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64) -> None:
+    def _look(self, track: Track, place: Place, clock: i64, time: i64, until: i64, matched: bool) -> None:
         pulse, state, combination = track.pulse, track.state, self.combination
         if combination is not None:
             state = combination.reached(track, time)
         computed = self.probability(track, place, time, until)
-        said = computed if self.correction is None else self.correction.corrected(computed)
-        track.queue.predict(clock, said)
-        if self.computed is not None:
-            track.computed.predict(clock, computed)
+        said = self.account.predict(track, clock, computed, matched)
         judged = said
         if self.cautious and said > self.threshold:
             judged = min(said, self.interval(track, place, computed)[0])
+        if judged > self.threshold and self.account.withholds and self.account.calibrated(matched) is False:
+            self.account.withheld += 1
+            judged = min(judged, self.threshold)
         if judged <= self.threshold and not track.above:
             return
         track.above = judged > self.threshold
@@ -302,18 +270,22 @@ class Outlook(Observer):
                 alarm(pulse.counts, told.deadline + base, self.number)
             else:
                 alarm(self.deadlines, told.deadline, self.number)
-            self.notices.append(self._notice(track, told, said, self.interval(track, place, computed)))
+            interval, calibrated = self.interval(track, place, computed), self.account.calibrated(matched)
+            self.notices.append(self._notice(track, told, said, interval, calibrated))
 
     def probability(self, track: Track, place: Place, time: i64, until: i64) -> float:
         """P(a match within the horizon), where the track is."""
-        pace = self.pace
         if self.combination is not None:
             return joint.probability(self.combination, track, time)
-        if pace is None:
+        if self.pace is None:
             return place.within(track.state)
+        return self.within_time(track, place, self.pace, time, until)
+
+    def within_time(self, track: Track, place: Place, pace: Pace, time: i64, until: i64) -> float:
+        """P(a match within a horizon in time)."""
         if self.progress is not None:
             until = self.progress.end(self.scope.row, time)
-        remaining = usable(self.settings.duration, None if until == FOREVER else int(until), int(time))
+        remaining = usable(pace.horizon, None if until == FOREVER else int(until), int(time))
         fits = pace.fits(track.pulse, self.scope, remaining or 0)
         if len(fits) > self.forecaster.horizon:
             self.forecaster.reach(len(fits))
@@ -323,28 +295,32 @@ class Outlook(Observer):
         """Where the probability is thought to lie; with a horizon in time, around it as far as over its steps."""
         if self.combination is not None:
             low, high = joint.spread(self.combination, track, self.scope.time, computed)
-            return self._corrected(low), self._corrected(high)
-        low, high = place.interval(track.state)
+            return self.account.corrected(low), self.account.corrected(high)
+        low, high = place.interval(track.state, self.forecaster.horizon)
         if self.pace is not None:
-            middle = place.within(track.state)
-            low, high = max(0.0, computed - (middle - low)), min(1.0, computed + (high - middle))
-        return self._corrected(low), self._corrected(high)
+            low, high = around(computed, place.within(track.state), low, high)
+        return self.account.corrected(low), self.account.corrected(high)
 
-    def _corrected(self, chance: float) -> float:
-        return chance if self.correction is None else self.correction.corrected(chance)
-
-    def _notice(self, track: Track, told: Told, said: float, interval: tuple[float, float]) -> Forecast:
+    def _notice(
+        self, track: Track, told: Told, said: float, interval: tuple[float, float], calibrated: bool | None
+    ) -> Forecast:
         state = told.state
         within: Any = self.settings.written["within"]
         lineage = self._lineage(track) if self.subscriber.lineage is not False else None
+        label, bounds = self.label(track), None
         combination, time = self.combination, self.scope.time
-        if combination is None:
-            label = self.states.label(state)
-            return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage)
-        label = combination.label(track, time)
-        low, high = joint.bounds(combination, track, time)
-        bounds = self._corrected(low), self._corrected(high)
-        return Forecast(told.id, told.time, said, within, state, label, told.run, interval, lineage, bounds)
+        if combination is not None:
+            low, high = joint.bounds(combination, track, time)
+            bounds = self.account.corrected(low), self.account.corrected(high)
+        return Forecast(
+            told.id, told.time, said, within, state, label, told.run, interval, lineage, bounds, calibrated
+        )
+
+    def label(self, track: Track) -> str:
+        """Where the track is, for people."""
+        if self.combination is None:
+            return self.states.label(track.state)
+        return self.combination.label(track, self.scope.time)
 
     def _lineage(self, track: Track) -> list[int] | None:
         """What contributed to the furthest partial match."""
@@ -381,17 +357,20 @@ class Outlook(Observer):
                 over = pulse.events - self.bases.get(pulse.key, 0) - self.within
                 if self.pace is not None:
                     over = self.scope.time - self.within - 1
-                while track.queue.due(over):
-                    self._record(track.queue.take(), False)
-                if self.computed is not None:
-                    self._resolve_computed(track.computed, self.computed, over, False)
-        self.calibration.censored += self.pending.close()
-        self.computed_pending.close()
+                self.account.resolve(track, over, False)
+        if self.account.drifted:
+            self._forget_anew()
+        self.account.close()
 
     def expire(self, time: int) -> None:
         """It is `time`: what was foretold for before that has not come true. For horizons in time."""
         for resolved in self.watch.expire(time):
             self.tell(resolved, time)
+
+
+def around(chance: float, middle: float, low: float, high: float) -> tuple[float, float]:
+    """An interval as far around a probability as this one is around its middle."""
+    return max(0.0, chance - (middle - low)), min(1.0, chance + (high - middle))
 
 
 def lineage_of(run: Any) -> list[int]:

@@ -273,13 +273,10 @@ class Forecasts:
         """How good the forecasts of each subscription were, and their sizes."""
         return {
             name: {
-                **outlook.calibration.summary(),
-                "reliability": outlook.calibration.reliability(),
+                **outlook.account.statistics(),
                 "within": outlook.settings.written["within"],
                 "threshold": outlook.settings.threshold,
                 "outstanding": outlook.watch.statistics()["outstanding"],
-                "corrected": outlook.correction is not None,
-                "drift_alarms": 0 if outlook.drift is None else outlook.drift.alarms,
                 **outlook.forecaster.statistics(),
                 **({} if outlook.combination is None else {"parts": len(outlook.combination.parts)}),
             }
@@ -298,7 +295,7 @@ class Forecasts:
             for _, _, forecaster in outlook.books():
                 forecaster.check_invariants()
             outlook.watch.check_invariants()
-            outlook.calibration.check_invariants()
+            outlook.account.check_invariants()
 
 
 def _only(counts: Counts, version: str) -> Counts:

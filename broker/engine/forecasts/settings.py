@@ -6,9 +6,11 @@
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
     half_life    how long until what was counted weighs half; for ever by default
+    drift        true: where forecasts become worse, the half-life is shortened for a while
     effective    how many transitions must stand behind a state before anything is said; by default as many as larger
                  pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
+    uncalibrated  true: over a time, forecasts are told also where earlier ones were worse than the base rate
     recalibrate  probabilities are corrected by what became of earlier ones
     choose       whether the context pays is found out: the pool that has foretold best is asked
     parts        true: forecasts of AND, OR and ";" are put together from those of their parts; false: never; else where
@@ -54,6 +56,8 @@ class Settings:
     per: Per
     states: Numbering
     half_life: int | None
+    drift: bool
+    uncalibrated: bool
     effective: float
     cautious: bool
     recalibrate: bool
@@ -77,7 +81,7 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
     """`schema` and `key` of the stream that the subscription reads. Raises DefinitionError in one line."""
     if "within" not in written:
         raise DefinitionError('forecast: expected within, a number of events or a duration such as "5 min"')
-    steps, duration = _horizon(written["within"])
+    steps, duration = read_horizon(written["within"])
     threshold = written.get("threshold", 0.5)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
         raise _wrong("threshold", "a probability from 0 to less than 1", threshold)
@@ -86,13 +90,17 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         raise _wrong("per", "'key' or 'stream'", per)
     if states not in STATES:
         raise _wrong("states", "'furthest' or 'set'", states)
-    cautious, recalibrate, choose = (_flag(written, name) for name in ("cautious", "recalibrate", "choose"))
+    cautious, recalibrate, choose, drift = (
+        _flag(written, name) for name in ("cautious", "recalibrate", "choose", "drift")
+    )
     context = _context(written, schema, key if per == "key" else None)
     lent = PARENT_STRENGTH if context.keyed and len(context.parts) > 1 else POOL_STRENGTH
     effective = written.get("effective", lent)
     if isinstance(effective, bool) or not isinstance(effective, int | float) or not 0 <= effective <= EFFECTIVE_MAX:
         raise _wrong("effective", f"a number of transitions, 0 to {EFFECTIVE_MAX}", effective)
     half_life = _half_life(written.get("half_life"))
+    if drift and half_life is None:
+        raise DefinitionError("forecast: drift = true expects a half_life, which it shortens")
     return Settings(
         steps,
         duration,
@@ -101,6 +109,8 @@ def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -
         per,
         states,
         half_life,
+        drift,
+        _flag(written, "uncalibrated"),
         float(effective),
         cautious,
         recalibrate,
@@ -123,7 +133,8 @@ def _context(written: Mapping[str, Any], schema: Schema, key: str | None) -> Con
         raise DefinitionError(f"forecast: {error}") from None
 
 
-def _horizon(within: object) -> tuple[int, int]:
+def read_horizon(within: object) -> tuple[int, int]:
+    """A horizon in events and one in microseconds, of which one is 0. Raises DefinitionError."""
     if type(within) is int and 1 <= within <= EVENTS_MAX:
         return within, 0
     if isinstance(within, str):

@@ -12,15 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...forecast.calibration import load_calibration
 from ...forecast.counts import Counts
-from ...forecast.drift import load_drift
 from ...forecast.forecaster import Forecaster
 from ...forecast.horizon import Gaps
-from ...forecast.isotonic import load_correction
 from ...forecast.model_file import read_model, write_model
 from ...forecast.notifying import load_watch
-from ...forecast.pending import load_pending
 from .combination import dumped
 from .outlook import Outlook
 from .registry import Forecasts
@@ -52,12 +48,7 @@ def _outlook(outlook: Outlook) -> dict[str, Any]:
         "name": outlook.subscriber.name,
         **_book(outlook.version, outlook.counts, outlook.forecaster),
         "watch": outlook.watch.dump(),
-        "pending": [outlook.pending.dump(), outlook.computed_pending.dump()],
-        "calibration": outlook.calibration.dump(),
-        "computed": None if outlook.computed is None else outlook.computed.dump(),
-        "correction": None if outlook.correction is None else outlook.correction.dump(),
-        "fit": [outlook.outcomes, outlook.fit_at],
-        "drift": None if outlook.drift is None else outlook.drift.dump(),
+        "account": outlook.account.dump(),
         "pace": None if outlook.clock is None else outlook.clock.dump(),
         "parts": []
         if outlook.combination is None
@@ -154,12 +145,7 @@ def _load_outlook(outlook: Outlook, saved: Mapping[str, Any]) -> None:
     for (version, counts, forecaster), book in zip(outlook.books(), [saved, *saved["parts"]], strict=True):
         _load_book(version, counts, forecaster, book)
     outlook.watch = load_watch(saved["watch"])
-    outlook.pending, outlook.computed_pending = map(load_pending, saved["pending"])
-    outlook.calibration = load_calibration(saved["calibration"])
-    outlook.computed = None if saved["computed"] is None else load_calibration(saved["computed"])
-    outlook.correction = None if saved["correction"] is None else load_correction(saved["correction"])
-    outlook.outcomes, outlook.fit_at = saved["fit"]
-    outlook.drift = None if saved["drift"] is None else load_drift(saved["drift"])
+    outlook.account.load(saved["account"])
     if outlook.clock is not None:
         outlook.clock.load(saved["pace"])
     outlook.bases = {_unpacked(key): count for key, count in saved["bases"]}
@@ -185,7 +171,7 @@ def _load_pulse(scope: Scope, saved: Sequence[Any], known: Sequence[Outlook], ru
     for number, state, seen, context, waiting, moments, known_runs, history, alarm, wake, spots in tracks:
         outlook = known[number]
         place = None if context is None else outlook.forecaster.place(tuple(context))
-        queue, computed = outlook.pending.of(pulse.run), outlook.computed_pending.of(pulse.run)
+        queue, computed = outlook.account.pending.of(pulse.run), outlook.account.computed_pending.of(pulse.run)
         track = Track(outlook, pulse, place, seen, len(waiting), queue, computed)
         track.above, track.told = outlook.watch.is_above(pulse.run), outlook.watch.is_open(pulse.run)
         track.state, track.alarm, track.wake, track.history = state, alarm, wake, list(history)

@@ -157,7 +157,9 @@ def test_at_its_own_horizon_the_calibration_knows_the_same(values: list[tuple[in
     judges, _ = judged(engine, values)
     own = [sums for _, horizon, _, sums in judges["rise"].records() if horizon == 2]
     total = dict(zip(COLUMNS, [sum(column) for column in zip(*own)] or [0] * len(COLUMNS)))
-    known = engine.program.forecasts.outlook("rise").calibration
+    account = engine.program.forecasts.outlook("rise").account
+    known = account.calibration
+    known.merge(account.after_match)
     assert total["hits"] == sum(known.hits)
     assert total["hits"] + total["misses"] == sum(known.counts)
     assert total["surprise"] == known.log

@@ -115,7 +115,7 @@ def test_a_new_key_speaks_with_the_pool_and_with_its_weight_only() -> None:
     assert new.effective(0) == PARENT_STRENGTH
     assert model.place(("PHX", 7)).effective(0) == 60 + PARENT_STRENGTH
     assert new.effective(3) == 0.0  # nobody has seen what comes after a match
-    low, high = model.place(("PHX", 7)).interval(0)
+    low, high = model.place(("PHX", 7)).interval(0, N)
     assert low < model.place(("PHX", 7)).within(0) < high
 
 

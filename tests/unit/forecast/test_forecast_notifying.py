@@ -81,9 +81,9 @@ def test_on_a_common_clock_deadlines_pass_in_order() -> None:
 def test_a_long_queue_keeps_each_prediction_with_its_clock() -> None:
     queue = Queue()
     for clock in range(200):
-        queue.predict(clock, clock / 200)
+        queue.predict(clock, clock / 200, clock % 3 == 0)
     assert [queue.take() for _ in range(150)] == [clock / 200 for clock in range(150)]
-    assert queue.open() == [[clock, clock / 200] for clock in range(150, 200)]
+    assert queue.open() == [[clock, clock / 200, clock % 3 == 0] for clock in range(150, 200)]
 
 
 def test_ids_tell_forecasts_apart_and_are_always_the_same() -> None:

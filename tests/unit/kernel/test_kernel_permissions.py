@@ -25,6 +25,7 @@ from broker.wire import (
     VERSION,
     Acknowledge,
     AddStream,
+    AskProbability,
     Closing,
     Credit,
     DeadLetters,
@@ -41,6 +42,7 @@ from broker.wire import (
     Notifications,
     Ping,
     Pong,
+    ProbabilityReport,
     Published,
     Refuse,
     Settle,
@@ -117,6 +119,22 @@ def test_publishing_results_needs_publish_on_their_stream(rig: Rig) -> None:
     query = "SELECT * FROM Stock PUBLISH Jumps"
     assert rig.refusal(ANN, subscribe("ann.j", query)) == "stream 'Jumps': user 'ann' has no permission to publish"
     assert isinstance(rig.ask(BEN, subscribe("j", query)), Subscribed)
+
+
+def test_asking_for_a_probability_needs_what_attaching_needs(rig: Rig) -> None:
+    users = {**USERS, ANN: User("ann", read=("Stock",), subscribe=("*",))}
+    rig = Rig(users)
+    forecast = {"within": 2}
+    secret, stock = "Secret NEXT{} Secret", "Stock NEXT{} Stock"
+    rig.say(BEN, Subscribe(2, "j", "cayuga", secret, None, None, forecast, 9))
+    rig.say(BEN, Subscribe(2, "k", "cayuga", stock, None, None, forecast, 9))
+    assert isinstance(rig.ask(BEN, AskProbability(3, "j", (), None)), ProbabilityReport)
+    assert isinstance(rig.ask(ANN, AskProbability(3, "k", (), 4)), ProbabilityReport)
+    for name in ("j", "nobody"):
+        refused = rig.ask(ANN, AskProbability(3, name, (), None))
+        assert isinstance(refused, Failure)
+        assert (refused.code, refused.message) == ("unknown-subscription", f"subscription {name!r} is not known")
+    assert "no permission to subscribe" in rig.refusal(OPS, AskProbability(3, "j", (), None))
 
 
 def test_statistics_need_admin(rig: Rig) -> None:
@@ -341,6 +359,9 @@ NAMING: list[Message] = [
     Subscribe(2, "ann.x", "cayuga", None, None, None, None, 1, durable="mine"),
     Subscribe(2, "ann.x", *OTHER, durable="mine"),
     Unsubscribe(2, "ann.x"),
+    AskProbability(2, "ann.x", (7,), None),
+    AskProbability(2, "other", (7,), None),
+    AskProbability(2, "ann.othe", (7,), 3),
     Acknowledge(2, "ann.x", 1),
     Refuse(2, "ann.x", 1, "no"),
     Forget(2, "mine"),

@@ -10,6 +10,7 @@ from broker.kernel import Garbled, Gone, Kernel, Limits, Received, Send, Stop, T
 from broker.wire import (
     VERSION,
     AddStream,
+    AskProbability,
     Closing,
     Credit,
     DescribeStream,
@@ -23,6 +24,7 @@ from broker.wire import (
     Notifications,
     Ping,
     Pong,
+    ProbabilityReport,
     Probe,
     Published,
     Statistics,
@@ -306,6 +308,15 @@ def test_subscriptions_are_listed_with_their_clients(rig: Rig) -> None:
         False,
     )
     assert rig.ask(ListSubscriptions(8, "b")) == Subscriptions(8, (), False)
+
+
+def test_a_probability_is_asked_of_the_engine(rig: Rig) -> None:
+    rig.say(ANN, subscribe("a"))
+    answer = rig.ask(AskProbability(8, "a", ("u", 7), "5 min"), BEN)
+    assert answer == ProbabilityReport(8, {"probability": 0.5, "key": ["u", 7], "within": "5 min"})
+    code, message = rig.refusal(AskProbability(8, "b", (), None))
+    assert code == "unknown-subscription"
+    assert "'b'" in message
 
 
 def test_credit_for_what_is_not_subscribed_is_ignored(rig: Rig) -> None:

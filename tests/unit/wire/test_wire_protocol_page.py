@@ -25,6 +25,7 @@ WORDS: Final = {
     s.ARRAY.expected: "array",
     s.BLOBS.expected: "blobs",
     s.NAMES.expected: "names",
+    s.HORIZON.expected: "horizon",
     s.PLAIN.expected: "plain",
 }
 OWN_CODES: Final = {Busy.code, Expired.code, PermissionDenied.code, WireError.code, "session", "version", "internal"}
