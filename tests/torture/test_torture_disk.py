@@ -23,6 +23,7 @@ def test_what_was_answered_outlives_a_loss_of_power(whole: History, tmp_path: Pa
     assert attack(whole, LOSSES, 1, tmp_path)["losses of power"] == LOSSES
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("left_out", [".journal", ".checkpoint", "journal.mark", "folder"])
 def test_syncs_that_are_left_out_are_missed(left_out: str, whole: History, tmp_path: Path) -> None:
     with pytest.raises(AssertionError):

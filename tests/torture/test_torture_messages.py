@@ -16,4 +16,4 @@ def test_hostile_messages_are_answered_and_disturb_nobody() -> None:
             met = attack(context, broker.address, 2_000, 1)
         innocent.rest(10)
         assert met["Pong"] > 10
-        assert {"Published", "query", "definition"} <= met.keys()
+        assert {"Published", "definition", "protocol"} <= met.keys()
