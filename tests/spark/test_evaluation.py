@@ -98,6 +98,7 @@ def model(subscriptions: Subscriptions) -> Model:
     return engine.model()
 
 
+@pytest.mark.verify
 def test_what_learns_is_judged_as_by_one_engine(
     spark: SparkSession, subscriptions: Subscriptions, history: DividedHistory, prepared: History
 ) -> None:
