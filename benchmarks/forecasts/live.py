@@ -1,25 +1,19 @@
-"""Law: forecasts along a walk, each made before anything later is counted; how good they were is not judged here.
+"""Law: forecasts along a walk, by whatever model; how good they were is not judged here.
 
-`forecast` goes through the events in their order, as the engine does: the step to an event is counted in the context
-of the one before, then the probability at the event is asked for. Up to `learn_until` it learns; a model that is
-frozen afterwards is what was trained. Correction is fitted to forecasts whose outcome was known before a time.
+Ours come from an engine (through_engine), those of models that no longer learn from a table. Correction, which is for
+the latter, is fitted to forecasts whose outcome was known before a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Final, final
+from collections.abc import Callable, Sequence
+from typing import final
 
 from broker.forecast.calibration import BINS, bin_of
-from broker.forecast.chain import Shape
-from broker.forecast.counts import Counts
-from broker.forecast.forecaster import Forecaster, Place
 from broker.forecast.isotonic import Correction, fitted
 
 from .scores import Predictions
 from .walks import Ahead, Walk
-
-VERSION: Final = "benchmark"
 
 
 @final
@@ -58,43 +52,6 @@ class Forecasts:
             found.outcomes.append(outcome)
             found.blocks.append(walk.runs[event])
         return found
-
-
-def forecast(
-    walk: Walk,
-    form: Shape,
-    steps: Sequence[int],
-    asked: Collection[int],
-    parts: int,
-    keyed: bool,
-    learn_until: int | None = None,
-    half_life: int | None = None,
-    counts: Counts | None = None,
-) -> Forecasts:
-    """Forecasts at every event whose state is asked for; `parts` and `keyed` are of the walk's contexts. O(events).
-
-    `counts`: where to, to be looked at afterwards.
-    """
-    counts = Counts(half_life) if counts is None else counts
-    forecaster = Forecaster(VERSION, form, max(steps), counts, parts=parts, keyed=keyed)
-    found = Forecasts(steps)
-    places: list[Place | None] = [None] * len(walk.names)
-    last = [0] * len(walk.names)
-    where: list[object] = [None] * len(walk.names)
-    for event, run in enumerate(walk.runs):
-        time, state, context = walk.times[event], walk.states[event], walk.contexts[event]
-        counts.clock.move(time)
-        place = places[run]
-        if place is not None and (learn_until is None or time < learn_until):
-            place.step(last[run], state)
-        if place is None or where[run] != context:
-            place = places[run] = forecaster.place(context)
-            where[run] = context
-        last[run] = state
-        if state in asked:
-            passage = place.passage()
-            found.put(event, [passage.next(state, each) for each in steps])
-    return found
 
 
 def told_by_table(

@@ -1,7 +1,7 @@
 """Law: the measured tables of docs/forecast-quality.md, from the kept results; nobody types a figure by hand.
 
-`python -m benchmarks.forecasts.page` writes them anew, each behind its mark, `<!-- temperatures -->` and so on. A test
-says when that was forgotten.
+`python -m benchmarks forecast_quality` measures them anew and writes each behind its mark, `<!-- temperatures -->` and
+so on; `python -m benchmarks.forecasts.page` only writes. A test says when that was forgotten.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from ..measuring import ROOT
 
 PAGE: Final = ROOT / "docs" / "forecast-quality.md"
 RESULTS: Final = ROOT / "benchmarks" / "results"
-TABLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "temperatures": ("auc", "brier", "ece", "precision"),
-    "flights": ("auc", "brier", "log_loss", "ece"),
-    "stocks": ("auc", "brier", "skill", "ece"),
+TABLES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+    "temperatures": ("temperatures", "cases", ("auc", "brier", "ece", "precision")),
+    "options": ("temperatures", "options", ("auc", "brier", "ece")),
+    "flights": ("flights", "cases", ("auc", "brier", "log_loss", "ece")),
+    "stocks": ("stocks", "cases", ("auc", "brier", "skill", "ece")),
 }
+"""By mark: the result, what of it, and the measures."""
 NAMES: Final[Mapping[str, str]] = {
     "auc": "AUC",
     "brier": "Brier",
@@ -31,12 +33,12 @@ NAMES: Final[Mapping[str, str]] = {
 }
 
 
-def table(answer: Mapping[str, Any], measures: Sequence[str]) -> str:
+def table(answer: Mapping[str, Any], measures: Sequence[str], rows: str = "cases") -> str:
     """A table in Markdown: a row a model and horizon."""
     threshold = answer["workload"].get("threshold", 0.0)
     heads = ["model", "N", *(NAMES[name].format(threshold=threshold) for name in measures)]
     lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---|" * len(measures)]
-    for case in sorted(answer["cases"], key=lambda case: int(case["steps"])):
+    for case in sorted(answer[rows], key=lambda case: int(case["steps"])):
         cells = [case["model"], str(case["steps"]), *(_cell(case, name) for name in measures)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -53,15 +55,20 @@ def _cell(case: Mapping[str, Any], name: str) -> str:
 
 def written(text: str, results: Path = RESULTS) -> str:
     """The page with its tables as the results have them; marks without a result stay as they are."""
-    for name, measures in TABLES.items():
-        file = results / f"forecast_{name}.json"
+    for name, (result, rows, measures) in TABLES.items():
+        file = results / f"forecast_{result}.json"
         if file.exists():
-            shown = table(json.loads(file.read_text(encoding="utf-8")), measures)
+            shown = table(json.loads(file.read_text(encoding="utf-8")), measures, rows)
             before, mark, after = text.partition(f"<!-- {name} -->\n")
             rest = dropwhile(lambda line: line.startswith("|"), after.splitlines(keepends=True))
             text = f"{before}{mark}{shown}\n{''.join(rest)}" if mark else text
     return text
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write them into the page."""
     PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

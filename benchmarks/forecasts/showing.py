@@ -15,7 +15,9 @@ def whole(answer: dict[str, Any]) -> Table:
     shown = Table.grid(padding=(0, 0, 1, 0))
     if answer["cases"]:
         shown.add_row(scores_table(answer["cases"]))
-    for name in ("candidates", "goals", "gains", "exact", "engine", "statements"):
+    if answer.get("options"):
+        shown.add_row(scores_table(answer["options"]))
+    for name in ("candidates", "goals", "gains", "exact", "statements"):
         if answer.get(name):
             shown.add_row("\n".join(_line(name, row) for row in answer[name]))
     return shown
@@ -57,17 +59,6 @@ def _line(kind: str, row: dict[str, Any]) -> str:
             sign = ">=" if row["at_least"] else "<="
             reached = "reached" if row["reached"] else "not reached"
             return f"{row['measure']} {sign} {row['limit']:g} at N = {row['steps']}: {row['found']:g}, {reached}"
-        case "engine":
-            same = "equal" if row["counts_equal"] else "different"
-            told = "; ".join(
-                f"{name}: {sums['true']:,} true, {sums['false']:,} false, in partial states"
-                f" {sums['true, partial']:,} and {sums['false, partial']:,}"
-                for name, sums in row["told"].items()
-            )
-            return (
-                f"the engine: counts {same}, {row['notices']:,} notices differ by {row['mean']:.2g} in the mean,"
-                f" {row['largest']:.2g} at most; told in the test: {told}"
-            )
         case "exact":
             return f"{row['what']}: {'equal' if row['holds'] else 'differs'}"
         case _:

@@ -12,10 +12,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from broker.events.schema import Row as EventRow
 from broker.forecast.chain import Chain, Row, Shape, chain_of, shape
 from broker.forecast.passage import Passage, first_passage
 
 from ..measuring import BenchmarkError
+from .through_engine import Feed
 from .walks import DAY, Walk
 
 LENGTH: Final = 4
@@ -24,7 +26,7 @@ TEST_FROM: Final = int(datetime(2016, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def closes(path: Path) -> Walk:
-    """In the order of days, then symbols; the context is the symbol. Raises BenchmarkError if it cannot be read."""
+    """In the order of days, then symbols. Raises BenchmarkError if it cannot be read."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
@@ -38,7 +40,7 @@ def closes(path: Path) -> Walk:
         raise BenchmarkError(f"stocks: {path}: {str(error).splitlines()[0]}") from None
     names = sorted({symbol for _, symbol, _ in ordered})
     number = {name: place for place, name in enumerate(names)}
-    found = Walk(names, [], [], [], [], LENGTH)
+    found = Walk(names, [], [], [], LENGTH)
     rises = [0] * len(names)
     last = [float("inf")] * len(names)
     since = date(1970, 1, 1)
@@ -49,13 +51,21 @@ def closes(path: Path) -> Walk:
         found.runs.append(run)
         found.times.append((day - since).days * DAY)
         found.states.append(rises[run])
-        found.contexts.append((symbol,))
     return found
 
 
 def form() -> Shape:
     """Each state leads to the next one or back."""
     return shape(LENGTH + 1, {LENGTH}, successors=[(0, min(state + 1, LENGTH)) for state in range(LENGTH + 1)])
+
+
+def feed(walk: Walk) -> Feed:
+    """What an engine is told of it: whether a close was above the one before."""
+
+    def row(event: int) -> EventRow:
+        return walk.names[walk.runs[event]], walk.states[event] > 0
+
+    return Feed({"symbol": "string", "rise": "bool"}, "symbol", "rise = true", LENGTH, row)
 
 
 def coin(chance: float, horizon: int) -> Passage:

@@ -14,12 +14,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final, final
 
+from broker.events.schema import Row
 from broker.forecast.chain import Shape, counted_chain, shape
-from broker.forecast.contexts import month
 from broker.forecast.counts import Clock, Table
 from broker.forecast.passage import first_passage
 
 from ..measuring import BenchmarkError
+from .through_engine import Feed
 from .walks import DAY, Walk, transitions
 
 LENGTH: Final = 5
@@ -56,10 +57,33 @@ BEFORE: Final = Known(
 @final
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The walk of the subscription, its contexts being station and month, and the band of each day's temperature."""
+    """The walk of the subscription, and each day's temperature, in degrees Fahrenheit, with its band."""
 
     walk: Walk
+    temperatures: list[float]
     bands: list[int]
+
+    def feed(self) -> Feed:
+        """What an engine is told of it."""
+        walk = self.walk
+
+        def row(event: int) -> Row:
+            return walk.names[walk.runs[event]], self.temperatures[event]
+
+        return Feed({"station": "string", "temp": "float"}, "station", f"temp > {HOT}", LENGTH, row)
+
+    def sample(self, every: int) -> Days:
+        """Every so manyth station alone."""
+        walk = self.walk
+        kept = [event for event, run in enumerate(walk.runs) if run % every == 0]
+        part = Walk(
+            walk.names[::every],
+            [walk.runs[event] // every for event in kept],
+            [walk.times[event] for event in kept],
+            [walk.states[event] for event in kept],
+            walk.final,
+        )
+        return Days(part, [self.temperatures[event] for event in kept], [self.bands[event] for event in kept])
 
 
 def form() -> Shape:
@@ -74,22 +98,19 @@ def days(path: Path) -> Days:
     order = sorted(range(len(dates)), key=lambda row: (dates[row], stations[row]))
     names = sorted(set(stations))
     number = {name: place for place, name in enumerate(names)}
-    walk = Walk(names, [], [], [], [], LENGTH)
+    walk = Walk(names, [], [], [], LENGTH)
+    found: list[float] = []
     bands: list[int] = []
     hot = [0] * len(names)
-    months: dict[int, int] = {}
-    contexts: dict[tuple[int, int], tuple[str | int, ...]] = {}
     for row in order:
         run, day, temperature = number[stations[row]], dates[row], temperatures[row]
         hot[run] = min(hot[run] + 1, LENGTH) if temperature > HOT else 0
-        if day not in months:
-            months[day] = month(day * DAY)
         walk.runs.append(run)
         walk.times.append(day * DAY)
         walk.states.append(hot[run])
-        walk.contexts.append(contexts.setdefault((run, months[day]), (names[run], months[day])))
+        found.append(temperature)
         bands.append(sum(temperature > cut for cut in BANDS))
-    return Days(walk, bands)
+    return Days(walk, found, bands)
 
 
 def archive(path: Path) -> tuple[list[str], list[int], list[float]]:

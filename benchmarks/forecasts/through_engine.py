@@ -1,112 +1,100 @@
-"""Law: the heat waves of the archive through the engine itself, to see that it forecasts what the offline model does.
+"""Law: the forecasts that are measured: what an engine that is fed with events says when it is asked. The one way.
 
-Two subscriptions, one of which has its probabilities corrected as the product does: isotonic, fitted again and again
-to all that has been resolved, whatever the state. Both speak from the first count on (`effective = 0`), as the offline
-model does. Days are published as batches; what is read is public: notices, the model, the correction.
+Events of one time are published as a batch, then the engine is asked for the probability of each key that had one and
+is in a state that is asked for: `Engine.probability`, which is what anybody gets. Nothing of a later time is known to
+it. Models are options of subscriptions, all in one engine, so that they meet the same events.
+
+A model whose probabilities are corrected has an account of one horizon, so that it is a subscription for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Any, Final, TypeAlias, final
 
-from broker.engine import Engine
-from broker.engine.match import Match
-from broker.forecast.counts import Counts
-from broker.forecast.isotonic import Correction
+from broker.engine import Engine, ordered
+from broker.events.schema import Row
 
+from ..measuring import BenchmarkError, Say
 from .live import Forecasts
-from .temperatures import LENGTH, PARTIAL, TEST_FROM
 from .walks import Walk
 
-PLAIN, CORRECTED = "plain", "corrected"
-STEPS: Final = 10
-THRESHOLD: Final = 0.9
-QUERY: Final = "\n".join(
-    [
-        "FROM Weather BY station",
-        *(f"hot{day}: hot = true" for day in range(1, LENGTH + 1)),
-        "MATCH " + ", ".join(f"hot{day}" for day in range(1, LENGTH + 1)),
-    ]
-)
-FORECAST: Final = {"within": STEPS, "context": ["key", "month"], "effective": 0}
+STREAM: Final = "Events"
+EVERY: Final = 500
+"""Batches between two words on how far it is."""
+
+Models: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By name, the table `forecast` without the horizon."""
 
 
 @final
-@dataclass(slots=True)
-class Seen:
-    """What the engine has told. `notices`: (event, state, probability); `resolved`: outcomes by subscription, of what
-    was told from 2007 on. `correction`: the product's, when the test began."""
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What the events of a walk are to an engine; `row` by the number of the event, the key's value being the run's
+    name. The pattern is `length` events of a key in a row for which `condition` holds."""
 
-    counts: Counts
-    matches: int = 0
-    notices: list[tuple[int, int, float]] = field(default_factory=list)
-    resolved: dict[str, dict[str, int]] = field(default_factory=dict)
-    correction: Correction | None = None
+    attributes: Mapping[str, str]
+    key: str
+    condition: str
+    length: int
+    row: Callable[[int], Row]
 
-
-def run(walk: Walk, threshold: float = THRESHOLD) -> Seen:
-    """Publish it all. O(events)."""
-    engine = Engine()
-    engine.add_stream("Weather", {"station": "string", "hot": "bool"}, key="station")
-    for name, more in ((PLAIN, {}), (CORRECTED, {"recalibrate": True})):
-        engine.subscribe(name, language="ptopss", query=QUERY, forecast={**FORECAST, "threshold": threshold, **more})
-    seen = Seen(Counts())
-    for name in (PLAIN, CORRECTED):
-        seen.resolved[name] = {"true": 0, "false": 0, "censored": 0, "true, partial": 0, "false, partial": 0}
-    told: dict[str, int] = {}  # forecasts from 2007 on, and their states
-    begin, tested = 0, False
-    while begin < len(walk):
-        time, end = walk.times[begin], begin
-        while end < len(walk) and walk.times[end] == time:
-            end += 1
-        if time >= TEST_FROM and not tested:
-            tested = True
-            seen.correction = engine.forecasts(CORRECTED).account.correction
-        rows = [(walk.names[walk.runs[event]], walk.states[event] > 0) for event in range(begin, end)]
-        events = {walk.names[walk.runs[event]]: event for event in range(begin, end)}
-        for match in engine.publish("Weather", [time] * len(rows), rows):
-            _take(seen, match, events, told)
-        begin = end
-    for match in engine.finish():
-        _take(seen, match, {}, told)
-    seen.counts = engine.model().counts
-    return seen
+    @property
+    def query(self) -> str:
+        names = ", ".join(f"e{number}" for number in range(1, self.length + 1))
+        return f"FROM {STREAM} BY {self.key}\n{names}: {self.condition}\nMATCH {names}"
 
 
-def _take(seen: Seen, match: Match, events: dict[str, int], told: dict[str, int]) -> None:
-    notice: Any = match.notice
-    if match.kind == "match":
-        seen.matches += match.subscription == PLAIN
-    elif match.kind == "forecast":
-        if notice.time >= TEST_FROM:
-            told[notice.id] = notice.state
-        if match.subscription == PLAIN:
-            seen.notices.append((events[notice.run], notice.state, notice.probability))
-    elif notice.forecast in told:
-        name = {True: "true", False: "false"}.get(notice.outcome, "censored")
-        sums = seen.resolved[match.subscription]
-        sums[name] += 1
-        if told[notice.forecast] in PARTIAL and name != "censored":
-            sums[f"{name}, partial"] += 1
+def compiled() -> bool:
+    """Whether the engine is the compiled one."""
+    return str(ordered.__file__).endswith(tuple(EXTENSION_SUFFIXES))
 
 
-def agreement(seen: Seen, offline: Forecasts, counts: Counts) -> dict[str, Any]:
-    """Whether the engine counted the same, and by how much its notices differ from the offline probabilities.
+def forecasts(
+    walk: Walk, feed: Feed, models: Models, steps: Sequence[int], asked: Collection[int], since: int, say: Say
+) -> dict[str, Forecasts]:
+    """By model, what is said from a time on at every event whose state is asked for. O(events x models).
 
-    Counts are equal to the last one in the end. Probabilities need not be: the engine counts what has passed a state by
-    when it is left, and estimates rows anew when they may have moved by more than a tolerance (forecaster.TOLERANCE).
+    Raises BenchmarkError where the engine is in another state than the walk.
     """
-    versions = seen.counts.versions()
-    own = [record for record in seen.counts.records() if record[0] == versions[0]]
-    equal = [record[1:] for record in own] == [record[1:] for record in counts.records()]
-    said = dict(zip(offline.events, offline.by_steps[STEPS]))
-    gaps = [abs(p - said[event]) for event, _, p in seen.notices if event in said]
-    mean = sum(gaps) / max(len(gaps), 1)
-    return {"counts_equal": equal, "notices": len(gaps), "mean": mean, "largest": max(gaps, default=0.0)}
+    engine = Engine()
+    engine.add_stream(STREAM, feed.attributes, key=feed.key)
+    names: dict[str, list[str]] = {}  # the subscription to ask, by horizon
+    for number, (model, options) in enumerate(models.items()):
+        apart = [*steps] if options.get("recalibrate") else [max(steps)]
+        for within in apart:
+            told = {"threshold": 0.99, **options, "within": within}
+            name = f"m{number}-{within}"
+            engine.subscribe(name, "ptopss", feed.query, lineage=False, report="completions", forecast=told)
+        names[model] = [f"m{number}-{each if len(apart) > 1 else max(steps)}" for each in steps]
+    found = {model: Forecasts(steps) for model in models}
+    begin = batches = 0
+    while begin < len(walk):
+        end, runs = begin, set[int]()
+        while end < len(walk) and walk.times[end] == walk.times[begin] and walk.runs[end] not in runs:
+            runs.add(walk.runs[end])
+            end += 1
+        time = walk.times[begin]
+        engine.publish(STREAM, [time] * (end - begin), [feed.row(event) for event in range(begin, end)])
+        if time >= since:
+            for event in range(begin, end):
+                if walk.states[event] in asked:
+                    for model, each in found.items():
+                        each.put(event, _said(engine, names[model], steps, walk, event))
+        batches += 1
+        if batches % EVERY == 0:
+            say(f"{end:,} of {len(walk):,} events, {len(models)} models")
+        begin = end
+    return found
 
 
-def corrected(seen: Seen, offline: Forecasts, steps: Sequence[int]) -> Forecasts:
-    """The offline forecasts put right by the product's own correction of 2007."""
-    return offline.corrected({each: seen.correction if each == STEPS else None for each in steps})
+def _said(engine: Engine, names: Sequence[str], steps: Sequence[int], walk: Walk, event: int) -> list[float]:
+    said: list[float] = []
+    for name, within in zip(names, steps, strict=True):
+        answer = engine.probability(name, walk.names[walk.runs[event]], within)
+        if answer.state != walk.states[event]:
+            raise BenchmarkError(f"event {event}: expected state {walk.states[event]}, the engine is in {answer.label}")
+        said.append(answer.probability)
+    return said

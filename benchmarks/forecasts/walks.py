@@ -1,4 +1,4 @@
-"""Law: events as a chain sees them: whose, when, in which state, under which circumstances; nothing is forecast here.
+"""Law: events as a chain sees them: whose, when, in which state; nothing is forecast here.
 
 A walk is in the order of its stream. A run is one key's part of it, and a step is an event of the run: an outcome is
 whether a final state is entered within so many steps, and what the run's end cuts off is censored, never a failure.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, final
-
-from broker.forecast.counts import Context
 
 DAY: Final = 86_400_000_000
 UNKNOWN: Final = -1
@@ -24,7 +22,6 @@ class Walk:
     runs: list[int]
     times: list[int]
     states: list[int]
-    contexts: list[Context]
     final: int
 
     def __len__(self) -> int:

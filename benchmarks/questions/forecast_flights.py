@@ -17,7 +17,8 @@ from ..forecasts.flights import TEST_FROM, Departure
 from ..forecasts.judging import Goal, compared, judged, measured, rounded
 from ..forecasts.logistic import Features, Logistic
 from ..forecasts.showing import whole
-from ..forecasts.walks import DAY, Ahead, Walk
+from ..forecasts.through_engine import compiled, forecasts
+from ..forecasts.walks import Ahead, Walk
 from ..measuring import Effort, Say
 from .question import Question
 
@@ -25,8 +26,8 @@ STEPS: Final = (3, 5, 10)
 DECIDING: Final = 5
 THRESHOLD: Final = 0.5
 JUDGED_FROM: Final = int(datetime(2013, 4, 1, tzinfo=UTC).timestamp()) * 1_000_000  # candidates, after a quarter
-POOLED, LIVE_POOL, KEYED = "pooled chain", "pooled chain, counting on", "context key"
-OURS, CORRECTED = "ours", "ours, corrected"
+POOLED, KEYED = "one chain for all", "context key"
+OURS, CORRECTED, DRIFTING = "ours", "ours, recalibrate", "ours, drift"
 CEILING, MONTHLY = "logistic regression", "logistic regression, monthly"
 CANDIDATES: Final[tuple[tuple[tuple[str, ...], int | None], ...]] = (  # parts of the context, half-life in days
     ((), None),
@@ -47,12 +48,11 @@ PRIOR: Final = (4, 20)  # late ones among so many: where a tail number begins
 SHARES: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.45)
 
 
-def along(rows: Sequence[Departure], parts: Sequence[str], half_life: int | None, end: int | None) -> live.Forecasts:
-    """The live forecasts in contexts of these parts; it learns until `end`."""
-    walk = flights.walk(rows, parts)
-    days = None if half_life is None else half_life * DAY
-    keyed = "key" in parts
-    return live.forecast(walk, flights.form(), STEPS, flights.PARTIAL, len(parts), keyed, end, days)
+def options(parts: Sequence[str], half_life: int | None) -> dict[str, Any]:
+    """What a subscription asks for."""
+    cuts = {"attribute": "delay", "cuts": [*flights.DELAYS]}
+    context = [cuts if part == "delay" else part for part in parts]
+    return {"context": context} | ({} if half_life is None else {"half_life": f"{half_life} days"})
 
 
 def features(rows: Sequence[Departure], walk: Walk) -> dict[int, Features]:
@@ -111,14 +111,19 @@ def _fitted(known: dict[int, Features], ahead: Ahead, steps: int, before: int) -
 
 
 def chosen(rows: Sequence[Departure], say: Say, few: bool) -> list[dict[str, Any]]:
-    """The candidates by log loss of their live forecasts of the training part; one of them is the best."""
+    """The candidates by log loss of their forecasts of the training part; one of them is the best."""
     before = [row for row in rows if row.time < TEST_FROM]
-    ahead = Ahead(flights.walk(before))
+    walk = flights.walk(before)
+    ahead = Ahead(walk)
+    named = {
+        f"context {list(parts)}" + ("" if half_life is None else f", half-life {half_life} days"): (parts, half_life)
+        for parts, half_life in (CANDIDATES[:1] + CANDIDATES[6:7] if few else CANDIDATES)
+    }
+    models = {name: options(*each) for name, each in named.items()}
+    said = forecasts(walk, flights.feed(before), models, (DECIDING,), flights.PARTIAL, JUDGED_FROM, say)
     found: list[dict[str, Any]] = []
-    for parts, half_life in CANDIDATES[:1] + CANDIDATES[6:7] if few else CANDIDATES:
-        name = f"context {list(parts)}" + ("" if half_life is None else f", half-life {half_life} days")
-        say(name)
-        tested = along(before, parts, half_life, None).predictions(ahead, DECIDING, since=JUDGED_FROM)
+    for name, (parts, half_life) in named.items():
+        tested = said[name].predictions(ahead, DECIDING, since=JUDGED_FROM)
         loss = scores.scored(tested, THRESHOLD)["log_loss"]
         found.append({"name": name, "parts": list(parts), "half_life": half_life, "log_loss": rounded(loss)})
     best = min(found, key=lambda each: float(each["log_loss"]))
@@ -133,16 +138,16 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     ahead = Ahead(walk)
     candidates = chosen(rows, say, effort.repetitions == 1)
     best = next(each for each in candidates if each["chosen"])
-    found: dict[str, live.Forecasts] = {}
-    for name, parts, half_life, end in (
-        (POOLED, (), None, TEST_FROM),
-        (LIVE_POOL, (), None, None),
-        (KEYED, ("key",), None, None),
-        (OURS, best["parts"], best["half_life"], None),
-    ):
-        say(name)
-        found[name] = along(rows, parts, half_life, end)
-    found[CORRECTED] = found[OURS].corrected(live.corrections(found[OURS], ahead, TEST_FROM))
+    best_options = options(best["parts"], best["half_life"])
+    models: dict[str, dict[str, Any]] = {
+        POOLED: {},
+        KEYED: {"context": ["key"]},
+        OURS: best_options,
+        CORRECTED: {**best_options, "recalibrate": True},
+    }
+    if best["half_life"] is not None:
+        models[DRIFTING] = {**best_options, "drift": True}
+    found = forecasts(walk, flights.feed(rows), models, STEPS, flights.PARTIAL, TEST_FROM, say)
     say(CEILING)
     known = features(rows, walk)
     found[CEILING] = ceiling(known, ahead, again=False)
@@ -162,7 +167,7 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
         goals.append(Goal("ece", steps, 0.02))
     ours = {steps: found[OURS].predictions(ahead, steps, since=TEST_FROM) for steps in STEPS}
     return {
-        "compiled": False,
+        "compiled": compiled(),
         "workload": {
             "events": len(walk),
             "aircraft": len(walk.names),
@@ -195,12 +200,12 @@ QUESTION: Final = Question(
         " what its crew would say.",
         "Partial states only: one or two late departures in a row. N counts departures of the aircraft. A forecast with"
         " fewer than N departures to the aircraft's last one of the year is left out, whatever became of it.",
-        "Context and half-life are those with the least log loss at N = 5, live, from April to August. Ours goes on"
-        " counting in the test; 'pooled chain' is what was trained, one chain for all.",
+        "Ours: an engine that is fed with the departures and asked after each (Engine.probability). Context and"
+        " half-life are those with the least log loss at N = 5 from April to August. It goes on counting in the test,"
+        " as 'one chain for all' does, which has neither.",
         "Delays are known at the scheduled departure here; in truth they are known some minutes later.",
         "The regression, one model a horizon, is fitted once, or before each month of the test to all that was known"
         " then; it knows state, carrier, origin, hour, weekday, delay, and late shares of airport, tail and carrier.",
-        "Corrected: isotonic, fitted to live forecasts whose outcome was known before September.",
         "Intervals: aircraft drawn with replacement. Storms delay many aircraft at once, so they are too narrow.",
     ),
     ask=ask,

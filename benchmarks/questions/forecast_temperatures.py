@@ -6,18 +6,17 @@ says (forecasts.statements).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from broker.forecast.counts import Counts
-
 from ..composite_statements import Statement
-from ..forecasts import live, notices, scores, statements, temperatures, through_engine
+from ..forecasts import live, notices, scores, statements, temperatures
 from ..forecasts.bands import FullModel
 from ..forecasts.judging import Goal, compared, judged, measured
 from ..forecasts.showing import whole
+from ..forecasts.through_engine import Models, compiled, forecasts
 from ..forecasts.walks import Ahead
 from ..measuring import Effort, Say
 from .question import Question
@@ -26,9 +25,24 @@ STEPS: Final = (1, 2, 3, 4, 5, 7, 10)
 SCORED: Final = (5, 10)
 THRESHOLD: Final = 0.9
 GENERATED, FULL, OURS = "generated, 6 states", "full, 1,365 states", "ours"
-PLAIN, FROZEN = "ours, uncorrected", "ours, not counting in the test"
-PRODUCT = "ours, the engine's correction"
+RECALIBRATED = "ours, recalibrate"
 FIGURE: Final[Mapping[str, str]] = {GENERATED: "generated", FULL: "full", OURS: "ours"}
+SAMPLED: Final = 3
+"""Every so manyth station is given to the options, which are many."""
+CONTEXT: Final = ["key", "month"]
+CUTS: Final = {"attribute": "temp", "cuts": [68.0, 77.0, 82.0, 86.0, 90.0, 95.0, 100.0]}
+FOUR_YEARS: Final = "1461 days"
+OPTIONS: Final[Models] = {
+    "defaults": {"context": CONTEXT},
+    "no context": {},
+    "context key": {"context": ["key"]},
+    "context month": {"context": ["month"]},
+    "half_life 4 years": {"context": CONTEXT, "half_life": FOUR_YEARS},
+    "half_life 4 years, drift": {"context": CONTEXT, "half_life": FOUR_YEARS, "drift": True},
+    "and the temperature, 8 cells": {"context": [*CONTEXT, CUTS]},
+    "and the temperature, choose": {"context": [*CONTEXT, CUTS], "choose": True},
+    "the temperature alone": {"context": [CUTS]},
+}
 GOALS: Final = (
     Goal("auc", 5, 0.785, at_least=True),
     Goal("auc", 10, 0.8, at_least=True),
@@ -41,8 +55,8 @@ GOALS: Final = (
 )
 
 
-def models(days: temperatures.Days, ahead: Ahead, counts: Counts, say: Say) -> dict[str, live.Forecasts]:
-    """The forecasts of all models, at every partial state of the archive; ours counts into `counts`."""
+def rivals(days: temperatures.Days, ahead: Ahead, say: Say) -> dict[str, live.Forecasts]:
+    """The forecasts of the paper's models at every partial state of the archive."""
     walk, horizon, asked = days.walk, max(STEPS), set(temperatures.PARTIAL)
     say("the generated model")
     curves = temperatures.generated(walk, horizon)
@@ -52,16 +66,29 @@ def models(days: temperatures.Days, ahead: Ahead, counts: Counts, say: Say) -> d
     states = full.states(walk, days.bands)
     passage = full.trained(walk, states, temperatures.TEST_FROM, horizon)
     found[FULL] = live.told_by_table(walk, passage.curve, states, STEPS, asked)
-    say("ours")
-    found[PLAIN] = live.forecast(walk, temperatures.form(), STEPS, asked, parts=2, keyed=True, counts=counts)
-    for name, plain in ((f"{GENERATED}, corrected", found[GENERATED]), (f"{FULL}, corrected", found[FULL])):
-        found[name] = plain.corrected(live.corrections(plain, ahead, temperatures.TEST_FROM))
-    found[OURS] = found[PLAIN].corrected(live.corrections(found[PLAIN], ahead, temperatures.TEST_FROM))
-    say("ours, frozen")
-    until = temperatures.TEST_FROM
-    frozen = live.forecast(walk, temperatures.form(), STEPS, asked, parts=2, keyed=True, learn_until=until)
-    found[FROZEN] = frozen.corrected(live.corrections(frozen, ahead, until))
+    for name in (GENERATED, FULL):
+        plain = found[name]
+        found[f"{name}, corrected"] = plain.corrected(live.corrections(plain, ahead, temperatures.TEST_FROM))
     return found
+
+
+def of_engine(days: temperatures.Days, models: Models, steps: Sequence[int], say: Say) -> dict[str, live.Forecasts]:
+    """The forecasts of an engine in the test."""
+    return forecasts(days.walk, days.feed(), models, steps, temperatures.PARTIAL, temperatures.TEST_FROM, say)
+
+
+def options(days: temperatures.Days, say: Say, drawings: int) -> list[dict[str, Any]]:
+    """What other options would have said, of a part of the stations."""
+    part = days.sample(SAMPLED)
+    ahead = Ahead(part.walk)
+    found = of_engine(part, OPTIONS, SCORED, say)
+    drawn = scores.drawn(range(len(part.walk.names)), drawings)
+    cases: list[dict[str, Any]] = []
+    for steps in SCORED:
+        for name, each in found.items():
+            tested = each.predictions(ahead, steps, since=temperatures.TEST_FROM)
+            cases.append(measured(name, steps, tested, THRESHOLD, scores.redrawn(tested, THRESHOLD, drawn)))
+    return cases
 
 
 def ask(effort: Effort, say: Say) -> dict[str, Any]:
@@ -71,23 +98,18 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     say("exact figures")
     exact = temperatures.exact(days.walk)
     ahead = Ahead(days.walk)
-    counts = Counts()
-    found = models(days, ahead, counts, say)
-    engine: dict[str, Any] = {}
-    if effort.repetitions > 1:
-        say("through the engine")
-        seen = through_engine.run(days.walk)
-        engine = through_engine.agreement(seen, found[PLAIN], counts) | {"told": seen.resolved, "matches": seen.matches}
-        found[PRODUCT] = through_engine.corrected(seen, found[PLAIN], STEPS)
+    found = rivals(days, ahead, say)
+    found |= of_engine(days, {OURS: {"context": CONTEXT}}, STEPS, say)
+    corrected = of_engine(days, {RECALIBRATED: {"context": CONTEXT, "recalibrate": True}}, SCORED, say)
     since = temperatures.TEST_FROM
-    drawings = scores.drawn(range(len(days.walk.names)), scores.DRAWINGS if effort.repetitions > 1 else 50)
+    drawn = scores.DRAWINGS if effort.repetitions > 1 else 50
+    drawings = scores.drawn(range(len(days.walk.names)), drawn)
     cases: list[dict[str, Any]] = []
     gains: list[dict[str, Any]] = []
     for steps in SCORED:
         say(f"bootstrap, N = {steps}")
-        # The engine has one horizon.
-        shown = [name for name in found if name != PRODUCT or steps == through_engine.STEPS]
-        tested = {name: found[name].predictions(ahead, steps, since=since) for name in shown}
+        shown = {**found, **corrected}
+        tested = {name: each.predictions(ahead, steps, since=since) for name, each in shown.items()}
         redrawn = {name: scores.redrawn(each, THRESHOLD, drawings) for name, each in tested.items()}
         cases += [measured(name, steps, tested[name], THRESHOLD, redrawn[name]) for name in shown]
         gains += [compared(OURS, other, steps, redrawn, ("auc", "brier")) for other in (GENERATED, FULL)]
@@ -95,24 +117,25 @@ def ask(effort: Effort, say: Say) -> dict[str, Any]:
     said: list[Statement] = []
     for way, count in (("every state", notices.of_states), ("once a run", notices.once)):
         told: dict[str, list[notices.Told]] = {}
-        for name in (*FIGURE, PLAIN):
+        for name in FIGURE:
             say(f"notices, {way}, {name}")
             told[name] = [cell for steps in STEPS for cell in count(found[name], ahead, steps, since)]
             figure += [{"way": way, "model": name, **cell.told()} for cell in told[name]]
         said += statements.figure_11(way, told[GENERATED], told[FULL])
     ours = {steps: found[OURS].predictions(ahead, steps, since=since) for steps in SCORED}
     return {
-        "compiled": False,
+        "compiled": compiled(),
         "workload": {
             "events": len(days.walk),
             "stations": len(days.walk.names),
             "tested_from": "2007-01-01",
             "threshold": THRESHOLD,
+            "sampled": SAMPLED,
             "drawings": len(drawings),
         },
         "exact": exact,
-        "engine": [engine] if engine else [],
         "cases": cases,
+        "options": options(days, say, drawn),
         "gains": gains,
         "goals": judged(GOALS, OURS, cases),
         "statements": [asdict(each) for each in said],
@@ -142,12 +165,12 @@ QUESTION: Final = Question(
         " does not say how it divided.",
         "Partial states only: 1 to 4 hot days in a row. N counts days with a reading. A forecast with fewer than N days"
         " to the end of its station is left out, whatever became of it.",
-        "Ours: contexts station and month, the product's defaults; a half-life of five years was looked at"
-        " once on the test, was worse, and is not used; it goes on counting"
-        " during the test, each forecast being made before what follows is counted. 'Not counting' does not.",
-        "Corrected: isotonic, fitted to forecasts whose outcome was known before 2007; for ours these were made live.",
-        "The paper's models are corrected chains (departures, first passage) trained once, as its own are.",
-        "The engine's own correction is fitted to all states, matches among them, again and again; here as of 2007.",
+        "Ours: an engine that is fed with the archive, a day at a time, and asked after each day for every station that"
+        " has begun a heat wave (Engine.probability). Contexts station and month, all else the defaults; it goes on"
+        " counting in the test, each answer being given before what follows is known. 'recalibrate' is that option.",
+        "The paper's models are corrected chains (departures, first passage) trained once, as its own are; 'corrected':"
+        " isotonic, fitted to forecasts whose outcome was known before 2007.",
+        "Options: the same of every third station.",
         "'Every state' counts each day's forecast above the threshold, 'once a run' crossings until they are resolved.",
         "Intervals: stations drawn with replacement. ECE, a sum of absolute values, is biased upwards in drawings.",
     ),
