@@ -119,9 +119,14 @@ def _whole(files: Files, name: str) -> Checkpoint:
 
 
 def _newest(files: Files, journal: Journal) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint that can be read, and what was wrong with newer ones."""
+    """The newest checkpoint that can be read, and what was wrong with newer ones. Raises OSError where a name is not
+    that of a file: it could not be removed later, and no checkpoint could take its place.
+    """
     aside: list[str] = []
-    for position, name in checkpoints(files):
+    there = checkpoints(files)
+    for _, name in there:
+        files.read(name, 0, 1)
+    for position, name in there:
         if position > journal.position:
             raise Damaged(
                 f"{name}: the journal ends at position {journal.position}, before this checkpoint: records are missing"

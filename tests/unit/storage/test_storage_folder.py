@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -94,6 +95,14 @@ def test_what_the_system_writes_in_parts_is_written_whole(tmp_path: Path, monkey
     file.write(2, b"0123456789")
     file.close()
     assert folder.read("some") == b"\0\x000123456789"
+
+
+def test_a_folder_in_the_place_of_an_older_checkpoint_is_refused_with_its_name(folder: Path) -> None:
+    older = min(folder.glob("*.checkpoint"))
+    older.unlink()
+    older.mkdir()
+    with pytest.raises(IsADirectoryError, match=re.escape(older.name)):
+        started(folder)
 
 
 def test_two_brokers_do_not_share_a_folder(folder: Path) -> None:
