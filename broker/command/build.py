@@ -8,6 +8,7 @@ from typing import Final
 
 COMPILED: Final = "compiled"
 PURE: Final = "pure Python"
+UNCOMPILED: Final = "the engine is pure Python; a compiled one is several times faster"
 
 
 def build() -> str:

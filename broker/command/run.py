@@ -21,6 +21,7 @@ from ..events import (
     Update,
 )
 from .batch import Batch, Control, answers
+from .build import PURE, UNCOMPILED, build
 from .complaint import BadInput, placed
 from .loading import SubscriptionsArgument, load_engine, load_model
 from .progress import progress
@@ -83,6 +84,8 @@ def run(
         if not found.counts.versions() and not engine.program.forecasts.outlooks:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast for --save-model, found none")
         save(found, save_model)
+    if build() == PURE:
+        print(f"foretell: {UNCOMPILED}", file=sys.stderr)
 
 
 def match_events(engine: Matcher, reading: Reading, results: Results) -> None:

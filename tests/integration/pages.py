@@ -39,6 +39,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Final, final
 
+from doubles.nothing_wrong import NOTHING_WRONG
+
 from broker.command.shell import perform
 from client import Client
 
@@ -198,7 +200,7 @@ class Player:
             timeout=2 * SECONDS_MAX,
             env=self._environment(),
         )
-        return done.stdout
+        return _without(done.stdout)
 
     def _leave_running(self, command: str, expected: str) -> str:
         """Starts a process, and waits for as much output as the page shows."""
@@ -259,7 +261,7 @@ def _run() -> tuple[int, str, str]:
     output, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         status = perform(["run", "subscriptions.toml", "--events", "events.jsonl"])
-    return status, output.getvalue(), errors.getvalue()
+    return status, output.getvalue(), _without(errors.getvalue())
 
 
 def _perform(arguments: list[str]) -> str:
@@ -267,7 +269,12 @@ def _perform(arguments: list[str]) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         perform(arguments)
-    return printed.getvalue()
+    return _without(printed.getvalue())
+
+
+def _without(said: str) -> str:
+    """Pages show what a compiled engine says."""
+    return said.replace(NOTHING_WRONG, "")
 
 
 def free_port() -> str:

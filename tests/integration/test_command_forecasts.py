@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from doubles.nothing_wrong import NOTHING_WRONG
 from integration.pages import ROOT, blocks
 
 from broker.command.shell import perform
@@ -59,7 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     assert perform(arguments) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    assert err == NOTHING_WRONG
     return [json.loads(line) for line in out.splitlines()]
 
 

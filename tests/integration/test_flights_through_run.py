@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from doubles.nothing_wrong import NOTHING_WRONG
 from integration.flights_by_schedule import KEPT, MATCHES, SUBSCRIPTIONS, counted, departures
 
 
@@ -25,7 +26,7 @@ def test_three_late_departures_in_a_row_through_run(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "broker.command", "run", str(subscriptions), "--events", str(events)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, NOTHING_WRONG)
     results = [json.loads(line) for line in done.stdout.splitlines()]
     assert [result["lineage"] for result in results] == expected
     first = results[0]

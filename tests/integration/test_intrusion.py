@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import pytest
+from doubles.nothing_wrong import NOTHING_WRONG
 from integration.pages import ROOT
 
 from broker.engine import Engine
@@ -140,7 +141,7 @@ def test_all_tuples_stream_out_in_flat_memory(tmp_path: Path) -> None:
 
 def test_the_command_says_how_many_tuples_there_are(tmp_path: Path) -> None:
     done = subprocess.run(command("completions", tmp_path), capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, NOTHING_WRONG)
     (result,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert result["tuples"] == TUPLES
     assert tuple(result["lineage"]) in set(truth())

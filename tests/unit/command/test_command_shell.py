@@ -93,6 +93,11 @@ def test_run_prints_results_as_json_lines(folder: Path, capsys: pytest.CaptureFi
     }
 
 
+def test_run_says_that_the_engine_is_not_compiled(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert perform(["run", "s.toml", "--events", "e.jsonl"]) == 0
+    assert capsys.readouterr().err == "foretell: the engine is pure Python; a compiled one is several times faster\n"
+
+
 def test_run_reads_standard_input(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +270,7 @@ def test_files_that_are_not_there_or_of_another_kind(folder: Path, capsys: pytes
     assert "e.csv: line 1: expected a column 'time'" in complaint(capsys, "run", "s.toml", "--events", "e.csv")
     Path("e.csv").write_text("when,name,price\n1,IBM,1\n")
     assert perform(["run", "s.toml", "--events", "e.csv", "--time", "when", "--stream", "Stock"]) == 0
+    capsys.readouterr()
     assert "did you mean 'Stock'?" in complaint(capsys, "run", "s.toml", "--events", "e.csv", "--stream", "Stok")
 
 
