@@ -35,7 +35,7 @@ VERIFIED := $(addprefix tests/,laws conformance simulation torture integration) 
 
 TORTURE := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(NATIVE):$(CURDIR)/tests ../$(BIN)/python -m
 
-.PHONY: help demo test verify search mutants torture lint types native wheels bench clean
+.PHONY: help demo test verify search mutants torture lint types native wheels bench protocol clean
 .PHONY: require-python require-compiler require-toolchain
 
 help:  ## show this list
@@ -84,6 +84,9 @@ lint: $(VENV)/.dev  ## ruff and the import contracts
 
 types: $(VENV)/.dev  ## mypy, strict
 	@$(BIN)/mypy
+
+protocol: $(VENV)/.dev  ## the tables of docs/protocol.md, from the table of messages
+	@PYTHONPATH=tests $(BIN)/python -m unit.wire.protocol_tables
 
 bench: $(VENV)/.dev  ## the benchmarks; results are kept as JSON
 	@$(BIN)/python -m benchmarks

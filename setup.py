@@ -157,8 +157,10 @@ WARM: Final = (
     "broker/server/requests.py",
     "broker/server/router.py",
     "broker/wire/codec.py",
-    "broker/wire/messages.py",
+    "broker/wire/session_messages.py",
     "broker/wire/shapes.py",
+    "broker/wire/stream_messages.py",
+    "broker/wire/subscription_messages.py",
 )
 MODULES: Final = (*HOT, *WARM)
 COMPILER: Final = "mypy>=2.4,<2.5"  # its run-time library, librt, is a dependency: raise both together

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
 from ..wire import (
@@ -36,6 +36,7 @@ from .limits import Limits
 from .listing import dead_letters_page, failure
 from .permissions import User
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
+from .requests import Requests
 from .sessions import Session, Sessions
 
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
@@ -43,8 +44,6 @@ ATTACHED_RETRY_MICROSECONDS: Final = 250_000
 
 GIVEN_UP_MAX: Final = 1_000
 """Of so many results that were delivered too often is known which they were, until somebody asks for that."""
-
-CursorRequest: TypeAlias = Acknowledge | Forget | Refuse | ListDeadLetters | Settle
 
 
 @final
@@ -152,24 +151,22 @@ class CursorRequests:
 
     # ---- requests ----
 
-    def answer(self, key: bytes, session: Session, request: CursorRequest, now: int) -> list[Send]:
-        """The answer, and what is due then. Raises ForetellErrors, having changed nothing."""
-        match request:
-            case Acknowledge():
-                self._acknowledge(session, request)
-            case Forget():
-                return self._forget(key, session, request)
-            case Refuse():
-                self._refuse(session, request, now)
-            case ListDeadLetters():
-                cursor = self._owned(request.cursor, session.account.user)
-                self._admission.check_values(session.account.user, cursor.subscription)
-                return [Send(key, dead_letters_page(cursor.letters, request))]
-            case Settle():
-                return self._settle(key, session, request)
-        return [Send(key, Done(request.correlation))]
+    def requests(self) -> Requests:
+        """What this carries out."""
+        return {
+            Acknowledge: self._acknowledge,
+            Forget: self._forget,
+            Refuse: self._refuse,
+            ListDeadLetters: self._dead_letters,
+            Settle: self._settle,
+        }
 
-    def _acknowledge(self, session: Session, request: Acknowledge) -> None:
+    def _dead_letters(self, key: bytes, session: Session, request: ListDeadLetters, now: int) -> list[Send]:
+        cursor = self._owned(request.cursor, session.account.user)
+        self._admission.check_values(session.account.user, cursor.subscription)
+        return [Send(key, dead_letters_page(cursor.letters, request))]
+
+    def _acknowledge(self, key: bytes, session: Session, request: Acknowledge, now: int) -> list[Send]:
         delivery = self._meant(session, request)
         cursor = delivery.cursor
         if request.position > cursor.acknowledged:
@@ -177,18 +174,19 @@ class CursorRequests:
             self._move(CursorMoved(cursor.key, request.position))
             cursor.taken_up()
             delivery.acknowledged(before)
+        return [Send(key, Done(request.correlation))]
 
-    def _refuse(self, session: Session, request: Refuse, now: int) -> None:
+    def _refuse(self, key: bytes, session: Session, request: Refuse, now: int) -> list[Send]:
         delivery = self._meant(session, request)
         cursor, position = delivery.cursor, request.position
-        if cursor.skips(position):
-            return
-        before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
-        self._set_aside(CursorSetAside(cursor.key, position, request.reason, now, deliveries))
-        self.refused += 1
-        if cursor.acknowledged > before:
-            cursor.taken_up()
-            delivery.acknowledged(before)
+        if not cursor.skips(position):
+            before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
+            self._set_aside(CursorSetAside(cursor.key, position, request.reason, now, deliveries))
+            self.refused += 1
+            if cursor.acknowledged > before:
+                cursor.taken_up()
+                delivery.acknowledged(before)
+        return [Send(key, Done(request.correlation))]
 
     def give_up(self, delivery: DurableDelivery, now: int) -> None:
         """What is sent next is set aside where it was delivered too often. O(attachments of the subscription)."""
@@ -204,7 +202,7 @@ class CursorRequests:
         self._cursors.set_aside(record)
         self._record(record)
 
-    def _settle(self, key: bytes, session: Session, request: Settle) -> list[Send]:
+    def _settle(self, key: bytes, session: Session, request: Settle, now: int) -> list[Send]:
         cursor = self._owned(request.cursor, session.account.user)
         if request.again and not cursor.has_room(request.positions):
             raise LimitExceeded(f"cursor {cursor.name!r}: there is no room for so many results beside those it keeps")
@@ -232,7 +230,7 @@ class CursorRequests:
             )
         return delivery
 
-    def _forget(self, key: bytes, session: Session, request: Forget) -> list[Send]:
+    def _forget(self, key: bytes, session: Session, request: Forget, now: int) -> list[Send]:
         """A cursor goes, with what it keeps; and its subscription, if nobody else has it."""
         cursor = self._owned(request.cursor, session.account.user)
         holder = self.holder(cursor)

@@ -25,13 +25,11 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, final
 
 from .. import __version__
-from ..events import ForetellError, UnknownSubscription, suggestion
+from ..events import ForetellError
 from ..wire import (
     VERSION,
-    AddStream,
     Busy,
     Closing,
-    Credit,
     Done,
     Goodbye,
     Hello,
@@ -41,11 +39,8 @@ from ..wire import (
     Pong,
     Probe,
     Publish,
-    ResetTime,
     Statistics,
     StatisticsReport,
-    Subscribe,
-    Unsubscribe,
     Welcome,
     WireError,
 )
@@ -53,20 +48,18 @@ from .admission import Admission
 from .ahead import Ahead
 from .attachments import Attachments
 from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
-from .cursor_requests import CursorRequest
 from .cursors import Cursors, drawn
-from .deadlines import check_deadline
-from .declaring import declare
 from .distribution import Distribution
 from .intake import Intake, Work
 from .limits import Limits
 from .listing import countable, excess, failure, numbers, unknown_session, unknown_version
 from .matcher import Matcher
 from .permissions import Access, open_access
-from .reading import Reading, ReadRequest
+from .reading import Reading
 from .records import Record
-from .resetting import reset_time
+from .requests import Requests
 from .sessions import Session, Sessions
+from .stream_requests import StreamRequests
 from .subscribing import MEMORY, Subscribing
 from .taken import Taken
 from .waiting import must_wait
@@ -90,8 +83,8 @@ class Kernel:
 
     __slots__ = (
         "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
-        "_durability", "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions", "_subscribing",
-        "limits",
+        "_durability", "_handlers", "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions",
+        "_streams", "_subscribing", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -121,13 +114,15 @@ class Kernel:
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
             matcher, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
-            durability, self._record,
+            durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
             matcher, self._admission, self._distribution, taken or Taken(), durability, self._record,
             self._subscribing.end_slow, self._ahead,
         )  # fmt: skip
         self._reading = Reading(matcher, self._admission, self._attachments, self._subscribing)
+        self._streams = StreamRequests(matcher, self.limits, self._intake.taken, self._record, self._intake.tell)
+        self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0, "sessions_displaced": 0}
 
@@ -249,7 +244,10 @@ class Kernel:
             if type(message) is Publish:
                 self._check_open()
                 return self._intake.publish(key, session.account, message, now, received.events)
-            return self._answer(key, session, message, now)
+            handler = self._handlers.get(type(message))
+            if handler is None:
+                raise WireError(f"{type(message).__name__} is not for the broker")
+            return handler(key, session, message, now)
         except ForetellError as error:
             if isinstance(error, PermissionDenied):
                 self._counts["denied"] += 1
@@ -288,55 +286,29 @@ class Kernel:
         silence, batches = self.limits.silence_seconds, self.limits.session_batches
         return Welcome(hello.correlation, VERSION, SOFTWARE, silence, session.token, max(0, now), batches)
 
-    def _answer(self, key: bytes, session: Session, message: Message, now: int) -> list[Send]:
-        """Any other request."""
-        user = session.account.user
-        if isinstance(message, CursorRequest):
-            return self._subscribing.cursors.answer(key, session, message, now)
-        if isinstance(message, ReadRequest):
-            return [Send(key, self._reading.answer(user, message))]
-        match message:
-            case Credit():
-                return self._credit(key, session, message)
-            case Subscribe(name=name, received=int(received)) if name in session.deliveries or name in session.ended:
-                return self._subscribing.go_on(key, session, message, received, now)
-            case Subscribe():
-                self._check_open()
-                check_deadline(message.deadline, now)
-                return self._subscribing.subscribe(key, session, message, now)
-            case Unsubscribe(correlation, name):
-                if name not in session.deliveries:
-                    hint = suggestion(name, session.deliveries)
-                    raise UnknownSubscription(f"subscription {name!r}: this client has not subscribed to it{hint}")
-                self._subscribing.detach(key, session, name)
-                answer: Message = Done(correlation)
-            case AddStream():
-                answer = declare(self._matcher, self.limits, user, message, self._record)
-            case ResetTime():
-                answer, ended = reset_time(self._matcher, self._intake.taken, user, message, self._record)
-                return [Send(key, answer), *self._intake.tell(ended)]
-            case Statistics(correlation):
-                user.check_admin("statistics")
-                answer = StatisticsReport(correlation, self.statistics())
-            case Ping(correlation):
-                answer = Pong(correlation)
-            case Goodbye(correlation):
-                self._release(key)
-                answer = Done(correlation)
-            case _:
-                raise WireError(f"{type(message).__name__} is not for the broker")
-        return [Send(key, answer)]
+    def _requests(self) -> Requests:
+        """Who carries out what; HELLO and batches have a way of their own."""
+        return {
+            Statistics: self._answer_statistics,
+            Ping: lambda key, session, ping, now: [Send(key, Pong(ping.correlation))],
+            Goodbye: self._goodbye,
+            **self._streams.requests(),
+            **self._reading.requests(),
+            **self._subscribing.requests(),
+            **self._subscribing.cursors.requests(),
+        }
+
+    def _answer_statistics(self, key: bytes, session: Session, request: Statistics, now: int) -> list[Send]:
+        session.account.user.check_admin("statistics")
+        return [Send(key, StatisticsReport(request.correlation, self.statistics()))]
+
+    def _goodbye(self, key: bytes, session: Session, request: Goodbye, now: int) -> list[Send]:
+        self._release(key)
+        return [Send(key, Done(request.correlation))]
 
     def _check_open(self) -> None:
         if self._draining:
             raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
-
-    def _credit(self, key: bytes, session: Session, grant: Credit) -> list[Send]:
-        delivery = session.deliveries.get(grant.name)
-        if delivery is None:
-            return []  # it crossed an unsubscribe, or a refusal that the client has been told
-        delivery.grant(grant.credits)
-        return self._distribution.due(key, delivery)
 
     def _record(self, record: Record) -> None:
         if self._durability != MEMORY:
@@ -375,7 +347,7 @@ class Kernel:
             self._admission.leave(session.account)
 
     def _change(self, limits: Limits, access: Access) -> list[Send]:
-        self.limits = self._subscribing.limits = limits
+        self.limits = self._subscribing.limits = self._streams.limits = limits
         self._ahead.most = limits.ahead_max
         self._admission.change(access)
         sends: list[Send] = []

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeAlias, final
+from typing import final
 
-from ..wire import (
-    AskProbability,
-    DescribeStream,
-    ListStreams,
-    ListSubscriptions,
-    Message,
-    ProbabilityReport,
-    Streams,
-)
+from ..wire import AskProbability, DescribeStream, ListStreams, ListSubscriptions, ProbabilityReport, Streams
 from .admission import Admission
 from .attachments import Attachments
+from .boundary import Send
 from .listing import stream_entry, streams_page, subscriptions_page
 from .matcher import Matcher
-from .permissions import User
+from .requests import Requests
+from .sessions import Session
 from .subscribing import Subscribing
-
-ReadRequest: TypeAlias = AskProbability | DescribeStream | ListStreams | ListSubscriptions
 
 
 @final
@@ -38,18 +30,29 @@ class Reading:
         self._attachments = attachments
         self._subscribing = subscribing
 
-    def answer(self, user: User, request: ReadRequest) -> Message:
-        """Raises ForetellErrors."""
-        admission, streams = self._admission, self._matcher.streams
-        match request:
-            case AskProbability(correlation, name, key, within):
-                admission.check_asked(user, name, self._matcher.subscriptions)
-                return ProbabilityReport(correlation, self._matcher.probability(name, key, within).line())
-            case DescribeStream(correlation, name):
-                admission.check_known(user, name, streams)
-                return Streams(correlation, (stream_entry(streams[name]),), False)
-            case ListStreams():
-                return streams_page(admission.visible(user, streams), request)
-            case ListSubscriptions():
-                entries = (each for each in self._attachments.entries() if admission.sees(user, each[0].name))
-                return subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), request)
+    def requests(self) -> Requests:
+        """What this carries out."""
+        return {
+            AskProbability: self._probability,
+            DescribeStream: self._stream,
+            ListStreams: self._streams,
+            ListSubscriptions: self._subscriptions,
+        }
+
+    def _probability(self, key: bytes, session: Session, request: AskProbability, now: int) -> list[Send]:
+        self._admission.check_asked(session.account.user, request.name, self._matcher.subscriptions)
+        found = self._matcher.probability(request.name, request.key, request.within)
+        return [Send(key, ProbabilityReport(request.correlation, found.line()))]
+
+    def _stream(self, key: bytes, session: Session, request: DescribeStream, now: int) -> list[Send]:
+        streams = self._matcher.streams
+        self._admission.check_known(session.account.user, request.name, streams)
+        return [Send(key, Streams(request.correlation, (stream_entry(streams[request.name]),), False))]
+
+    def _streams(self, key: bytes, session: Session, request: ListStreams, now: int) -> list[Send]:
+        return [Send(key, streams_page(self._admission.visible(session.account.user, self._matcher.streams), request))]
+
+    def _subscriptions(self, key: bytes, session: Session, request: ListSubscriptions, now: int) -> list[Send]:
+        user = session.account.user
+        entries = (each for each in self._attachments.entries() if self._admission.sees(user, each[0].name))
+        return [Send(key, subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), request))]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, final
 
-from ..events import DefinitionError, LimitExceeded
-from ..wire import WHEN_SLOW, Ended, Subscribe, Subscribed, check_when_slow
+from ..events import DefinitionError, LimitExceeded, UnknownSubscription, suggestion
+from ..wire import WHEN_SLOW, Credit, Done, Ended, Subscribe, Subscribed, Unsubscribe, check_when_slow
 from .admission import Admission
 from .attachments import Attachments
 from .boundary import Send
 from .cursor_requests import CursorRequests
 from .cursors import Cursors
+from .deadlines import check_deadline
 from .delivery import Delivery
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
@@ -23,6 +24,7 @@ from .limits import Limits
 from .matcher import Matcher
 from .permissions import User
 from .records import Record
+from .requests import Requests
 from .sessions import Session, Sessions
 
 MEMORY: Final = "memory"
@@ -34,11 +36,12 @@ SLOW: Final = "slow"
 
 @final
 class Subscribing:
-    """Carries requests out; what is told to `record` has happened. `durability`: what is promised of cursors."""
+    """Carries requests out; what is told to `record` has happened. `durability`: what is promised of cursors.
+    `check_open` raises Busy where nothing new is taken."""
 
     __slots__ = (
-        "_admission", "_attachments", "_distribution", "_durability", "_kept", "_matcher", "_sessions", "cursors",
-        "limits",
+        "_admission", "_attachments", "_check_open", "_distribution", "_durability", "_kept", "_matcher", "_sessions",
+        "cursors", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +55,7 @@ class Subscribing:
         cursors: Cursors,
         durability: str,
         record: Callable[[Record], None],
+        check_open: Callable[[], None],
     ) -> None:
         self.limits = limits
         self._matcher = matcher
@@ -61,12 +65,39 @@ class Subscribing:
         self._sessions = sessions
         self._kept = cursors
         self._durability = durability
+        self._check_open = check_open
         self.cursors = CursorRequests(admission, attachments, distribution, sessions, cursors, record, self.detach)
 
     # ---- attachments ----
 
-    def subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
-        """Attach; the answer, and what is due. Raises ForetellErrors, having changed nothing."""
+    def requests(self) -> Requests:
+        """What this carries out, beside what concerns cursors."""
+        return {Subscribe: self._subscribe, Unsubscribe: self._unsubscribe, Credit: self._credit}
+
+    def _subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
+        """Attach, or go on; the answer, and what is due."""
+        name, received = request.name, request.received
+        if received is not None and (name in session.deliveries or name in session.ended):
+            return self._go_on(key, session, request, received, now)
+        self._check_open()
+        check_deadline(request.deadline, now)
+        return self._attach(key, session, request, now)
+
+    def _unsubscribe(self, key: bytes, session: Session, request: Unsubscribe, now: int) -> list[Send]:
+        if request.name not in session.deliveries:
+            hint = suggestion(request.name, session.deliveries)
+            raise UnknownSubscription(f"subscription {request.name!r}: this client has not subscribed to it{hint}")
+        self.detach(key, session, request.name)
+        return [Send(key, Done(request.correlation))]
+
+    def _credit(self, key: bytes, session: Session, grant: Credit, now: int) -> list[Send]:
+        delivery = session.deliveries.get(grant.name)
+        if delivery is None:
+            return []  # it crossed an unsubscribe, or a refusal that the client has been told
+        delivery.grant(grant.credits)
+        return self._distribution.due(key, delivery)
+
+    def _attach(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
         limit = self.limits.session_subscriptions
         if len(session.deliveries) >= limit:
             raise LimitExceeded(f"session_subscriptions: this broker takes {limit:,} subscriptions of one client")
@@ -112,7 +143,7 @@ class Subscribing:
         owners = [self._admission.user(cursor.owner) for cursor in self._kept.of(name)]
         return [*attached, *(owner for owner in owners if owner is not None)]
 
-    def go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
+    def _go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
         """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
         name = request.name
         delivery = session.deliveries[name] if name in session.deliveries else session.ended[name]

@@ -7,27 +7,12 @@ batch is through; in doubt, also what may be added one day.
 
 from __future__ import annotations
 
-from typing import Final
-
-from ..wire import (
-    AskProbability,
-    Credit,
-    DescribeStream,
-    Hello,
-    ListStreams,
-    ListSubscriptions,
-    Ping,
-    Statistics,
-)
+from ..wire import ROW_OF
 from .boundary import Change, Gone, Input, Received
-
-_AT_ONCE: Final = frozenset(
-    (AskProbability, Credit, DescribeStream, Hello, ListStreams, ListSubscriptions, Ping, Statistics)
-)
 
 
 def must_wait(happening: Input) -> bool:
     """Whether the kernel would have to end the batch in work first. O(1)."""
     if isinstance(happening, Received):
-        return type(happening.message) not in _AT_ONCE
+        return not ROW_OF[type(happening.message)].at_once
     return isinstance(happening, Gone | Change)

@@ -15,26 +15,9 @@ from ..events import ForetellError
 from ..kernel import Input, Kernel, Received, Send, Tick
 from ..kernel.listing import failure
 from ..storage import StorageError
-from ..wire import (
-    Acknowledge,
-    AddStream,
-    Busy,
-    Forget,
-    Goodbye,
-    Publish,
-    Refuse,
-    ResetTime,
-    Settle,
-    Subscribe,
-    Unsubscribe,
-)
+from ..wire import ROW_OF, Busy
 from .keeping import Keeper
 from .logs import LOG
-
-_REFUSED_WHEN_FULL: Final = (
-    Publish, Subscribe, AddStream, Acknowledge, Forget, Refuse, Settle, ResetTime,
-)  # fmt: skip
-_WAITING_FOR_ROOM: Final = (Unsubscribe, Goodbye)
 
 
 @final
@@ -54,9 +37,10 @@ class KeptKernel:
     def request(self, received: Received, now: int) -> None:
         """A message of a client. Raises nothing for what a client does; an exception is a mistake of the kernel."""
         message = received.message
-        if self._keeper is None or not isinstance(message, (*_REFUSED_WHEN_FULL, *_WAITING_FOR_ROOM)):
+        when_full = ROW_OF[type(message)].when_full
+        if self._keeper is None or when_full == "take":
             self.step(received, now)
-        elif isinstance(message, _WAITING_FOR_ROOM):
+        elif when_full == "wait":
             self.happen(received, now)
         else:
             try:

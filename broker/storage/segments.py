@@ -79,7 +79,7 @@ def survey(files: Files) -> Survey | None:
         if head.identity != heads[0].identity:
             raise Damaged(f"{name}: offset 0: expected a segment of the same journal as {names[0]}, found another's")
         if sealed and head.first != sealed[-1][0].last + 1:
-            raise Damaged(f"{name}: expected a segment from record {sealed[-1][0].last + 1} on, which is missing")
+            raise Damaged(f"{name}: expected {segment_name(sealed[-1][0].last + 1)} before it, which is missing")
         if index < len(names) - 1:
             seal = seal_of(files, name, head)
             last = head.first + seal.count - 1

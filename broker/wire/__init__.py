@@ -12,40 +12,51 @@ from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListD
 from .errors import Busy, Expired, PermissionDenied, WireError
 from .forecast_messages import AskProbability, ProbabilityReport
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
-from .messages import (
-    AddStream,
+from .messages import ROW_OF, Message
+from .session_messages import (
     Closing,
-    Credit,
     Done,
-    Ended,
     Failure,
     Goodbye,
     Hello,
-    ListSubscriptions,
-    Message,
-    Notifications,
     Ping,
     Pong,
     Probe,
-    Publish,
-    Published,
     Statistics,
     StatisticsReport,
-    Subscribe,
-    Subscribed,
-    Subscriptions,
-    Unsubscribe,
     Welcome,
 )
-from .parts import Refusal, SubscriptionEntry
 from .slowness import WHEN_SLOW, WhenSlow, check_when_slow
-from .stream_messages import DescribeStream, ListStreams, ResetTime, StreamEntry, Streams, TimeReset
+from .stream_messages import (
+    AddStream,
+    DescribeStream,
+    ListStreams,
+    Publish,
+    Published,
+    Refusal,
+    ResetTime,
+    StreamEntry,
+    Streams,
+    TimeReset,
+)
+from .subscription_messages import (
+    Credit,
+    Ended,
+    ListSubscriptions,
+    Notifications,
+    Subscribe,
+    Subscribed,
+    SubscriptionEntry,
+    Subscriptions,
+    Unsubscribe,
+)
 
 __all__ = [
     "BATCH_EVENTS_MAX",
     "ENVELOPE_BYTES",
     "FRAME_BYTES_MAX",
     "RESULT_BYTES_MAX",
+    "ROW_OF",
     "TEXT_BYTES_MAX",
     "VERSION",
     "WHEN_SLOW",

@@ -2,7 +2,7 @@
 
 msgpack is given every limit before it builds anything: length of the frame, of strings, arrays and maps; no extension
 types, no timestamps, string keys only, none twice. Then the type, the number of fields and the form of each field are
-compared with the table below, and only then is a message made.
+compared with the table of messages, and only then is a message made.
 
 In a result, `tuples` and `missed` are counts without bound. Beyond 64 bits, signed, which is where msgpack and most of
 its readers end, they travel as a string of decimal digits; decoded, they are integers again.
@@ -17,12 +17,7 @@ from typing import Any, Final, NoReturn
 
 import msgpack
 
-from . import cursor_messages as c
-from . import forecast_messages as f
-from . import messages as m
-from . import parts as p
 from . import shapes as s
-from . import stream_messages as d
 from .errors import WireError
 from .limits import (
     ARRAY_LENGTH_MAX,
@@ -32,116 +27,15 @@ from .limits import (
     TEXT_BYTES_MAX,
     VERSION,
 )
-
-_NAMED: Final = s.optional(s.NAME)
-_MICROSECONDS: Final = s.optional(s.COUNT)
-_STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS)
-
-MESSAGES: Final[Mapping[int, tuple[type[m.Message], tuple[s.Shape, ...]]]] = {
-    # from the client
-    1: (m.Hello, (s.COUNT, s.TEXT, s.optional(s.TOKEN))),
-    2: (m.Goodbye, ()),
-    3: (m.Ping, ()),
-    4: (m.AddStream, _STREAM),
-    5: (
-        m.Publish,
-        (
-            s.NAME,
-            s.optional(s.ARRAY),
-            s.ARRAY,
-            s.optional(s.INTEGERS),
-            s.optional(s.INTEGERS),
-            _NAMED,
-            s.optional(s.COUNT),
-            _MICROSECONDS,
-        ),
-    ),
-    6: (
-        m.Subscribe,
-        (
-            s.NAME,
-            s.NAME,
-            s.optional(s.TEXT),
-            s.optional(s.FLAG),
-            _NAMED,
-            s.optional(s.PLAIN),
-            s.CREDITS,
-            s.optional(s.COUNT),
-            _NAMED,
-            s.optional(s.COUNT),
-            s.optional(s.COUNT),
-            s.optional(s.COUNT),
-            s.optional(s.COUNT),
-            s.optional(s.INTEGER),
-            _MICROSECONDS,
-            s.optional(s.COUNT),
-            _NAMED,
-            _MICROSECONDS,
-        ),
-    ),
-    7: (m.Unsubscribe, (s.NAME,)),
-    8: (m.Credit, (s.NAME, s.CREDITS)),
-    9: (d.DescribeStream, (s.NAME,)),
-    10: (d.ListStreams, (s.NAME,)),
-    11: (m.ListSubscriptions, (s.NAME,)),
-    12: (m.Statistics, ()),
-    13: (c.Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT))),
-    14: (c.Forget, (s.NAME,)),
-    15: (c.Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT))),
-    16: (c.ListDeadLetters, (s.NAME, s.COUNT)),
-    17: (c.Settle, (s.NAME, s.INTEGERS, s.FLAG)),
-    18: (d.ResetTime, (s.NAME,)),
-    19: (f.AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON))),
-    # from the broker, in answer
-    32: (m.Welcome, (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT)),
-    33: (m.Done, ()),
-    34: (m.Pong, ()),
-    35: (
-        m.Published,
-        (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
-    ),
-    36: (m.Subscribed, (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT))),
-    37: (d.Streams, (s.records(*_STREAM), s.FLAG)),
-    38: (m.Subscriptions, (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG)),
-    39: (m.StatisticsReport, (s.PLAIN,)),
-    40: (
-        m.Failure,
-        (
-            s.NAME,
-            s.TEXT,
-            s.optional(s.COUNT),
-            s.optional(s.COUNT),
-            s.optional(s.TEXT),
-            _MICROSECONDS,
-            _MICROSECONDS,
-        ),
-    ),
-    41: (c.DeadLetters, (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT)),
-    42: (d.TimeReset, (s.optional(s.INTEGER), _NAMED)),
-    43: (f.ProbabilityReport, (s.PLAIN,)),
-    # from the broker, unasked
-    64: (m.Notifications, (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG)),
-    65: (m.Probe, ()),
-    66: (m.Closing, (s.TEXT,)),
-    67: (m.Ended, (s.NAME, s.NAME, s.TEXT)),
-}
-"""By the first number of the frame: the message, and the shapes of its fields behind the correlation."""
-
-# Fields that hold values of our own: on the wire each of those is an array of its fields.
-_PARTS: Final[Mapping[type[m.Message], tuple[int, type[Any]]]] = {
-    m.Published: (4, p.Refusal),
-    d.Streams: (1, d.StreamEntry),
-    m.Subscriptions: (1, p.SubscriptionEntry),
-    c.DeadLetters: (1, c.DeadLetter),
-}
+from .messages import ROW_OF, TABLE, Message
+from .session_messages import Hello
+from .stream_messages import Publish
 
 _PACKED_BYTES: Final = 1_024
 """What a packer takes at first; it grows. msgpack's own 256 KiB are mapped, and given back, for each small message."""
 
 _COUNTS: Final = ("tuples", "missed")
 _COUNT_DIGITS_MAX: Final = 4_300  # as many as Python reads and writes unless it is told otherwise
-
-_NUMBERS: Final = {kind: number for number, (kind, _) in MESSAGES.items()}
 
 
 def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
@@ -152,18 +46,18 @@ def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda message: (message.correlation,)  # of one name attrgetter makes no tuple
 
 
-_READERS: Final = {kind: _reader(kind) for kind in _NUMBERS}
-_PART_READERS: Final = {kind: _reader(part) for kind, (_, part) in _PARTS.items()}
-_HELLO: Final = _NUMBERS[m.Hello]
+_READERS: Final = {kind: _reader(kind) for kind in ROW_OF}
+_PART_READERS: Final = {kind: _reader(row.part[1]) for kind, row in ROW_OF.items() if row.part is not None}
+_HELLO: Final = ROW_OF[Hello].number
 
 
-def encode(message: m.Message) -> bytes:
+def encode(message: Message) -> bytes:
     """The frame of a message. Raises WireError where the other end would refuse it for its size."""
     kind = type(message)
-    values = [_NUMBERS[kind], *_READERS[kind](message)]
-    part = _PARTS.get(kind)
-    if part is not None:
-        at = part[0] + 1
+    row = ROW_OF[kind]
+    values = [row.number, *_READERS[kind](message)]
+    if row.part is not None:
+        at = row.part[0] + 1
         values[at] = list(map(_PART_READERS[kind], values[at]))
     try:
         frame: bytes = msgpack.packb(values, buf_size=_PACKED_BYTES)
@@ -178,7 +72,7 @@ def encode(message: m.Message) -> bytes:
     return frame
 
 
-def decode(frame: bytes) -> m.Message:
+def decode(frame: bytes) -> Message:
     """The message of a frame. Raises WireError, with the correlation as soon as that is known. O(bytes)."""
     if len(frame) > FRAME_BYTES_MAX:
         raise WireError(f"the frame has {len(frame):,} bytes, expected at most {FRAME_BYTES_MAX:,}")
@@ -188,26 +82,26 @@ def decode(frame: bytes) -> m.Message:
     number, correlation, *rest = values
     if not s.COUNT.fits(correlation):
         raise WireError(f"the correlation: expected {s.COUNT.expected}, found {_kind(correlation)}")
-    entry = MESSAGES.get(number) if type(number) is int else None
-    if entry is None:
+    row = TABLE.get(number) if type(number) is int else None
+    if row is None:
         found = str(number) if type(number) is int else _kind(number)
         raise WireError(f"the type: expected one of those of version {VERSION}, found {found}", correlation)
-    kind, shapes = entry
+    kind, shapes = row.message, row.shapes
     if number == _HELLO and rest and s.COUNT.fits(rest[0]) and rest[0] != VERSION:
         # Whatever another version says in its HELLO, its number must come through: it is what the answer is about.
-        return m.Hello(correlation, rest[0], "")
+        return Hello(correlation, rest[0], "")
     if len(rest) != len(shapes):
         raise WireError(f"{kind.__name__}: expected {len(shapes)} fields, found {len(rest)}", correlation)
     for at, shape in enumerate(shapes):
         if not shape.fits(rest[at]):
-            name = fields(kind)[at + 1].name
-            raise WireError(f"{kind.__name__}.{name}: expected {shape.expected}, found {_kind(rest[at])}", correlation)
-    part = _PARTS.get(kind)
-    if part is not None:
-        at, make = part
+            raise WireError(
+                f"{kind.__name__}.{row.names[at]}: expected {shape.expected}, found {_kind(rest[at])}", correlation
+            )
+    if row.part is not None:
+        at, make = row.part
         rest[at - 1] = tuple([make(*record) for record in rest[at - 1]])
-    message = kind(correlation, *rest)
-    if type(message) is m.Publish:
+    message: Message = kind(correlation, *rest)
+    if type(message) is Publish:
         _check_columns(message)
     return message
 
@@ -284,7 +178,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _check_columns(batch: m.Publish) -> None:
+def _check_columns(batch: Publish) -> None:
     count = len(batch.rows)
     for name, column in (("times", batch.times), ("ids", batch.ids), ("starts", batch.starts)):
         if column is not None and len(column) != count:

@@ -1,9 +1,17 @@
-"""Law: what is said of the cursors of durable subscriptions beside Subscribe; plain values, as in messages."""
+"""Law: what is said of cursors beside Subscribe. Plain values, each with its row of the table.
+
+The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
+end and raises the version.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
+
+from . import shapes as s
+from .row import Row
+from .session_messages import Done
 
 # ---- from the client ----
 
@@ -90,3 +98,24 @@ class DeadLetters:
     entries: tuple[DeadLetter, ...]
     more: bool
     dropped: int
+
+
+# ---- the table ----
+
+ROWS: Final = (
+    Row(13, Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
+    Row(14, Forget, (s.NAME,), answer=Done, when_full="refuse"),
+    Row(15, Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
+    Row(16, ListDeadLetters, (s.NAME, s.COUNT), answer=DeadLetters, means="those whose positions are behind it"),
+    Row(17, Settle, (s.NAME, s.INTEGERS, s.FLAG), answer=Done, when_full="refuse"),
+    Row(
+        41,
+        DeadLetters,
+        (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT),
+        part=(1, DeadLetter),
+        means=(
+            "each with its position, the result (bytes), why and when it was set aside, and how often it was "
+            "delivered; with `more`, ask again, after the last one; `dropped` had no room"
+        ),
+    ),
+)

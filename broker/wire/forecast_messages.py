@@ -1,9 +1,16 @@
-"""Law: what is asked of forecasts, and the answer; plain values, as in messages."""
+"""Law: what is asked of forecasts, and the answer. Plain values, each with its row of the table.
+
+The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
+end and raises the version.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
+
+from . import shapes as s
+from .row import Row
 
 # ---- from the client ----
 
@@ -33,3 +40,19 @@ class ProbabilityReport:
 
     correlation: int
     report: dict[str, Any]
+
+
+# ---- the table ----
+
+ROWS: Final = (
+    Row(19, AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON)), answer=ProbabilityReport, at_once=True),
+    Row(
+        43,
+        ProbabilityReport,
+        (s.PLAIN,),
+        means=(
+            "how likely the next match of a key is: `probability`, `lower`, `upper`, `within`, `state`, "
+            "`label`, `effective`, `calibrated`, `time` and `run`, as in [a client's](client.md#forecasts)"
+        ),
+    ),
+)

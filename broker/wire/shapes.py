@@ -20,8 +20,9 @@ _GREATEST: Final = 2**63 - 1
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is expected, in words, and whether a value is that."""
+    """A word for it (docs/protocol.md explains them), what is expected in words, and whether a value is that."""
 
+    word: str
     expected: str
     fits: Callable[[object], bool]
 
@@ -29,7 +30,7 @@ class Shape:
 def optional(shape: Shape) -> Shape:
     """The shape, or nil."""
     fits = shape.fits
-    return Shape(f"{shape.expected} or nil", lambda value: value is None or fits(value))
+    return Shape(f"{shape.word}?", f"{shape.expected} or nil", lambda value: value is None or fits(value))
 
 
 def records(*shapes: Shape) -> Shape:
@@ -44,7 +45,7 @@ def records(*shapes: Shape) -> Shape:
             for record in value
         )
 
-    return Shape(f"an array of arrays of {arity}", fits)
+    return Shape(f"records of {arity}", f"an array of arrays of {arity}", fits)
 
 
 def _is_count(value: object) -> bool:
@@ -95,28 +96,31 @@ def _is_plain(value: object) -> bool:
     return False
 
 
-COUNT: Final = Shape("an integer from 0 to 2**63 - 1", _is_count)
-INTEGER: Final = Shape("an integer of 64 bits", _is_integer)
+COUNT: Final = Shape("count", "an integer from 0 to 2**63 - 1", _is_count)
+INTEGER: Final = Shape("integer", "an integer of 64 bits", _is_integer)
 CREDITS: Final = Shape(
-    f"an integer from 1 to {CREDITS_MAX:,}", lambda value: type(value) is int and 1 <= value <= CREDITS_MAX
+    "credits", f"an integer from 1 to {CREDITS_MAX:,}", lambda value: type(value) is int and 1 <= value <= CREDITS_MAX
 )
 TOKEN: Final = Shape(
+    "token",
     f"a byte string of at most {TOKEN_BYTES_MAX}",
     lambda value: type(value) is bytes and len(value) <= TOKEN_BYTES_MAX,
 )
-FLAG: Final = Shape("a boolean", lambda value: type(value) is bool)
+FLAG: Final = Shape("flag", "a boolean", lambda value: type(value) is bool)
 NAME: Final = Shape(
+    "name",
     f"a string of at most {NAME_LENGTH_MAX} characters",
     lambda value: type(value) is str and len(value) <= NAME_LENGTH_MAX,
 )
 HORIZON: Final = Shape(
+    "horizon",
     f"an integer from 0 to 2**63 - 1 or a string of at most {NAME_LENGTH_MAX} characters",
     lambda value: _is_count(value) or (type(value) is str and len(value) <= NAME_LENGTH_MAX),
 )
-TEXT: Final = Shape("a string", lambda value: type(value) is str)
-INTEGERS: Final = Shape("an array of integers of 64 bits", _are_integers)
-ARRAY: Final = Shape("an array", lambda value: type(value) is tuple)
-BLOB: Final = Shape("a byte string", lambda value: type(value) is bytes)
-BLOBS: Final = Shape("an array of byte strings", _are(bytes))
-NAMES: Final = Shape("a map of strings to strings", _are_names)
-PLAIN: Final = Shape(f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)
+TEXT: Final = Shape("text", "a string", lambda value: type(value) is str)
+INTEGERS: Final = Shape("integers", "an array of integers of 64 bits", _are_integers)
+ARRAY: Final = Shape("array", "an array", lambda value: type(value) is tuple)
+BLOB: Final = Shape("blob", "a byte string", lambda value: type(value) is bytes)
+BLOBS: Final = Shape("blobs", "an array of byte strings", _are(bytes))
+NAMES: Final = Shape("names", "a map of strings to strings", _are_names)
+PLAIN: Final = Shape("plain", f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)

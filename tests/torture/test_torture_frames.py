@@ -10,14 +10,14 @@ from hypothesis import settings
 from torture.frames import SAID, attack
 
 from broker.wire import Message, decode, encode
-from broker.wire.codec import MESSAGES
+from broker.wire.messages import TABLE
 
 FRAMES = 200 * settings().max_examples
 """10,000, or 100,000 under `verify`."""
 
 
 def test_each_message_is_said_and_comes_back() -> None:
-    assert [type(message) for message in SAID] == [kind for kind, _ in MESSAGES.values()]
+    assert [type(message) for message in SAID] == [row.message for row in TABLE.values()]
     for message in SAID:
         same: Message = decode(encode(message))
         assert same == message
@@ -29,7 +29,7 @@ def test_a_mutated_frame_is_a_message_or_a_wire_error() -> None:
     assert met["refused in several lines"] == 0
     assert met["result"] > 0
     assert met["result refused"] > FRAMES // 80
-    assert {kind.__name__ for kind, _ in MESSAGES.values()} <= met.keys(), "and many get through"
+    assert {row.message.__name__ for row in TABLE.values()} <= met.keys(), "and many get through"
 
 
 def test_frames_leave_nothing_behind() -> None:

@@ -26,6 +26,7 @@ from broker.wire import (
     Pong,
     ProbabilityReport,
     Probe,
+    Publish,
     Published,
     Statistics,
     StatisticsReport,
@@ -41,11 +42,17 @@ from broker.wire import (
     decode_result,
     encode,
 )
+from broker.wire.messages import TABLE
 
 
 @pytest.fixture
 def rig() -> Rig:
     return Rig()
+
+
+def test_every_request_of_the_table_is_carried_out_by_somebody() -> None:
+    requests = {row.message for row in TABLE.values() if row.request}
+    assert Kernel(SmallEngine())._handlers.keys() | {Hello, Publish} == requests
 
 
 # ---- sessions ----

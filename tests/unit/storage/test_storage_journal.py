@@ -245,7 +245,7 @@ def test_segments_of_another_journal_and_gaps_are_refused() -> None:
     filled(other, 30, identity=b"o" * 16).close()
     contents = files.contents()
     names = sorted(name for name in contents if name != MARK)
-    with pytest.raises(Damaged, match=r"expected a segment from record \d+ on, which is missing"):
+    with pytest.raises(Damaged, match=r"expected \d+\.journal before it, which is missing"):
         opened(SimulatedFiles.holding({name: contents[name] for name in contents if name != names[1]}))
     foreign = contents | {names[1]: other.contents()[names[1]]}
     with pytest.raises(Damaged, match="of the same journal"):
