@@ -38,7 +38,8 @@ IN_FLIGHTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "growing": {
         "language": "sase",
         "query": "PATTERN SEQ(Departures a, Departures+ b[]) WHERE skip_till_next_match(a, b[]) { [tail] "
-        "AND a.delay > 30 AND b[1].delay > a.delay AND b[i].delay > b[i-1].delay } WITHIN 5000 RETURN a.tail, b.LEN, max(b[].delay)",
+        "AND a.delay > 30 AND b[1].delay > a.delay AND b[i].delay > b[i-1].delay } "
+        "WITHIN 5000 RETURN a.tail, b.LEN, max(b[].delay)",
     },
     "pairs": {
         "language": "ptopss",
@@ -51,7 +52,8 @@ IN_STOCKS: Final = {
     f"{strategy}-{output}": {
         "language": "sase",
         "query": f"PATTERN SEQ(Stock a, Stock+ b[], Stock c) WHERE {strategy}(a, b[], c) {{ [symbol] "
-        "AND a.volume > 30000000 AND b[1].close > a.close AND b[i].close > avg(b[..i-1].close) AND c.volume < 0.8 * b[b.LEN].volume } "
+        "AND a.volume > 30000000 AND b[1].close > a.close AND b[i].close > avg(b[..i-1].close) "
+        "AND c.volume < 0.8 * b[b.LEN].volume } "
         f"WITHIN 6 days RETURN a.symbol, sum(b[].volume), c.close OUTPUT {output}",
     }
     for strategy in ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
