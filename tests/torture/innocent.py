@@ -8,6 +8,7 @@ longer as well, and the client may by as many times as it does. What the attack 
 from __future__ import annotations
 
 import struct
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -85,10 +86,13 @@ def echoed(path: str) -> None:
 
 
 def echo() -> None:
-    """That socket; its address is said first."""
+    """That socket; its address is said first. It ends with who has started it, also where that one was killed."""
     with zmq.Context() as context, context.socket(zmq.ROUTER) as socket:
         print(f"tcp://127.0.0.1:{socket.bind_to_random_port('tcp://127.0.0.1')}", flush=True)
-        while True:
+        poller = zmq.Poller()
+        poller.register(socket, zmq.POLLIN)
+        poller.register(sys.stdin.fileno(), zmq.POLLIN)
+        while sys.stdin.fileno() not in dict(poller.poll()):
             socket.send_multipart(socket.recv_multipart())
 
 
