@@ -1,7 +1,8 @@
-"""The register automaton that every language compiles to (semantics 6.1).
+"""The register automaton of a chain of states, which the operators of the algebra compile to (semantics 6.1).
 
 Here: states, arcs, registers and what fills them: immutable values, comparable and hashable by meaning, so that equal
-states of different subscriptions are found by hashing. Not here: how they are built (constructions) or run (engine).
+states of different subscriptions are found by hashing. Not here: how they are built (constructions) or run (engine);
+what composite subscriptions and patterns compile to (paths, kleene).
 
 What a run remembers when it waits in a state is the row of the event that it bound last, and *slots*: earlier rows,
 and computed values. An arc says what fills each slot of its target.
@@ -23,12 +24,6 @@ class Kind(enum.Enum):
 
     FORWARD = "forward"
     REBIND = "rebind"
-
-
-class Consumption(enum.Enum):
-    """What an arc takes from the input."""
-
-    EVENT = "event"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,6 @@ class Arc:
     update: tuple[SlotSource, ...] = ()
     output: tuple[Term, ...] = ()
     kind: Kind = Kind.FORWARD
-    consumption: Consumption = Consumption.EVENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Machines and words are not saved, but built again from the subscriptions' text; what is saved is where each subscription
 was - equal ones that came at different times have a machine each - and what the lanes' parts hold.
 
-Here: that format. Not here: the rest of a snapshot (snapshot), how partial matches are written (tuples, word_dump).
+Here: that format. Not here: the rest of a snapshot (snapshot), how partial matches are written (tuples, words.dump).
 """
 
 from __future__ import annotations

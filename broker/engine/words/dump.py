@@ -3,7 +3,7 @@
 A dump holds the words themselves, so that it needs no subscription to be read: numbers, lists and strings; totals are
 hexadecimal, as most formats end at 64 bits. A term's number in the dump is how a subscription finds it again.
 
-Here: that format, invariants. Not here: what the counts mean (words, word_terms).
+Here: that format, invariants. Not here: what the counts mean (words, terms).
 """
 
 from __future__ import annotations

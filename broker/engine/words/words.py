@@ -6,7 +6,7 @@ each completed word looks only at terms whose parent has a tuple (P-ToPSS notes,
 must have ended before that word began, hence totals "as of" a position; and who came later must not see what was
 counted before, hence `since`.
 
-Here: subscribing, unsubscribing, events. Not here: the structures (word_terms), saving and checking them (word_dump);
+Here: subscribing, unsubscribing, events. Not here: the structures (terms), saving and checking them (dump);
 variables, conditions and windows, which words do not have.
 """
 
