@@ -1,8 +1,8 @@
 """Law: what a journal's records say: everything that can change a match, as values. Not their bytes, and no files.
 
 A broker's state is a fold over these. So nothing in them refers to a clock, a file or a session, and nothing is left
-open: times and ids are those that the broker gave, not those that a client left out. The kernel makes them (Kernel.records);
-storage writes and reads them.
+open: times and ids are those that the broker gave, not those that a client left out. The kernel makes them (its
+`records`); storage writes and reads them.
 """
 
 from __future__ import annotations
