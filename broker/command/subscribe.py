@@ -36,7 +36,7 @@ def subscribe(
         bool | None, typer.Option("--lineage/--no-lineage", help="Tell the ids of the events that contributed.")
     ] = None,
     report: Annotated[
-        Report | None, typer.Option(help="P-ToPSS: every tuple of events, or one for each that completes some.")
+        Report | None, typer.Option(help="Composite: every tuple of events, or one for each that completes some.")
     ] = None,
     durable: Annotated[
         str | None,

@@ -67,7 +67,8 @@ class Forms:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         name = checked_subscription_name(definition.name)
         language = language_of(definition)
-        check_options(definition, language)
+        if definition.report is not None or definition.forecast is not None:
+            check_options(definition, language)
         try:
             if language.compile_shape is None:
                 return Parsed(definition, language, self._text_syntax(language, definition.query))

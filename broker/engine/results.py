@@ -242,7 +242,7 @@ class Results(Sequence[Match]):
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
     def _pattern(self, target: Target, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
-        """A match of a SASE+ pattern."""
+        """A match of a pattern with Kleene parts."""
         identity = digest(self._words(subscriber), trace_of_match(matched), 0)
         tuples = None if composed.tuples else composed.count()
         data = dict(zip(target.outcome.names, matched.values, strict=True))
