@@ -17,6 +17,7 @@ from .ptopss import PTOPSS
 from .sase import SASE
 
 LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS)}
+PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its row will say it
 
 
 def register(language: Language) -> None:
@@ -56,7 +57,7 @@ def default_lineage(definition: SubscriptionDefinition) -> bool:
     if definition.lineage is not None:
         return definition.lineage
     found = LANGUAGES.get(definition.language)
-    return found is None or found.lineage
+    return definition.language not in PLANNED_WITHOUT_LINEAGE if found is None else found.lineage
 
 
 def default_report(definition: SubscriptionDefinition) -> str | None:

@@ -4,6 +4,8 @@
 (broker.algebra.cayuga), what the engine makes of it (broker.engine.languages.cayuga).
 """
 
+from __future__ import annotations
+
 from .parser import parse
 from .printer import print_query
 

@@ -4,6 +4,8 @@
 (broker.algebra.ptopss), what the engine makes of it (broker.engine.languages.ptopss).
 """
 
+from __future__ import annotations
+
 from .parser import parse
 from .printer import print_query
 
