@@ -17,8 +17,12 @@ ROOT = Path(__file__).parents[2]
 # The table; the names, which a client knows without an engine; and a demonstration, which is an example in some.
 EXCEPT = ("broker/engine/languages/", "broker/language/names.py", "broker/command/demo/")
 OWN = tuple(f"broker/{layer}/{language}/" for layer in ("language", "algebra") for language in LANGUAGES)
-WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(LANGUAGES)}|p-topss|cel)(?![a-z])", re.IGNORECASE)
-IDENTIFIER = re.compile("|".join(("Cel(?=[A-Z])", *(f"(?i:{language})" for language in LANGUAGES))))
+# Languages that are called like an ordinary word: only their folders and their query's class are looked for.
+ORDINARY = {"window"}
+DISTINCT = "|".join(language for language in LANGUAGES if language not in ORDINARY)
+WORD = re.compile(rf"(?<![a-z])(?:{DISTINCT}|p-topss|cel)(?![a-z])", re.IGNORECASE)
+IDENTIFIER = re.compile(rf"Cel(?=[A-Z])|(?i:{DISTINCT})|^(?i:{'|'.join(LANGUAGES)})Query$")
+FOLDER = re.compile(rf"(?:^|\.)(?:language|languages|algebra)\.(?:{'|'.join(LANGUAGES)})(?:$|\.)")
 
 
 def product_files() -> list[Path]:
@@ -41,8 +45,10 @@ def named(tree: ast.Module) -> Iterator[tuple[int, str]]:
         match node:
             case ast.Constant(value=str(text)) if id(node) not in docstrings and WORD.search(text):
                 yield node.lineno, text
-            case ast.ImportFrom(module=str(module), lineno=line) if IDENTIFIER.search(module):
-                yield line, module
+            case ast.ImportFrom(module=module, names=names, lineno=line):
+                for name in (module or "", *(f"{module or ''}.{alias.name}" for alias in names)):
+                    if FOLDER.search(name) or IDENTIFIER.search(name):
+                        yield line, name
             case ast.alias(name=name, lineno=line) if IDENTIFIER.search(name):
                 yield line, name
             case ast.Name(id=name, lineno=line) if IDENTIFIER.search(name):
