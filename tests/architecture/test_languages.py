@@ -32,15 +32,8 @@ def product_files() -> list[Path]:
 
 def named(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Where code names a language: in an import, an identifier or a text that is no docstring. Comments may cite."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if node.body and isinstance(node.body[0], ast.Expr)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            docstrings.add(id(node.value))  # of an attribute
+    expressions = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    docstrings = {id(value) for value in expressions if isinstance(value, ast.Constant)}
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if id(node) not in docstrings and WORD.search(text):
