@@ -15,7 +15,7 @@ from ..events.names import checked_subscription_name
 from ..events.schema import Schema
 from ..language.shapes import Shape, shape_of
 from ..language.subscription import SubscriptionDefinition
-from .languages.language import Language, Request, Sources, Surroundings, Syntax
+from .languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
 from .languages.table import check_options, check_parts, language_of
 from .options import Options
 from .prepared import Prepared
@@ -163,10 +163,10 @@ class Forms:
     def _sources(self, parsed: Parsed) -> Sources:
         return tuple((stream, self._schema_of(stream)) for stream in parsed.reads())
 
-    def _request(self, parsed: Parsed, since: int) -> Request:
+    def _request(self, parsed: Parsed, since: int) -> CompileRequest:
         """What the language compiles, with the syntax of this very text."""
         syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(parsed.definition.query)
-        return Request(parsed.definition, syntax, self._sources(parsed), since, self._surroundings)
+        return CompileRequest(parsed.definition, syntax, self._sources(parsed), since, self._surroundings)
 
 
 def located(name: str, error: QueryError) -> QueryError:

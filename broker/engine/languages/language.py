@@ -63,7 +63,7 @@ class Surroundings:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Request:
+class CompileRequest:
     """A query to compile: `since` is the newest time that was processed when it came."""
 
     definition: SubscriptionDefinition
@@ -97,8 +97,8 @@ class Language:
     parse: Callable[[str], Syntax]
     print: Callable[[Any], str]
     reads: Callable[[Any], list[str]]
-    compile: Callable[[Request], Form]
-    compile_shape: Callable[[Request, Shape], Form | None] | None = None
+    compile: Callable[[CompileRequest], Form]
+    compile_shape: Callable[[CompileRequest, Shape], Form | None] | None = None
     lineage: bool = True
     reports: tuple[str, ...] = ()
     forecasts: bool = False

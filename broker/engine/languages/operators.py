@@ -22,17 +22,17 @@ from ..forecasts.plan import plan_of_automata
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
 from ..templates import Template, marked, template_of
-from .language import Request
+from .language import CompileRequest
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
 """From syntax and its text to operators; the other two look up a stream's schema and list the streams there are."""
 Print: TypeAlias = Callable[[Any], str]
 
 
-def compiling(lower: Lower, printed: Print) -> Callable[[Request], Form]:
+def compiling(lower: Lower, printed: Print) -> Callable[[CompileRequest], Form]:
     """A `compile` of the table: one form for one text."""
 
-    def compiled(request: Request) -> Form:
+    def compiled(request: CompileRequest) -> Form:
         query, found = _compiled(lower, request.syntax, request)
         template = Template(query, _moment(found, request.since), (printed(request.syntax),))
         return _form(request, (request.text,), template, [None for _ in found.automata])
@@ -40,10 +40,10 @@ def compiling(lower: Lower, printed: Print) -> Callable[[Request], Form]:
     return compiled
 
 
-def compiling_shapes(lower: Lower, printed: Print) -> Callable[[Request, Shape], Form | None]:
+def compiling_shapes(lower: Lower, printed: Print) -> Callable[[CompileRequest, Shape], Form | None]:
     """A `compile_shape` of the table, for a language whose literals are Number and String (broker/language/syntax)."""
 
-    def compiled(request: Request, shape: Shape) -> Form | None:
+    def compiled(request: CompileRequest, shape: Shape) -> Form | None:
         with_marks = marked(request.syntax, shape)
         if with_marks is None:
             return None
@@ -61,12 +61,12 @@ def compiling_shapes(lower: Lower, printed: Print) -> Callable[[Request, Shape],
     return compiled
 
 
-def _compiled(lower: Lower, syntax: Any, request: Request) -> tuple[Query, Compiled]:
+def _compiled(lower: Lower, syntax: Any, request: CompileRequest) -> tuple[Query, Compiled]:
     query = lower(syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     return query, compile_query(query)
 
 
-def _form(request: Request, written: tuple[str, ...], template: Template, recipes: list[Recipe | None]) -> Form:
+def _form(request: CompileRequest, written: tuple[str, ...], template: Template, recipes: list[Recipe | None]) -> Form:
     query, forecast, sources = template.query, request.definition.forecast, request.sources
     automata = template.compiled.automata
     plan = None

@@ -13,14 +13,14 @@ from ...language.subscription import REPORTS
 from ..composites.registry import Assembly
 from ..forecasts.plan import plan_of_paths
 from ..subscriber import Form
-from .language import Language, Request, Surroundings
+from .language import CompileRequest, Language, Surroundings
 
 
 def _reads(query: PtopssQuery) -> list[str]:
     return [query.stream]
 
 
-def _compile(request: Request) -> Form:
+def _compile(request: CompileRequest) -> Form:
     definition, surroundings = request.definition, request.surroundings
     lowered = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     composite = _with_shared_parts(lowered, surroundings)

@@ -9,14 +9,14 @@ from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
 from ..kleene.registry import KleeneAssembly
 from ..subscriber import Form
-from .language import Language, Request
+from .language import CompileRequest, Language
 
 
 def _reads(query: SaseQuery) -> list[str]:
     return list(dict.fromkeys(component.stream for component in query.components))
 
 
-def _compile(request: Request) -> Form:
+def _compile(request: CompileRequest) -> Form:
     pattern = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
     return Form(
         request.definition.language,
