@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from broker.algebra.lowering_ptopss import lower
+from broker.algebra.ptopss.lowering import lower
 from broker.automaton.machines import Machines, Merged, decompose, merge
 from broker.events.schema import Schema
 from broker.language import ptopss

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
 from broker.events import StreamDefinition
+from broker.language.names import DEFAULT_LANGUAGE
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
@@ -152,7 +153,7 @@ class Client:
     async def subscribe(
         self,
         name: str,
-        language: str = "cayuga",
+        language: str = DEFAULT_LANGUAGE,
         query: str | None = None,
         lineage: bool | None = None,
         report: str | None = None,

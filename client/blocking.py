@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
 from broker.events import StreamDefinition
+from broker.language.names import DEFAULT_LANGUAGE
 from broker.wire import SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
@@ -140,7 +141,7 @@ class Client:
     def subscribe(
         self,
         name: str,
-        language: str = "cayuga",
+        language: str = DEFAULT_LANGUAGE,
         query: str | None = None,
         lineage: bool | None = None,
         report: str | None = None,

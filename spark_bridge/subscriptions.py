@@ -17,6 +17,7 @@ import msgpack
 
 from broker.engine import Engine, Options
 from broker.engine.catalog import in_order
+from broker.engine.languages.table import default_lineage
 from broker.engine.target import ALWAYS_SINCE
 from broker.events import DefinitionError, StreamDefinition, UnknownSubscription, suggestion
 from broker.events.errors import ForetellError, QueryError
@@ -89,12 +90,8 @@ class Subscriptions:
         return engine
 
     def wants_lineage(self, name: str) -> bool:
-        """Whether the results of a subscription say it: in every language but CEL by default. Raises
-        UnknownSubscription."""
-        definition = self.definition(name)
-        if definition.lineage is None:
-            return definition.language not in ("cayuga", "window")
-        return definition.lineage
+        """Whether the results of a subscription say it, by default as its language does. Raises UnknownSubscription."""
+        return default_lineage(self.definition(name))
 
     def definition(self, name: str) -> SubscriptionDefinition:
         """Raises UnknownSubscription."""

@@ -1,7 +1,7 @@
 """A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what every stage after the lowering reads.
 
 Here: operands, their order and their time conditions as values, and questions about the structure alone. Not here: what
-is a match (semantics_ptopss), names and places of a text (language), machines of any kind.
+is a match (ptopss/semantics), names and places of a text (language), machines of any kind.
 
 An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
 that were taken, distinct events to distinct operands.

@@ -1,7 +1,7 @@
 """A SASE+ subscription in its typed form (SASE+ 2; semantics 2.1-2.3): what every stage after the lowering reads.
 
 Here: components, their guards on the edges where semantics 2.3 puts them, and what guards read of earlier events. Not
-here: what is a match (semantics_sase), names and places of a text (language), runs of any kind.
+here: what is a match (sase/semantics), names and places of a text (language), runs of any kind.
 
 A positive component is known by its index among the positive ones, in the order of PATTERN. A match assigns one event
 to each of them, to a Kleene one at least one, in the order of the stream.
@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ..events.schema import Attribute, Schema, ValueType
-from ..language import sase_syntax
 from .normal_form import Form
 from .terms import Register, Term, nullable, walk
 
-Strategy: TypeAlias = sase_syntax.Strategy
-Output: TypeAlias = sase_syntax.Output
+Strategy: TypeAlias = Literal[
+    "strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match"
+]
+Output: TypeAlias = Literal["all", "nonoverlap", "compressed"]
 Accumulation: TypeAlias = Literal["avg", "sum", "min", "max", "count", "len"]
 
 

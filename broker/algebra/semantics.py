@@ -1,19 +1,18 @@
-"""The executable meaning of the algebra over finite lists of events: slow, obvious, and the truth.
+"""The executable meaning of terms, which all languages share: events, what a term can read, values and conditions.
 
-Written straight from the definitions (semantics 1.2; Cayuga 2.2), for reading. Here: nothing that is fast. Not here:
-anything of the engine; nothing below imports what it is the judge of.
+Slow, obvious, and the truth, with the semantics of each language beside it (cayuga/semantics.py and others), written
+straight from the definitions (semantics 1.2; Cayuga 2.2). Not here: anything of the engine; nothing below imports what
+it is the judge of.
 
 Conditions are evaluated as they are written, not in the canonical form that the engine uses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..events.schema import Row, Value
 from .functions import NEGATED, calculate, call, compare
-from .operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union, sources
 from .terms import (
     Arithmetic,
     Attribute,
@@ -94,80 +93,3 @@ def holds(term: Term, environment: Environment, wanted: bool = True) -> bool:
             return call(name, [value(a, environment) for a in arguments], type_) is wanted
         case _:
             return value(term, environment) is wanted
-
-
-def next_of(bound: Occurrence, theta: Term, first: Row, last: Row, candidates: Bag) -> Bag:
-    """What `;_theta` chooses after `bound`: not overlapping it, satisfying theta, of the earliest end; ties all."""
-    eligible = [e for e in candidates if e.start > bound.end and holds(theta, Environment(e, first, last, bound.start))]
-    earliest = min((e.end for e in eligible), default=0)
-    return [e for e in eligible if e.end == earliest]
-
-
-def sequence(operator: Sequence, left: Bag, right: Bag) -> Bag:
-    return [
-        Occurrence(a.row + b.row, a.start, b.end, a.lineage + b.lineage)
-        for a in left
-        for b in next_of(a, operator.theta, a.row, (), right)
-    ]
-
-
-def iteration(operator: Iteration, left: Bag, right: Bag) -> Bag:
-    """`union over k >= 1 of step^k(left)`: memory is the first and the last values, never the list of events."""
-    shared = operator.shared()
-    aggregates = dict(operator.aggregates)
-    results: Bag = []
-    instances = [(a.row, a.row, a) for a in left]  # (first, last, what has been composed so far)
-    while instances:
-        stepped = []
-        for first, last, composed in instances:
-            for event in next_of(composed, operator.theta, first, last, right):
-                environment = Environment(event, first, last, composed.start)
-                if not holds(operator.rebind, environment):
-                    continue  # F rejects: this instance is dead
-                taken = {i: event.row[j] for i, j in shared}
-                taken |= {i: value(term, environment) for i, term in aggregates.items()}
-                new_last = tuple(taken.get(i, old) for i, old in enumerate(last))
-                lineage = composed.lineage + event.lineage
-                row = tuple(first[i] for i, _ in shared) + new_last
-                results.append(Occurrence(row, composed.start, event.end, lineage))
-                stepped.append((first, new_last, results[-1]))
-        instances = stepped
-    return results
-
-
-def evaluate(expression: Expression, streams: Mapping[str, Bag]) -> Bag:
-    """The bag that an expression denotes over finite streams."""
-    match expression:
-        case Source(stream, _):
-            return list(streams.get(stream, []))
-        case Selection(condition, inner):
-            return [e for e in evaluate(inner, streams) if holds(condition, Environment(e))]
-        case Projection(items, inner):
-            return [
-                Occurrence(tuple(value(term, Environment(e)) for _, term in items), e.start, e.end, e.lineage)
-                for e in evaluate(inner, streams)
-            ]
-        case Union(left, right):
-            return evaluate(left, streams) + evaluate(right, streams)
-        case Sequence(_, left, right):
-            return sequence(expression, evaluate(left, streams), evaluate(right, streams))
-        case Iteration(_, _, _, left, right):
-            return iteration(expression, evaluate(left, streams), evaluate(right, streams))
-
-
-def evaluate_queries(queries: Mapping[str, Query], streams: Mapping[str, Bag]) -> dict[str, Bag]:
-    """The results of each query where queries may read what others publish (in any order, without cycles)."""
-    results: dict[str, Bag] = {}
-    known = dict(streams)
-    waiting = dict(queries)
-    while waiting:
-        unpublished = {query.publish for query in waiting.values()}
-        ready = [n for n, q in waiting.items() if not unpublished & set(sources(q.expression))]
-        if not ready:
-            raise ValueError("these queries read each other in a circle: " + ", ".join(waiting))
-        for name in ready:
-            query = waiting.pop(name)
-            results[name] = evaluate(query.expression, known)
-            if query.publish is not None:
-                known[query.publish] = known.get(query.publish, []) + results[name]
-    return results

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
+from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import Report
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
@@ -30,12 +31,12 @@ def subscribe(
     file: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Take it from this file, and declare the streams there.")
     ] = None,
-    language: Annotated[str, typer.Option(help="The language of the text.")] = "cayuga",
+    language: Annotated[str, typer.Option(help="The language of the text.")] = DEFAULT_LANGUAGE,
     lineage: Annotated[
         bool | None, typer.Option("--lineage/--no-lineage", help="Tell the ids of the events that contributed.")
     ] = None,
     report: Annotated[
-        Report | None, typer.Option(help="P-ToPSS: every tuple of events, or one for each that completes some.")
+        Report | None, typer.Option(help="Composite: every tuple of events, or one for each that completes some.")
     ] = None,
     durable: Annotated[
         str | None,

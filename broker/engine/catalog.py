@@ -17,8 +17,9 @@ from ..events.nearest import suggestion
 from ..events.schema import Schema
 from ..events.stream import StreamDefinition
 from ..language.subscription import SubscriptionDefinition
-from .forms import Forms, Parsed, Prepared
+from .forms import Forms, Parsed
 from .options import Options
+from .prepared import Prepared
 from .subscriber import Form, Subscriber
 from .target import Feed
 from .templates import written

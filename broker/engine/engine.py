@@ -26,6 +26,7 @@ from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
 from ..forecast.model_file import Model
+from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
@@ -39,12 +40,13 @@ from .forecasts.explanation import chain_diagram
 from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
 from .foretelling import foretell
-from .forms import Parsed, Prepared
+from .forms import Parsed
 from .kleene.registry import kleene_assembly_of
 from .leaving import Told, forget, put_out, withdraw
 from .notices import Notice
 from .options import Options
 from .ordered import OrderedRuntime
+from .prepared import Prepared
 from .program import Program
 from .punctuation import newest, punctuate, release
 from .results import Failed, Results
@@ -133,7 +135,7 @@ class Engine:
     def subscribe(
         self,
         name: str,
-        language: str = "cayuga",
+        language: str = DEFAULT_LANGUAGE,
         query: str | Prepared = "",
         lineage: bool | None = None,
         report: str | None = None,
@@ -156,7 +158,7 @@ class Engine:
         )
         self.install(self.catalog.parse(definition), since)
 
-    def prepare(self, query: str, language: str = "cayuga") -> Prepared:
+    def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
         `subscribe` does."""
         return self.catalog.forms.prepare(language, query)

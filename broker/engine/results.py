@@ -25,8 +25,6 @@ from .subscriber import Subscriber, digest
 from .target import Target
 from .trace import FINAL_DEPTH, mixed
 
-PARTIAL_LIMITS: Final = "bindings_max, cells_max or nodes_max"
-PATTERN_LIMITS: Final = "runs_max, matches_max or negated_max"
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 
 
@@ -244,7 +242,7 @@ class Results(Sequence[Match]):
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
     def _pattern(self, target: Target, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
-        """A match of a SASE+ pattern."""
+        """A match of a pattern with Kleene parts."""
         identity = digest(self._words(subscriber), trace_of_match(matched), 0)
         tuples = None if composed.tuples else composed.count()
         data = dict(zip(target.outcome.names, matched.values, strict=True))
@@ -272,7 +270,7 @@ class Results(Sequence[Match]):
             return self._pattern(self.targets[match], composed, assigned, subscriber)
         if composed.limited():
             identity = digest(f"{said}incomplete\0", event_item, 0)
-            limit = PATTERN_LIMITS if subscriber.form.language == "sase" else PARTIAL_LIMITS
+            limit = outcome.limits
             if composed.suspended != NOT_SUSPENDED:
                 identity = self.reference(self.block_event[block], subscriber)
                 limit = SUSPENSIONS[composed.suspended]

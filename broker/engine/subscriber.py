@@ -3,7 +3,7 @@
 A hundred thousand subscriptions that differ in their numbers only have one form, and each has a name and its numbers.
 Their texts, as written and canonical, are put together when somebody asks.
 
-Here: forms and subscribers. Not here: how a form comes about (catalog, templates), names to subscriptions (catalog).
+Here: forms and subscribers. Not here: how a form comes about (forms, languages), names to subscriptions (catalog).
 """
 
 from __future__ import annotations

@@ -22,12 +22,17 @@ ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that 
 
 @final
 class Outcome:
-    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats."""
+    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats.
 
-    def __init__(self, names: tuple[str, ...], output: tuple[Term, ...], floats: Sequence[bool] = ()) -> None:
+    `limits` names the options that bound what is kept of its partial matches."""
+
+    def __init__(
+        self, names: tuple[str, ...], output: tuple[Term, ...], floats: Sequence[bool] = (), limits: str = ""
+    ) -> None:
         self.names = names
         self.outputs: list[Computation] = [computation(t) for t in output]
         self.floats = floats
+        self.limits = limits
 
     def values(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Row:
         return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])

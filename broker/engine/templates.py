@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, TypeVar, final
 
 from ..algebra.normal_form import Form, canonical, reordered
 from ..algebra.operators import Query
@@ -20,12 +20,13 @@ from ..algebra.terms import Comparison, Constant, Term, walk
 from ..algebra.terms import replace as replace_leaves
 from ..automaton.automaton import Arc, Automaton, Computed, SlotSource, State
 from ..automaton.compilation import Compiled
-from ..language import cayuga_syntax, syntax
-from ..language.printing import print_query
+from ..language import syntax
 from ..language.shapes import Literal, Shape, shape_of
 
 Exchange: TypeAlias = Callable[[Term], Term]
 Literals: TypeAlias = tuple[Literal, ...]
+
+_Query = TypeVar("_Query")
 
 
 class MarkedInteger(int):
@@ -75,7 +76,7 @@ class MarkedString(str):
 _MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
 
 
-def marked(query: cayuga_syntax.Query, shape: Shape) -> cayuga_syntax.Query | None:
+def marked(query: _Query, shape: Shape) -> _Query | None:
     """The same syntax with marked literals; None where the shape's literals are not the syntax's."""
     numbers = {place: number for number, place in enumerate(shape.places)}
     seen: set[int] = set()
@@ -97,7 +98,7 @@ def marked(query: cayuga_syntax.Query, shape: Shape) -> cayuga_syntax.Query | No
             return type(node)(**fields)
         return node
 
-    copy: cayuga_syntax.Query = visit(query)
+    copy: _Query = visit(query)
     return copy if len(seen) == len(shape.literals) else None
 
 
@@ -157,15 +158,15 @@ def exchanger(literals: Literals) -> Exchange:
     return exchange
 
 
-def template_of(query: Query, compiled: Compiled, printed: cayuga_syntax.Query, shape: Shape) -> Template | None:
-    """The template of what was compiled from marked syntax; None where exchanging literals would not be enough."""
+def template_of(query: Query, compiled: Compiled, text: str, shape: Shape) -> Template | None:
+    """The template of what was compiled from marked syntax; None where exchanging literals would not be enough. `text`
+    is the canonical one without marks."""
     if compiled.internal:
         return None  # the names of internal streams are digests of all that goes into them
     leaves = (leaf for a in compiled.automata for t in _terms(a) for leaf in walk(t))
     found = {max(n, ~n) for leaf in leaves if (n := number_of(leaf)) is not None}
     if len(found) != len(shape.literals):
         return None
-    text = print_query(printed)
     canonical = shape_of(text)
     if canonical is None or canonical.literals != shape.literals:
         return None

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, final
 
+from ..engine.languages.table import default_lineage, default_report
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Subscribe
@@ -25,9 +26,6 @@ from .records import Record, SubscriptionAdded, SubscriptionRemoved
 from .sources import Sources
 
 _NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
-
-_WITHOUT_LINEAGE: Final = frozenset(("cayuga", "window"))
-"""The languages whose results carry no lineage unless it is asked for."""
 
 
 @final
@@ -211,9 +209,7 @@ def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinitio
 
 def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None]:
     """Report, lineage and forecast, with the language's defaults in place."""
-    report = "all" if definition.report is None and definition.language == "ptopss" else definition.report
-    lineage = definition.language not in _WITHOUT_LINEAGE if definition.lineage is None else definition.lineage
-    return report, lineage, definition.forecast
+    return default_report(definition), default_lineage(definition), definition.forecast
 
 
 def _shown(option: object) -> str:

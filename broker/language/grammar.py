@@ -48,7 +48,10 @@ class Words:
 
 
 def build(file: str, reader: Transformer[Any, Any]) -> Lark:
-    """The parser of a grammar file beside this one, which imports expression.lark. Takes tens of milliseconds."""
+    """The parser of a language's grammar file, which imports expression.lark. `file` is its path from this folder.
+
+    Takes tens of milliseconds.
+    """
     merged = merge_transformers(reader, expression=ExpressionReader())  # type: ignore[no-untyped-call]  # lark's own
     # By package, not by path: Spark's executors import this package out of an archive.
     package: str = __package__

@@ -1,15 +1,14 @@
-"""Law: how a syntax tree is written as text that reads back as the same tree; one line, and no parentheses to spare.
+"""Expressions as text, the same in every language: one line that reads back as the same tree, no needless parentheses.
 
-`parse(print_query(q)) == q` for every query that can be written: names that the grammar accepts in their place, numbers
-of at least 0, chains of at least two operands. Keywords are in upper case, so two texts that differ in nothing but
-layout, letter case of keywords and needless parentheses print alike.
+Reading back needs what the grammar can write: names that it accepts in their place, numbers of at least 0, chains of at
+least two operands. Keywords are in upper case, so two texts that differ in nothing but layout, letter case of keywords
+and needless parentheses print alike. Queries are printed by their language's own `printer`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from .cayuga_syntax import Filter, Fold, Item, Next, Query, Select, Source, Star, StreamExpression, Union
 from .syntax import (
     And,
     Arithmetic,
@@ -31,60 +30,11 @@ from .syntax import (
 _LOOSEST: Final = 0
 _DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _POWER, _SIGNED, _OPERAND = range(1, 10)
 _ARITHMETIC: Final = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER, "%": _POWER}
-_SELECTION, _UNION, _CHAIN, _STREAM = range(1, 5)
-
-
-def print_query(query: Query) -> str:
-    """The text of a CEL query. Linear in its size times its depth; recursion as deep as the tree."""
-    text = _stream(query.source, _LOOSEST)
-    return text if query.publish is None else f"{text} PUBLISH {query.publish}"
 
 
 def print_expression(expression: Expression) -> str:
-    """The text of an expression, the same in every language. Costs as print_query."""
+    """The text of an expression. Linear in its size times its depth; recursion as deep as the tree."""
     return _expression(expression, _LOOSEST)
-
-
-def _stream(stream: StreamExpression, place: int) -> str:
-    text, binding = _stream_text(stream)
-    return text if binding >= place else f"({text})"
-
-
-def _stream_text(stream: StreamExpression) -> tuple[str, int]:
-    match stream:
-        case Source(name):
-            return name, _STREAM
-        case Filter(condition, source):
-            inner = _stream(source, _STREAM)
-            gap = "" if inner.startswith("(") else " "
-            return f"FILTER{{{print_expression(condition)}}}{gap}{inner}", _STREAM
-        case Select(items, source):
-            return f"SELECT {', '.join(map(_item, items))} FROM {_stream(source, _UNION)}", _SELECTION
-        case Next(condition, left, right):
-            inner = "" if condition is None else print_expression(condition)
-            return f"{_stream(left, _CHAIN)} NEXT{{{inner}}} {_stream(right, _STREAM)}", _CHAIN
-        case Fold(_, _, _, left, right):
-            return f"{_stream(left, _CHAIN)} FOLD{{{_fold_parts(stream)}}} {_stream(right, _STREAM)}", _CHAIN
-        case Union(left, right):
-            return f"{_stream(left, _UNION)} UNION {_stream(right, _CHAIN)}", _UNION
-
-
-def _fold_parts(fold: Fold) -> str:
-    conditions = ["" if part is None else print_expression(part) for part in (fold.stay, fold.rebind)]
-    parts = [*conditions, *map(_item, fold.aggregates)]
-    while parts and not parts[-1]:
-        parts.pop()
-    return ", ".join(parts)
-
-
-def _item(item: Star | Item) -> str:
-    match item:
-        case Star():
-            return "*"
-        case Item(expression, None):
-            return print_expression(expression)
-        case Item(expression, alias):
-            return f"{print_expression(expression)} AS {alias}"
 
 
 def _expression(expression: Expression, place: int) -> str:

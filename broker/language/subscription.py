@@ -12,12 +12,11 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 from ..events.errors import DefinitionError, shown
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
+from .names import LANGUAGES
 
-Language: TypeAlias = Literal["cayuga", "sase", "ptopss", "afa", "window"]
 Report: TypeAlias = Literal["all", "completions"]
 """all: every tuple of events; completions: one per completing event and binding."""
 
-LANGUAGES: Final[tuple[str, ...]] = get_args(Language)
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
 FORECAST_KEYS: Final = (
     "within",

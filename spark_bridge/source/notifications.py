@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from broker.events import DefinitionError, shown, suggestion
+from broker.language.names import DEFAULT_LANGUAGE
 
 from .spool import Spool
 
@@ -146,7 +147,7 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             options = self._options
             address, keys = options.get("address", DEFAULT_ADDRESS), options.get("keys")
             self._client = Client(address, keys=keys, reconnect=Reconnect())
-            language, query = options.get("language", "cayuga"), options.get("query")
+            language, query = options.get("language", DEFAULT_LANGUAGE), options.get("query")
             self._subscription = self._client.subscribe(options["subscription"], language, query)
         return self._subscription
 

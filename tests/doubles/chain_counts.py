@@ -14,7 +14,7 @@ from strategies import typed_queries as cayuga
 from strategies.forecasts import HOUR, Case
 from strategies.typed_queries import Happening
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
 from broker.automaton.compilation import compile_query
 from broker.automaton.paths import compile_paths
 from broker.engine import Engine

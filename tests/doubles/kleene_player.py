@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from broker.algebra.kleene import Pattern
+from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.algebra.semantics_sase import Assignment, Event
 from broker.automaton.kleene import Plan
 from broker.engine.kleene.completions import Completions
 from broker.engine.kleene.found import Found

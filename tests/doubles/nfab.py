@@ -14,7 +14,7 @@ from typing import Any, final
 from broker.algebra import predicate
 from broker.algebra.functions import bounded
 from broker.algebra.kleene import Aggregate, Component, Guard, Pattern
-from broker.algebra.semantics_sase import Assignment, Event
+from broker.algebra.sase.semantics import Assignment, Event
 from broker.events.schema import Row
 
 

@@ -14,13 +14,16 @@ from typing import Final
 import pytest
 from integration.pages import ROOT, Player, blocks
 
-from broker.algebra import expansion as algebra_expansion
-from broker.algebra import normal_form, semantics_ptopss, semantics_sase
+from broker.algebra import normal_form
+from broker.algebra.cayuga import expansion as algebra_expansion
+from broker.algebra.cayuga.lowering import lower
+from broker.algebra.cayuga.semantics import evaluate
 from broker.algebra.composite import Composite
-from broker.algebra.lowering_cayuga import lower
-from broker.algebra.lowering_ptopss import lower as lower_ptopss
-from broker.algebra.lowering_sase import lower as lower_sase
-from broker.algebra.semantics import Bag, Occurrence, evaluate
+from broker.algebra.ptopss import semantics as semantics_ptopss
+from broker.algebra.ptopss.lowering import lower as lower_ptopss
+from broker.algebra.sase import semantics as semantics_sase
+from broker.algebra.sase.lowering import lower as lower_sase
+from broker.algebra.semantics import Bag, Occurrence
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
 from broker.automaton.kleene import plan as kleene_plan

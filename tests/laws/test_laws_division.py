@@ -18,7 +18,7 @@ from strategies.typed_queries import SCHEMAS, histories, programs
 
 from broker.engine import Engine, Match
 from broker.events import DefinitionError
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
 from broker.storage.engine_digest import engine_digest
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.typed_queries import SCHEMAS, STREAMS, Happening, histories, programs
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
+from broker.algebra.cayuga.semantics import evaluate_queries
 from broker.algebra.operators import Query
-from broker.algebra.semantics import Bag, Occurrence, evaluate_queries
+from broker.algebra.semantics import Bag, Occurrence
 from broker.engine import Engine, Match, Options
-from broker.language.cayuga_syntax import Query as Syntax
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import CelQuery as Syntax
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 heavy = settings(max_examples=5 * settings().max_examples, suppress_health_check=slow)

@@ -14,8 +14,13 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.extremes import ATTRIBUTES, SCHEMA, STREAM, Happened, cayuga, histories, ptopss, sase
 
-from broker.algebra import lowering_cayuga, lowering_ptopss, lowering_sase, semantics_ptopss, semantics_sase
-from broker.algebra.semantics import Occurrence, evaluate
+from broker.algebra.cayuga import lowering as lowering_cayuga
+from broker.algebra.cayuga.semantics import evaluate
+from broker.algebra.ptopss import lowering as lowering_ptopss
+from broker.algebra.ptopss import semantics as semantics_ptopss
+from broker.algebra.sase import lowering as lowering_sase
+from broker.algebra.sase import semantics as semantics_sase
+from broker.algebra.semantics import Occurrence
 from broker.engine import Engine, Match, Options
 from broker.engine.forecasts.pace import Pace
 from broker.engine.forecasts.scope import Pulse, Scope

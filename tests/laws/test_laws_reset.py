@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies.typed_queries import STREAMS, Happening, histories, programs
 
 from broker.engine import Engine
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
 
 slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
 FAR: Final = 2**60

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from strategies.kleene_shapes import columnar, monotone, sharing
 from strategies.sase import histories, lowered, queries
 
-from broker.algebra import semantics_sase as meaning
 from broker.algebra.kleene import Pattern
-from broker.algebra.semantics_sase import Event
+from broker.algebra.sase import semantics as meaning
+from broker.algebra.sase.semantics import Event
 from broker.automaton.kleene import compile_kleene
 from broker.engine.kleene.machine import Machine
 from broker.engine.kleene.tables import Switches

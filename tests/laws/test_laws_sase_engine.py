@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from strategies.kleene_shapes import columnar, monotone, sharing
 from strategies.sase import SCHEMAS, histories, lowered, queries
 
-from broker.algebra import semantics_sase as meaning
-from broker.algebra.semantics_sase import Event
+from broker.algebra.sase import semantics as meaning
+from broker.algebra.sase.semantics import Event
 from broker.engine import Engine, Options, Results
 from client import Notification
 from client.expansion import count

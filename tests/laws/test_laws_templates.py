@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from strategies import cayuga_queries
 from strategies.typed_queries import SCHEMAS, queries
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
 from broker.algebra.operators import Query
 from broker.algebra.terms import LiteralUsed
 from broker.automaton.compilation import Compiled, compile_query
 from broker.engine.templates import marked, template_of
 from broker.events.errors import LimitExceeded
 from broker.language import cayuga
-from broker.language.cayuga_syntax import Query as Syntax
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import CelQuery as Syntax
 from broker.language.shapes import Literal, shape_of
 
 
@@ -61,7 +61,7 @@ def test_a_template_is_what_compiling_gives(syntax: Syntax, data: st.DataObject)
     if with_marks is None:
         return
     try:
-        template = template_of(*compiled(with_marks), syntax, shape)
+        template = template_of(*compiled(with_marks), print_query(syntax), shape)
     except (LiteralUsed, LimitExceeded):
         return
     if template is None:

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra import semantics_ptopss as meaning
 from broker.algebra.composite import Composite
+from broker.algebra.ptopss import semantics as meaning
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.paths import PathAutomaton, compile_paths
 from broker.engine.tuples import Completion, Machine, Partition

@@ -18,7 +18,7 @@ from strategies import typed_queries as cayuga
 from broker.events import Schema, StreamDefinition
 from broker.events.errors import DefinitionError, LimitExceeded, QueryError
 from broker.forecast.model_file import Model, read_model
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
 from broker.language.subscription import SubscriptionDefinition
 from spark_bridge.plan.cell import Point
 from spark_bridge.plan.choice import plan_for

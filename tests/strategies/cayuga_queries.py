@@ -10,8 +10,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.language import cayuga_syntax as cel
 from broker.language import syntax
+from broker.language.cayuga import syntax as cel
 
 _LETTERS: Final = string.ascii_letters + "_"
 _PLAIN: Final = ("a", "b", "price", "name_1", "x9", "_")
@@ -95,4 +95,4 @@ def _compositions(inner: st.SearchStrategy[cel.StreamExpression]) -> st.SearchSt
 streams: Final[st.SearchStrategy[cel.StreamExpression]] = st.recursive(
     st.builds(cel.Source, stream_names), _compositions, max_leaves=6
 )
-queries: Final = st.builds(cel.Query, streams, st.none() | names)
+queries: Final = st.builds(cel.CelQuery, streams, st.none() | names)

@@ -13,12 +13,12 @@ from typing import Final
 from hypothesis import strategies as st
 
 from broker.algebra.composite import Composite
-from broker.algebra.lowering_ptopss import lower
-from broker.algebra.semantics_ptopss import Event
+from broker.algebra.ptopss.lowering import lower
+from broker.algebra.ptopss.semantics import Event
 from broker.events.schema import Schema, Value
-from broker.language import ptopss_syntax as cs
 from broker.language.ptopss import parse
-from broker.language.ptopss_printing import print_pattern
+from broker.language.ptopss import syntax as cs
+from broker.language.ptopss.printer import print_pattern
 
 STREAM: Final = "S"
 ATTRIBUTES: Final = {"ty": "string", "k": "int?", "w": "float?"}

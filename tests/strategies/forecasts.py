@@ -16,9 +16,9 @@ from strategies.typed_queries import Happening, Side
 
 from broker.engine import Engine, Match
 from broker.events.errors import DefinitionError, LimitExceeded, QueryError
-from broker.language import cayuga_syntax as cel
 from broker.language import syntax as sy
-from broker.language.printing import print_query
+from broker.language.cayuga import syntax as cel
+from broker.language.cayuga.printer import print_query
 
 HOUR: Final = 3_600_000_000
 KEYS: Final = {"S": "k", "T": "k"}
@@ -130,7 +130,7 @@ def cayuga_texts(draw: st.DrawFn) -> str:
         scope = [Side(None, schema)]
         one, other = (cel.Filter(draw(cayuga.conditions(scope, 1)), source) for _ in range(2))
         source = cel.Union(one, other)
-    return print_query(cel.Query(source, None))
+    return print_query(cel.CelQuery(source, None))
 
 
 @st.composite

@@ -15,8 +15,8 @@ from typing import Final
 from hypothesis import strategies as st
 
 from broker.algebra.kleene import Pattern
-from broker.algebra.lowering_sase import lower
-from broker.algebra.semantics_sase import Event
+from broker.algebra.sase.lowering import lower
+from broker.algebra.sase.semantics import Event
 from broker.events.schema import Schema, Value
 from broker.language.sase import parse
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
 from broker.events.schema import Attribute, Row, Schema
-from broker.language import cayuga_syntax as cel
 from broker.language import syntax as sy
+from broker.language.cayuga import syntax as cel
 
 STREAMS: dict[str, dict[str, str]] = {
     "S": {"k": "string", "a": "int", "x": "float?", "b": "bool"},
@@ -33,7 +33,7 @@ OPERATORS: tuple[sy.ArithmeticOperator, ...] = ("+", "-", "*", "/", "%", "^")
 
 
 def schema_of(source: cel.StreamExpression, schemas: Schemas) -> Schema:
-    return lower(cel.Query(source, None), "", schemas.get, list).schema
+    return lower(cel.CelQuery(source, None), "", schemas.get, list).schema
 
 
 @dataclass(frozen=True)
@@ -211,15 +211,15 @@ def unions(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpressio
 
 
 @st.composite
-def queries(draw: st.DrawFn, schemas: Schemas | None = None, depth: int = 3) -> cel.Query:
-    return cel.Query(draw(operands(SCHEMAS if schemas is None else schemas, draw(st.integers(0, depth)))), None)
+def queries(draw: st.DrawFn, schemas: Schemas | None = None, depth: int = 3) -> cel.CelQuery:
+    return cel.CelQuery(draw(operands(SCHEMAS if schemas is None else schemas, draw(st.integers(0, depth)))), None)
 
 
 @st.composite
-def programs(draw: st.DrawFn, most: int = 4) -> dict[str, cel.Query]:
+def programs(draw: st.DrawFn, most: int = 4) -> dict[str, cel.CelQuery]:
     """Several subscriptions: unrelated ones, ones that share a prefix, ones that read what others publish."""
     schemas = dict(SCHEMAS)
-    found: dict[str, cel.Query] = {}
+    found: dict[str, cel.CelQuery] = {}
     for number in range(draw(st.integers(1, most))):
         source: cel.StreamExpression
         if found and draw(st.integers(0, 2)) == 0:
@@ -229,7 +229,7 @@ def programs(draw: st.DrawFn, most: int = 4) -> dict[str, cel.Query]:
         else:
             source = draw(queries(schemas)).source
         publish = f"P{number}" if draw(st.integers(0, 2)) == 0 else None
-        found[f"q{number}"] = cel.Query(source, publish)
+        found[f"q{number}"] = cel.CelQuery(source, publish)
         if publish is not None:
             schemas[publish] = schema_of(source, schemas)
     return found

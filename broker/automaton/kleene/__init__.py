@@ -1,7 +1,7 @@
 """SASE+ patterns compiled (SASE+ 3; semantics 2.3): which events can be taken where, by which key runs are kept apart.
 
 Here: plans, immutable, made once a subscription. Not here: runs (broker.engine.kleene), what a match is
-(broker.algebra.semantics_sase).
+(broker.algebra.sase.semantics).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ...algebra.lowering_ptopss import remarks
+from ...algebra.constant_conditions import remarks
 from ...automaton.diagram import Graph
 from ...automaton.machines import decompose, machine_lines, machines_diagram, merge, merged_diagram, merged_lines
 from ..catalog import Catalog

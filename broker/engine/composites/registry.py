@@ -8,7 +8,7 @@ comes later sees only tuples that begin later. Here: that choice, and the stream
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ...algebra.composite import Chain, Composite, Leaf, Structure
 from ...automaton.paths import PathAutomaton, compile_paths
@@ -24,6 +24,8 @@ from ..words.terms import Term
 from .composed import ids
 from .lanes import Lane, Matcher, Reader
 from .symbols import Symbols
+
+LIMITS: Final = "bindings_max, cells_max or nodes_max"
 
 Alike: TypeAlias = tuple[object, ...]
 
@@ -50,7 +52,7 @@ class Assembly:
     def outcome(self) -> Outcome:
         composite = self.composite
         floats = [attribute.type == "float" for attribute in composite.result_schema.attributes]
-        return Outcome(composite.variables, (), floats)
+        return Outcome(composite.variables, (), floats, LIMITS)
 
 
 def words_of(composite: Composite) -> list[list[int]] | None:

@@ -76,13 +76,11 @@ def plan_of_automata(
     sources: Streams,
     key_of: Callable[[str], str | None],
 ) -> Plan:
-    """Raises DefinitionError or LimitExceeded."""
+    """Raises DefinitionError or LimitExceeded. Automata have no parts, which is not judged here."""
     streams = {stream: schema for stream, schema in sources if schema is not None}
     keys = {stream: schema.position(key) for stream, schema in streams.items() if (key := key_of(stream)) is not None}
     positions = key_of_automata(automata, list(streams), keys)
     settings = _settings(written, streams, positions)
-    if settings.parts:
-        raise DefinitionError("forecast: parts = true is for composite subscriptions alone, of the language 'ptopss'")
     if settings.per == "stream":
         positions = unkeyed(list(streams))
     states, numbers = states_of_automata(automata, settings.states == "set")

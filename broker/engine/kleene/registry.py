@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -27,6 +27,8 @@ from .lanes import Clock, Lane, Matcher, Reader
 from .machine import Machine
 from .route import Entry, Route
 from .tables import Bounds, Switches
+
+LIMITS: Final = "runs_max, matches_max or negated_max"
 
 
 @final
@@ -47,7 +49,7 @@ class KleeneAssembly:
         return replace(self.pattern, publish=None)
 
     def outcome(self) -> Outcome:
-        return Outcome(tuple(name for name, _ in self.pattern.items), ())
+        return Outcome(tuple(name for name, _ in self.pattern.items), (), (), LIMITS)
 
 
 @final

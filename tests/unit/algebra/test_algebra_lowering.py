@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
 from broker.algebra.operators import Query, sources
 from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema

@@ -17,7 +17,8 @@ from broker.algebra.semantics import holds as means
 from broker.algebra.terms import Attribute, Register, Side, Term, replace
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Row, Schema
-from broker.language import cayuga, cayuga_syntax
+from broker.language import cayuga
+from broker.language.cayuga import syntax as cayuga_syntax
 
 S = SCHEMAS["S"]
 

@@ -21,8 +21,9 @@ from broker.algebra.composite import (
     leaves,
     order,
 )
-from broker.algebra.lowering_ptopss import lower, remarks
+from broker.algebra.constant_conditions import remarks
 from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.ptopss.lowering import lower
 from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema
 from broker.language.ptopss import parse

@@ -12,8 +12,8 @@ from hypothesis import given
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
 from broker.algebra.composite import Both, Chain, Composite, Either, Leaf, Structure
-from broker.algebra.lowering_ptopss import lower
-from broker.algebra.semantics_ptopss import Assignment, Event, binding, tuples
+from broker.algebra.ptopss.lowering import lower
+from broker.algebra.ptopss.semantics import Assignment, Event, binding, tuples
 from broker.events.schema import Row, Schema
 from broker.events.validation import row_from_mapping
 from broker.language.ptopss import parse

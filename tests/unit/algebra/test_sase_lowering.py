@@ -10,8 +10,8 @@ from strategies.sase import lowered as generated
 from strategies.sase import queries
 
 from broker.algebra.kleene import Aggregate, Bound, Component, Guard, Join, Pattern, Source
-from broker.algebra.lowering_sase import lower, remarks
 from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.sase.lowering import lower, remarks
 from broker.algebra.terms import Register, Side, walk
 from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema

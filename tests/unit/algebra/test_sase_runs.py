@@ -8,7 +8,7 @@ from doubles import nfab
 from hypothesis import given, settings
 from strategies.sase import histories, lowered, queries
 
-from broker.algebra.semantics_sase import Event, apart, known_after, matches, reporting, returned
+from broker.algebra.sase.semantics import Event, apart, known_after, matches, reporting, returned
 
 
 @settings(max_examples=4 * settings().max_examples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.algebra.lowering_cayuga import lower
+from broker.algebra.cayuga.lowering import lower
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.automaton.automaton import Automaton, Carry, Computed, EventRow, Kind, describe_arc
 from broker.automaton.compilation import STATES_MAX, Compiled, compile_query

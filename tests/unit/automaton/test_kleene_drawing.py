@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.algebra.lowering_sase import lower
+from broker.algebra.sase.lowering import lower
 from broker.automaton.diagram import DRAWINGS, draw
 from broker.automaton.kleene import compile_kleene
 from broker.automaton.kleene.drawing import plan_diagram, plan_lines

@@ -11,7 +11,7 @@ from strategies.composite_subscriptions import lowered, subscriptions
 
 from broker.algebra.composite import Composite, Condition, order
 from broker.algebra.functions import compare
-from broker.algebra.lowering_ptopss import lower
+from broker.algebra.ptopss.lowering import lower
 from broker.automaton.machines import (
     BooleanMachine,
     Case,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import lowered, subscriptions
 
-from broker.algebra.lowering_ptopss import lower
+from broker.algebra.ptopss.lowering import lower
 from broker.automaton.diagram import DRAWINGS, draw
 from broker.automaton.machines import (
     Machines,

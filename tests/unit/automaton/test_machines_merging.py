@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import lowered, subscriptions
 
-from broker.algebra.lowering_ptopss import lower
+from broker.algebra.ptopss.lowering import lower
 from broker.automaton.machines import LinkKind, Machines, Merged, StateMachine, decompose, merge, merged_lines
 from broker.automaton.machines.merging import GateFeed, Start, StateFeed
 from broker.events.schema import Schema

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra import semantics_ptopss as meaning
 from broker.algebra.composite import Composite
 from broker.algebra.functions import compare
+from broker.algebra.ptopss import semantics as meaning
 from broker.automaton.paths.conditions import (
     ANY,
     FINISH,

@@ -12,7 +12,8 @@ from broker.algebra.terms import Attribute, Register, Side, Term, replace
 from broker.engine.index.arcs import TAIL_MAX, ArcIndex
 from broker.engine.transition import Transition
 from broker.events.schema import Row, Schema
-from broker.language import cayuga, cayuga_syntax
+from broker.language import cayuga
+from broker.language.cayuga import syntax as cayuga_syntax
 
 SCHEMA = Schema.declare({"k": "string?", "x": "float?", "n": "int", "b": "bool"})
 FLOATS = [-1.0, 0.0, 0.5, 1.0, 2.0, 1e308]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.algebra.composite import Both, Chain, Composite, Leaf
-from broker.algebra.lowering_ptopss import lower
+from broker.algebra.ptopss.lowering import lower
 from broker.engine import Engine, Match
 from broker.engine.forecasts import joint
 from broker.engine.forecasts.account import Account

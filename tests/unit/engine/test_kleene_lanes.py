@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pytest
 
-from broker.algebra.lowering_sase import lower
+from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.engine.composites.symbols import Symbols
 from broker.engine.directory import Directory

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from doubles.kleene_player import Player, Result
 
-from broker.algebra.lowering_sase import lower
-from broker.algebra.semantics_sase import Assignment, Event
+from broker.algebra.sase.lowering import lower
+from broker.algebra.sase.semantics import Assignment, Event
 from broker.automaton.kleene import Plan, compile_kleene
 from broker.engine.kleene.machine import Machine
 from broker.engine.kleene.tables import Switches

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from broker.algebra.lowering_sase import lower
+from broker.algebra.sase.lowering import lower
 from broker.automaton.kleene import compile_kleene
 from broker.engine.kleene.buffer import Pasts
 from broker.engine.kleene.completions import Completions

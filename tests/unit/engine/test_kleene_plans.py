@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from broker.algebra.lowering_sase import lower
 from broker.algebra.normal_form import ALWAYS
+from broker.algebra.sase.lowering import lower
 from broker.automaton.kleene import Plan, compile_kleene
 from broker.automaton.kleene.measures import measures_of, monotone, variant
 from broker.automaton.kleene.memory import memories, shares_pasts

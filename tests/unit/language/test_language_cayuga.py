@@ -7,7 +7,18 @@ import pytest
 from broker.events.errors import QueryError
 from broker.events.instant import UNITS, parse_duration
 from broker.language.cayuga import parse
-from broker.language.cayuga_syntax import Filter, Fold, Item, Next, Query, Select, Source, Star, StreamExpression, Union
+from broker.language.cayuga.syntax import (
+    CelQuery,
+    Filter,
+    Fold,
+    Item,
+    Next,
+    Select,
+    Source,
+    Star,
+    StreamExpression,
+    Union,
+)
 from broker.language.syntax import (
     And,
     Arithmetic,
@@ -175,7 +186,7 @@ def test_comments_and_line_breaks_are_space() -> None:
 def test_every_node_knows_its_place() -> None:
     text = "SELECT $1.a AS x FROM FILTER{NOT b = -3}(S FOLD{, , f('s') + DUR AS y} T) PUBLISH P"
     query = parse(text)
-    assert query == Query(query.source, "P")
+    assert query == CelQuery(query.source, "P")
     select = query.source
     assert isinstance(select, Select)
     item, outer = select.items[0], select.source

@@ -9,9 +9,9 @@ from strategies.cayuga_queries import queries
 
 from broker.events.errors import QueryError
 from broker.language.cayuga import parse
-from broker.language.cayuga_syntax import Query
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import CelQuery
 from broker.language.diagnostics import query_error
-from broker.language.printing import print_query
 
 OPERAND = "an attribute, a number, a string or '('"
 
@@ -173,7 +173,7 @@ def test_any_sequence_of_pieces_is_read_or_refused(pieces: list[str], gap: str) 
 
 
 @given(queries, st.data())
-def test_a_damaged_query_is_read_or_refused(query: Query, data: st.DataObject) -> None:
+def test_a_damaged_query_is_read_or_refused(query: CelQuery, data: st.DataObject) -> None:
     text = print_query(query)
     begin = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(begin, min(len(text), begin + 3)))

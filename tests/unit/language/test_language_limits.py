@@ -9,8 +9,8 @@ import pytest
 from broker.events.errors import QueryError
 from broker.language import limits
 from broker.language.cayuga import parse
-from broker.language.cayuga_syntax import Filter, Select
-from broker.language.printing import print_query
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import Filter, Select
 from broker.language.syntax import And
 
 DEEP = "expected at most 100 levels of nesting"

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from strategies.cayuga_queries import expressions, queries
 
 from broker.language.cayuga import parse
-from broker.language.cayuga_syntax import Filter, Query, Source
-from broker.language.printing import print_expression, print_query
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import CelQuery, Filter, Source
+from broker.language.printing import print_expression
 from broker.language.syntax import Arithmetic, Expression, Name, Negative, Number
 
 
@@ -19,7 +20,7 @@ def read_back(expression: Expression) -> Expression:
 
 
 @given(queries)
-def test_a_printed_query_reads_back_as_itself(query: Query) -> None:
+def test_a_printed_query_reads_back_as_itself(query: CelQuery) -> None:
     text = print_query(query)
     again = parse(text)
     assert again == query
@@ -78,5 +79,5 @@ def test_a_negative_number_that_was_made_prints_as_a_sign_and_a_number() -> None
 
 
 def test_printing_a_whole_query_and_its_name() -> None:
-    query = Query(Filter(Name(None, "a"), Source("S")), "Out")
+    query = CelQuery(Filter(Name(None, "a"), Source("S")), "Out")
     assert print_query(query) == "FILTER{a} S PUBLISH Out"

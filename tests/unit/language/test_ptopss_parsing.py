@@ -9,7 +9,7 @@ import pytest
 from broker.events.errors import QueryError
 from broker.language import limits
 from broker.language.ptopss import parse
-from broker.language.ptopss_syntax import (
+from broker.language.ptopss.syntax import (
     Both,
     Chain,
     Condition,
@@ -18,7 +18,7 @@ from broker.language.ptopss_syntax import (
     Join,
     Pattern,
     Primitive,
-    Query,
+    PtopssQuery,
     Timed,
     conditions,
     primitives,
@@ -46,7 +46,7 @@ def test_a_whole_query_with_the_places_of_its_parts() -> None:
     query = parse(text)
     ip, denied = Join(Name(None, "ip"), "x"), Comparison("=", Name(None, "status"), String("denied"))
     time_condition = Condition(Primitive("s2"), Primitive("s1"), "<", 300_000_000)
-    assert query == Query(
+    assert query == PtopssQuery(
         "Log",
         (Name(None, "host"), Name(None, "user")),
         (

@@ -8,8 +8,8 @@ from strategies.cayuga_queries import bare_names, expressions, names
 from strategies.composite_subscriptions import subscriptions
 
 from broker.language.ptopss import parse
-from broker.language.ptopss_printing import print_query
-from broker.language.ptopss_syntax import (
+from broker.language.ptopss.printer import print_query
+from broker.language.ptopss.syntax import (
     Both,
     Chain,
     Condition,
@@ -18,7 +18,7 @@ from broker.language.ptopss_syntax import (
     Join,
     Pattern,
     Primitive,
-    Query,
+    PtopssQuery,
     Timed,
 )
 from broker.language.syntax import Name
@@ -61,7 +61,7 @@ def size(pattern: Pattern) -> int:
 
 
 @st.composite
-def queries(draw: st.DrawFn) -> Query:
+def queries(draw: st.DrawFn) -> PtopssQuery:
     shape = draw(patterns(("n",) * draw(st.integers(1, 4))))
     chosen = draw(st.lists(names, min_size=size(shape), max_size=size(shape), unique=True))
     pairs = st.permutations(chosen).map(lambda two: (Primitive(two[0]), Primitive(two[-1])))
@@ -82,7 +82,7 @@ def queries(draw: st.DrawFn) -> Query:
         definitions.append(Definition(together, joins, predicate))
     by = draw(st.lists(names, max_size=2, unique=True))
     within = draw(st.none() | st.integers(0, 2**61))
-    return Query(
+    return PtopssQuery(
         draw(names),
         tuple(Name(None, name) for name in by),
         tuple(definitions),
@@ -93,7 +93,7 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 @given(queries())
-def test_what_is_printed_reads_back(query: Query) -> None:
+def test_what_is_printed_reads_back(query: PtopssQuery) -> None:
     assert parse(print_query(query)) == query
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from broker.language.sase import parse
-from broker.language.sase_syntax import Component, Item, Query, Selection
+from broker.language.sase.syntax import Component, Item, SaseQuery, Selection
 from broker.language.syntax import Arithmetic, Call, Comparison, Expression, Member, Name, Not, Number, Or, String
 
 SEQUENCE = "PATTERN SEQ(S+ a[], ~(T n), S b) WHERE skip_till_next_match(a[], b)"
@@ -23,7 +23,7 @@ def test_a_whole_query() -> None:
         "  [name] AND a[1].volume > 1000 AND b.volume < 80% * a[a.LEN].volume }\n"
         "WITHIN 1 hour RETURN b.name, avg(a[].price) AS mean OUTPUT nonoverlap PUBLISH Out"
     )
-    assert query == Query(
+    assert query == SaseQuery(
         components=(
             Component("Stock", "a", "kleene"),
             Component("News", "n", "negated"),
@@ -44,7 +44,7 @@ def test_a_whole_query() -> None:
 
 def test_what_may_be_left_out() -> None:
     query = parse("PATTERN SEQ(S a)")
-    assert query == Query((Component("S", "a", "single"),), (), (), (), None, (), "all", None)
+    assert query == SaseQuery((Component("S", "a", "single"),), (), (), (), None, (), "all", None)
     assert parse("PATTERN SEQ(S a) WHERE strict_contiguity(a)") == parse(
         "PATTERN SEQ(S a) WHERE strict_contiguity(a) { } OUTPUT all"
     )

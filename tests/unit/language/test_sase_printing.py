@@ -10,9 +10,10 @@ from strategies.cayuga_queries import bare_names, names
 from strategies.cayuga_queries import expressions as any_expressions
 from strategies.sase import queries as meaningful
 
-from broker.language.sase import AGGREGATES, parse
-from broker.language.sase_printing import print_query
-from broker.language.sase_syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, Query, Selection
+from broker.language.sase import parse
+from broker.language.sase.parser import AGGREGATES
+from broker.language.sase.printer import print_query
+from broker.language.sase.syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, SaseQuery, Selection
 from broker.language.syntax import And, Comparison, Expression, Member, Name, Not, Or
 
 OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")
@@ -49,7 +50,7 @@ def conditions(draw: st.DrawFn, components: list[Component]) -> Expression:
 
 
 @st.composite
-def queries(draw: st.DrawFn) -> Query:
+def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
     kinds = st.sampled_from(get_args(Kind))
     components = [Component(draw(names), variable, draw(kinds)) for variable in variables]
@@ -61,7 +62,7 @@ def queries(draw: st.DrawFn) -> Query:
     equivalence = draw(st.lists(names, max_size=2, unique=True)) if selections else []
     found = draw(st.lists(conditions(components), max_size=3)) if selections else []
     items = draw(st.lists(st.builds(Item, st.one_of(members(components), expressions), st.none() | names), max_size=2))
-    return Query(
+    return SaseQuery(
         tuple(components),
         tuple(selections),
         tuple(Name(None, name) for name in equivalence),
@@ -74,7 +75,7 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 @given(queries())
-def test_what_is_printed_reads_back(query: Query) -> None:
+def test_what_is_printed_reads_back(query: SaseQuery) -> None:
     assert parse(print_query(query)) == query
 
 

@@ -1,4 +1,4 @@
-"""Law: the nodes of a SASE+ query as it was written; no meaning, no schemas, no text. Expressions are in syntax.py.
+"""The nodes of a SASE+ query as it was written; no meaning, no schemas, no text. Expressions are in syntax.py.
 
 Equivalence tests `[attr]` stand apart from the other conjuncts of the conditions, in the order of the text: they may be
 written among them, in any order, and mean the same. `at` is as in syntax.py.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, final, get_args
 
-from .syntax import Expression, Name
+from ..syntax import Expression, Name
 
 Kind: TypeAlias = Literal["single", "kleene", "negated"]
 Strategy: TypeAlias = Literal[
@@ -55,7 +55,7 @@ class Item:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Query:
+class SaseQuery:
     """A whole query. `equivalence` are the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
     them an AND itself; `within` is in microseconds; `at` is the place of WITHIN's length or, without, of PATTERN."""
 

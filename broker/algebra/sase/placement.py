@@ -1,7 +1,7 @@
 """Where the conditions of a SASE+ query are tested: on the edge of their last identifier (semantics 2.3, point 2).
 
 Here: conditions in conjunctive normal form, and the place of each conjunct; all on syntax, where parts still know their
-places in the text. Not here: types, what the edges become (lowering_sase).
+places in the text. Not here: types, what the edges become (lowering).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..events.errors import LimitExceeded
-from ..language import syntax
-from ..language.diagnostics import query_error
-from ..language.syntax import Expression, Member
-from .normal_form import CLAUSES_MAX
-from .resolution import refuse
+from ...events.errors import LimitExceeded
+from ...language import syntax
+from ...language.diagnostics import query_error
+from ...language.syntax import Expression, Member
+from ..normal_form import CLAUSES_MAX
+from ..resolution import refuse
 
 
 class Edge(enum.IntEnum):

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..events.nearest import suggestion
-from ..events.schema import Schema
-from ..language import cayuga_syntax as cel
-from ..language import syntax
+from ...events.nearest import suggestion
+from ...events.schema import Schema
+from ...language import syntax
+from ...language.cayuga import syntax as cel
+from ..naming import generated
+from ..operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union
+from ..resolution import BinaryScope, UnaryScope, condition, converted, refuse, resolve
+from ..terms import TRUE, Attribute, Side, Term
 from .expansion import check_expansion
-from .naming import generated
-from .operators import Expression, Iteration, Projection, Query, Selection, Sequence, Source, Union
-from .resolution import BinaryScope, UnaryScope, condition, converted, refuse, resolve
-from .terms import TRUE, Attribute, Side, Term
 
 Catalog = Callable[[str], "Schema | None"]
 
 
-def lower(query: cel.Query, text: str, schema_of: Catalog, known: Callable[[], list[str]]) -> Query:
+def lower(query: cel.CelQuery, text: str, schema_of: Catalog, known: Callable[[], list[str]]) -> Query:
     """The algebra of a parsed query.
 
     `schema_of` gives the schema of a stream or None; `known` the names for a suggestion. Raises QueryError with the

@@ -1,4 +1,4 @@
-"""Law: how a SASE+ query is written as text that reads back as the same tree; no parentheses to spare.
+"""SASE+ queries as text that reads back as the same tree; no parentheses to spare.
 
 `parse(print_query(q)) == q` for every query that can be written. Each clause has a line of its own, equivalence tests
 are one and come first, durations have their largest unit, what is the default is left out; so texts that differ in
@@ -7,13 +7,13 @@ layout, letter case of keywords, place of equivalence tests and needless parenth
 
 from __future__ import annotations
 
-from ..events.instant import format_duration
-from .printing import print_expression
-from .sase_syntax import Component, Item, Query, Selection
-from .syntax import Or
+from ...events.instant import format_duration
+from ..printing import print_expression
+from ..syntax import Or
+from .syntax import Component, Item, SaseQuery, Selection
 
 
-def print_query(query: Query) -> str:
+def print_query(query: SaseQuery) -> str:
     """The text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
     lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
     if query.selections:
@@ -46,7 +46,7 @@ def _selection(selection: Selection, kleene: set[str]) -> str:
     return f"{selection.strategy}({variables})"
 
 
-def _conditions(query: Query) -> str:
+def _conditions(query: SaseQuery) -> str:
     conjuncts = [f"[{', '.join(map(print_expression, query.equivalence))}]"] if query.equivalence else []
     alone = len(conjuncts) + len(query.conditions) == 1
     for condition in query.conditions:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ..events.schema import Row, Value
-from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
-from .functions import compare
-from .semantics import Environment, Occurrence, holds
+from ...events.schema import Row, Value
+from ..composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
+from ..functions import compare
+from ..semantics import Environment, Occurrence, holds
 
 Event: TypeAlias = tuple[int, Row]
 """Time and attributes; times do not fall from one event to the next."""

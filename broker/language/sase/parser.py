@@ -1,4 +1,6 @@
-"""Law: how SASE+'s grammar (sase.lark) becomes sase_syntax.py's nodes: one text in, one Query or QueryError out.
+"""SASE+ texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+
+One text in, one SaseQuery or QueryError out.
 
 What the grammar leaves open is decided here: which subscripts there are, where `[attr]` may stand, that each variable
 is declared once and used as what it is. Streams and attributes are not looked up.
@@ -14,15 +16,15 @@ from typing import Any, Final, final
 
 from lark import Lark, Token, Transformer
 
-from ..events.errors import EventError
-from ..events.instant import parse_duration
-from ..events.nearest import suggestion
-from .diagnostics import Misread, quoted
-from .expression import LABELS, name_of, place
-from .grammar import Words, build, read
-from .limits import ITEMS_MAX, OPERANDS_MAX
-from .sase_syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, Output, Query, Selection, Strategy
-from .syntax import And, Call, Expression, Member, Name
+from ...events.errors import EventError
+from ...events.instant import parse_duration
+from ...events.nearest import suggestion
+from ..diagnostics import Misread, quoted
+from ..expression import LABELS, name_of, place
+from ..grammar import Words, build, read
+from ..limits import ITEMS_MAX, OPERANDS_MAX
+from ..syntax import And, Call, Expression, Member, Name
+from .syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, Output, SaseQuery, Selection, Strategy
 
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -72,18 +74,18 @@ _OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are
 _NOT_KLEENE: Final = MappingProxyType({"single": "stands for one event", "negated": "is negated"})
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> SaseQuery:
     """The syntax of a SASE+ query. Linear in the text. Raises QueryError with the place of what is wrong.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: Query = read(_parser(), _WORDS, text)
+    query: SaseQuery = read(_parser(), _WORDS, text)
     return query
 
 
 @cache
 def _parser() -> Lark:
-    return build("sase.lark", _SaseReader())
+    return build("sase/grammar.lark", _SaseReader())
 
 
 @final
@@ -104,14 +106,14 @@ class _Covered:
 
 
 @final
-class _SaseReader(Transformer[Token, Query]):
+class _SaseReader(Transformer[Token, SaseQuery]):
     """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
 
-    def query(self, children: list[Any]) -> Query:
+    def query(self, children: list[Any]) -> SaseQuery:
         pattern, _, *components, (selections, predicate), within, items, output, publish = children
         _check_names(components, selections)
         equivalence, conditions = _split(predicate)
-        query = Query(
+        query = SaseQuery(
             components=tuple(components),
             selections=tuple(Selection(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
             equivalence=equivalence,

@@ -1,4 +1,4 @@
-"""Law: the nodes of a P-ToPSS query as it was written; no meaning, no schemas, no text. Predicates are in syntax.py.
+"""The nodes of a P-ToPSS query as it was written; no meaning, no schemas, no text. Predicates are in syntax.py.
 
 Joins stand apart from the rest of their predicate, in the order of the text: they may be written among its other
 conjuncts, in any order, and mean the same. `at` is as in syntax.py.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
-from .syntax import ComparisonOperator, Expression, Name
+from ..syntax import ComparisonOperator, Expression, Name
 
 
 @final
@@ -100,7 +100,7 @@ Pattern: TypeAlias = Primitive | Chain | Both | Either | Timed
 
 @final
 @dataclass(frozen=True, slots=True)
-class Query:
+class PtopssQuery:
     """A whole query: `partition` are the attributes of BY, `within` is in microseconds; `at` is the stream's place."""
 
     stream: str

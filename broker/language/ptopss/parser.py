@@ -1,4 +1,6 @@
-"""Law: how P-ToPSS's grammar (ptopss.lark) becomes ptopss_syntax.py's nodes: one text in, one Query or QueryError out.
+"""P-ToPSS texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+
+One text in, one PtopssQuery or QueryError out.
 
 What the grammar leaves open is decided here: where a `$variable` may stand, and that MATCH and the definitions use the
 same names, each once. Streams and attributes are not looked up.
@@ -15,14 +17,15 @@ from typing import Any, Final, TypeAlias, final
 
 from lark import Lark, Token, Transformer
 
-from ..events.errors import EventError
-from ..events.instant import parse_duration
-from ..events.nearest import suggestion
-from .diagnostics import Misread, quoted
-from .expression import LABELS, name_of, place
-from .grammar import Words, build, read
-from .limits import OPERANDS_MAX
-from .ptopss_syntax import (
+from ...events.errors import EventError
+from ...events.instant import parse_duration
+from ...events.nearest import suggestion
+from ..diagnostics import Misread, quoted
+from ..expression import LABELS, name_of, place
+from ..grammar import Words, build, read
+from ..limits import OPERANDS_MAX
+from ..syntax import And, Comparison, Expression, Name
+from .syntax import (
     Both,
     Chain,
     Condition,
@@ -31,12 +34,11 @@ from .ptopss_syntax import (
     Join,
     Pattern,
     Primitive,
-    Query,
+    PtopssQuery,
     Timed,
     conditions,
     primitives,
 )
-from .syntax import And, Comparison, Expression, Name
 
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -69,18 +71,18 @@ _IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+")
 _JOINS_ONLY: Final = "expected a $variable only in 'attribute = $variable', joined by AND to the rest of the predicate"
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> PtopssQuery:
     """The syntax of a P-ToPSS query. Linear in the text. Raises QueryError with the place of what is wrong.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: Query = read(_parser(), _WORDS, text)
+    query: PtopssQuery = read(_parser(), _WORDS, text)
     return query
 
 
 @cache
 def _parser() -> Lark:
-    return build("ptopss.lark", _PtopssReader())
+    return build("ptopss/grammar.lark", _PtopssReader())
 
 
 @final
@@ -96,13 +98,13 @@ _Operand: TypeAlias = Expression | _Variable
 
 
 @final
-class _PtopssReader(Transformer[Token, Query]):
+class _PtopssReader(Transformer[Token, PtopssQuery]):
     """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
 
-    def query(self, children: list[Any]) -> Query:
+    def query(self, children: list[Any]) -> PtopssQuery:
         _, stream, partition, *definitions, _, pattern, within, publish = children
         _check_names(definitions, pattern)
-        return Query(name_of(stream), partition, tuple(definitions), pattern, within, publish, place(stream))
+        return PtopssQuery(name_of(stream), partition, tuple(definitions), pattern, within, publish, place(stream))
 
     def partition(self, children: list[Token]) -> tuple[Name, ...]:
         names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])

@@ -1,7 +1,7 @@
 """SASE+ to its typed form: names become components, conditions guards on their edges (semantics 2.1-2.3).
 
 Here: scopes and type rules, registers, what WITHIN and equivalence tests are needed for. Not here: typing of
-expressions (resolution), where a condition belongs (placement), what the typed form means (semantics_sase).
+expressions (resolution), where a condition belongs (placement), what the typed form means (semantics).
 
 A query without WHERE skips till the next match. Where there is a WHERE, each positive variable has a strategy in it.
 """
@@ -12,23 +12,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from ..events.errors import LimitExceeded
-from ..events.nearest import suggestion
-from ..events.schema import Schema, ValueType
-from ..language import sase_syntax as ss
-from ..language import syntax
-from ..language.diagnostics import query_error
-from ..language.printing import print_expression
-from .kleene import Accumulation, Aggregate, Bound, Component, Guard, Join, Negated, Pattern, Slot, Source, Strategy
-from .naming import generated
-from .normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
+from ...events.errors import LimitExceeded
+from ...events.nearest import suggestion
+from ...events.schema import Schema, ValueType
+from ...language import syntax
+from ...language.diagnostics import query_error
+from ...language.printing import print_expression
+from ...language.sase import syntax as ss
+from ..kleene import Accumulation, Aggregate, Bound, Component, Guard, Join, Negated, Pattern, Slot, Source, Strategy
+from ..naming import generated
+from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
+from ..resolution import condition, find, refuse, resolve
+from ..terms import Attribute, Comparison, Register, Side, Term, walk
 from .placement import RUNNING, Edge, Place, Variable, conjuncts, is_length, placed, refuse_running
-from .resolution import condition, find, refuse, resolve
-from .terms import Attribute, Comparison, Register, Side, Term, walk
 
 
 def lower(
-    query: ss.Query, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+    query: ss.SaseQuery, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
 ) -> Pattern:
     """The typed form of a parsed query.
 
@@ -64,7 +64,7 @@ def _distinguishes(slot: Slot, component: int) -> bool:
 
 class _Lowering:
     def __init__(
-        self, query: ss.Query, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+        self, query: ss.SaseQuery, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
     ) -> None:
         self.query = query
         self.text = text

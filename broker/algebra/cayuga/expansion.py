@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..events import LimitExceeded
-from .operators import Expression, Iteration, Projection, Selection, Sequence, Source, Union
-from .terms import Attribute, Side, Term, walk
+from ...events import LimitExceeded
+from ..operators import Expression, Iteration, Projection, Selection, Sequence, Source, Union
+from ..terms import Attribute, Side, Term, walk
 
 EXPANDED_TERM_MAX: Final = 4_096
 """Parts of a term that a SELECT below it has made larger."""

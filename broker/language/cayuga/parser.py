@@ -1,4 +1,6 @@
-"""Law: how CEL's grammar (cayuga.lark) becomes cayuga_syntax.py's nodes: one text in, one Query or QueryError out.
+"""CEL texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+
+One text in, one CelQuery or QueryError out.
 
 What the grammar leaves open is decided here: which part of a FOLD is which, how many stars a SELECT has, and where
 PUBLISH may not stand. Names are not looked up.
@@ -12,12 +14,12 @@ from typing import Any, Final, final
 
 from lark import Lark, Token, Transformer
 
-from .cayuga_syntax import Filter, Fold, Item, Next, Query, Select, Source, Star, StreamExpression, Union
-from .diagnostics import Misread
-from .expression import LABELS, name_of, place
-from .grammar import Words, build, read
-from .limits import ITEMS_MAX
-from .syntax import Expression
+from ..diagnostics import Misread
+from ..expression import LABELS, name_of, place
+from ..grammar import Words, build, read
+from ..limits import ITEMS_MAX
+from ..syntax import Expression
+from .syntax import CelQuery, Filter, Fold, Item, Next, Select, Source, Star, StreamExpression, Union
 
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -60,27 +62,27 @@ _WORDS: Final = Words(
 )
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> CelQuery:
     """The syntax of a CEL query. Linear in the text. Raises QueryError with the place of what is wrong.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
-    query: Query = read(_parser(), _WORDS, text)
+    query: CelQuery = read(_parser(), _WORDS, text)
     return query
 
 
 @cache
 def _parser() -> Lark:
-    return build("cayuga.lark", _CayugaReader())
+    return build("cayuga/grammar.lark", _CayugaReader())
 
 
 @final
-class _CayugaReader(Transformer[Token, Query]):
+class _CayugaReader(Transformer[Token, CelQuery]):
     """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
 
-    def query(self, children: list[Any]) -> Query:
+    def query(self, children: list[Any]) -> CelQuery:
         source, *publish = children
-        return Query(source, name_of(publish[1]) if publish else None, 0)
+        return CelQuery(source, name_of(publish[1]) if publish else None, 0)
 
     def nested_publish(self, children: list[Any]) -> StreamExpression:
         raise Misread(place(children[1]), "expected PUBLISH only at the end of the query, found it in parentheses")

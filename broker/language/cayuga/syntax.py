@@ -1,4 +1,4 @@
-"""Law: the nodes of a CEL query as it was written; no meaning, no schemas, no text. Conditions are in syntax.py.
+"""The nodes of a CEL query as it was written; no meaning, no schemas, no text. Conditions are in syntax.py.
 
 The operators are those of Cayuga's event language: FILTER, NEXT, FOLD, UNION and SELECT nest freely, PUBLISH stands
 once at the end. `at` is as in syntax.py.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
-from .syntax import Expression
+from ..syntax import Expression
 
 
 @final
@@ -99,9 +99,24 @@ StreamExpression: TypeAlias = Source | Filter | Select | Next | Fold | Union
 
 @final
 @dataclass(frozen=True, slots=True)
-class Query:
+class CelQuery:
     """A whole query; `publish` names the stream of its results."""
 
     source: StreamExpression
     publish: str | None
     at: int = field(default=-1, compare=False, repr=False)
+
+
+def reads(query: CelQuery) -> list[str]:
+    """The streams that it reads, in the order of the text, one as often as it is named."""
+    return _sources(query.source)
+
+
+def _sources(node: StreamExpression) -> list[str]:
+    match node:
+        case Source(stream):
+            return [stream]
+        case Filter() | Select():
+            return _sources(node.source)
+        case Next() | Fold() | Union():
+            return _sources(node.left) + _sources(node.right)

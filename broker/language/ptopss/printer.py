@@ -1,4 +1,4 @@
-"""Law: how a P-ToPSS query is written as text that reads back as the same tree; no parentheses to spare.
+"""P-ToPSS queries as text that reads back as the same tree; no parentheses to spare.
 
 `parse(print_query(q)) == q` for every query that can be written. A definition, like FROM and MATCH, has a line of its
 own, joins come first in it, durations have their largest unit; so texts that differ in layout, letter case of keywords,
@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..events.instant import format_duration
-from .printing import print_expression
-from .ptopss_syntax import Both, Chain, Condition, Definition, Either, Pattern, Primitive, Query, Timed
-from .syntax import Or
+from ...events.instant import format_duration
+from ..printing import print_expression
+from ..syntax import Or
+from .syntax import Both, Chain, Condition, Definition, Either, Pattern, Primitive, PtopssQuery, Timed
 
 # How tightly what is written binds: a pattern in a place that binds tighter needs parentheses.
 _EITHER, _BOTH, _CHAIN, _TIMED, _PRIMITIVE = range(5)
 _LOOSEST: Final = _EITHER
 
 
-def print_query(query: Query) -> str:
+def print_query(query: PtopssQuery) -> str:
     """The text of a P-ToPSS query. Linear in its size times its depth; recursion as deep as the tree."""
     by = f" BY {', '.join(map(print_expression, query.partition))}" if query.partition else ""
     within = "" if query.within is None else f" WITHIN {format_duration(query.within)}"

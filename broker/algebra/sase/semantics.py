@@ -22,11 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias, cast
 
-from ..events.schema import Row, Value
-from .functions import Number, bounded
-from .kleene import Aggregate, Bound, Component, Guard, Negated, Pattern
-from .semantics import Environment, Occurrence, holds, value
-from .terms import Constant, Register, Term, replace
+from ...events.schema import Row, Value
+from ..functions import Number, bounded
+from ..kleene import Aggregate, Bound, Component, Guard, Negated, Pattern
+from ..semantics import Environment, Occurrence, holds, value
+from ..terms import Constant, Register, Term, replace
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes; times do not fall from one event to the next."""

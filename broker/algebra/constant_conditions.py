@@ -1,0 +1,77 @@
+"""Time conditions of a composite subscription that hold for all events, or for none, whatever their times are."""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..events.instant import format_duration
+from .composite import Composite, Condition, Structure, order
+
+
+def remarks(composite: Composite) -> list[str]:
+    """What is legal but says nothing, a line each: conditions that always hold, in the order of the text."""
+    names = [operand.name for operand in composite.operands]
+    return [
+        f"{condition_text(time, names)} always holds: {reason_for(composite.structure, time, composite.within, names)}"
+        for time in composite.conditions
+        if decided(composite.structure, time, composite.within)
+    ]
+
+
+def _range(structure: Structure, time: Condition, within: int | None) -> tuple[float, float]:
+    """The least and the greatest difference that the condition can meet, whatever the events; ties exist."""
+    longest = inf if within is None else within
+    if time.minuend < time.subtrahend and order(structure, time.minuend, time.subtrahend) == "ordered":
+        return -longest, 0
+    return 0, longest
+
+
+def decided(structure: Structure, time: Condition, within: int | None) -> bool | None:
+    """Whether a condition holds for all events, True, or for none, False. Where it depends on them, None."""
+    if order(structure, time.minuend, time.subtrahend) == "exclusive":
+        return True
+    low, high = _range(structure, time, within)
+    duration = time.duration
+    match time.operator:
+        case "<":
+            return _unanimous(high < duration, low >= duration)
+        case "<=":
+            return _unanimous(high <= duration, low > duration)
+        case ">":
+            return _unanimous(low > duration, high <= duration)
+        case ">=":
+            return _unanimous(low >= duration, high < duration)
+        case "=":
+            return _unanimous(low == high == duration, not low <= duration <= high)
+        case _:
+            return _unanimous(not low <= duration <= high, low == high == duration)
+
+
+def _unanimous(always: bool, never: bool) -> bool | None:
+    return always if always or never else None
+
+
+def condition_text(time: Condition, names: list[str]) -> str:
+    """A condition as the user wrote it; `names` are those of the operands."""
+    difference = f"t({names[time.minuend]}) - t({names[time.subtrahend]})"
+    return f"{difference} {time.operator} {format_duration(time.duration)}"
+
+
+def reason_for(structure: Structure, time: Condition, within: int | None, names: list[str]) -> str:
+    """Why a condition holds for all events or for none: what bounds the difference."""
+    first, second = (names[operand] for operand in sorted((time.minuend, time.subtrahend)))
+    match order(structure, time.minuend, time.subtrahend):
+        case "exclusive":
+            return f"no match has both {first} and {second}"
+        case "ordered":
+            why = f"{first} comes before {second}"
+        case "unordered":
+            why = f"{first} and {second} have no order, which makes the difference absolute"
+    low, high = _range(structure, time, within)
+    bounds = [f"at least {_signed(low)}"] if low > -inf else []
+    bounds += [f"at most {_signed(high)}"] if high < inf else []
+    return f"{why}, so it is {' and '.join(bounds)}"
+
+
+def _signed(duration: float) -> str:
+    return f"{'-' if duration < 0 else ''}{format_duration(abs(int(duration)))}"

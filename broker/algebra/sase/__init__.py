@@ -1,0 +1,1 @@
+"""What SASE+ means: its lowering from syntax, and its executable meaning, from which every test takes the truth."""

@@ -1,0 +1,72 @@
+"""The table of languages by name: the only way from a language's name to what it offers.
+
+Here: the rows, and looking one up. Not here: what a row is (language), which names a definition may have (names, in
+broker/language).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...events.errors import DefinitionError, Unsupported
+from ...language.names import LANGUAGES as NAMES
+from ...language.subscription import SubscriptionDefinition
+from .cayuga import CAYUGA
+from .language import Language
+from .ptopss import PTOPSS
+from .sase import SASE
+
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS)}
+PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its row will say it
+
+
+def register(language: Language) -> None:
+    """Add a row, before any subscription names it. One of the same name is replaced."""
+    if language.name not in NAMES:
+        NAMES.append(language.name)
+    LANGUAGES[language.name] = language
+
+
+def language_of(definition: SubscriptionDefinition) -> Language:
+    """The row of a definition's language. Raises Unsupported where the language is only planned."""
+    found = LANGUAGES.get(definition.language)
+    if found is None:
+        raise Unsupported(f"subscription {definition.name!r}: language {definition.language!r} is not supported yet")
+    return found
+
+
+def check_options(definition: SubscriptionDefinition, language: Language) -> None:
+    """Raises DefinitionError or Unsupported for an option that the language does not have."""
+    name, report = definition.name, definition.report
+    if report is not None and report not in language.reports:
+        able = _listed([other for other in LANGUAGES.values() if report in other.reports])
+        raise DefinitionError(f"subscription {name!r}: report belongs to the language {able}, not to {language.name!r}")
+    if definition.forecast is not None and not language.forecasts:
+        raise Unsupported(f"subscription {name!r}: forecasts of the language {language.name!r} are not supported yet")
+
+
+def check_parts(definition: SubscriptionDefinition, language: Language) -> None:
+    """Raises DefinitionError where forecasts are wanted of parts, which the language does not have."""
+    if definition.forecast is not None and definition.forecast.get("parts") is True and not language.forecast_parts:
+        able = _listed([other for other in LANGUAGES.values() if other.forecast_parts])
+        raise DefinitionError(f"forecast: parts = true is for composite subscriptions alone, of the language {able}")
+
+
+def default_lineage(definition: SubscriptionDefinition) -> bool:
+    """Whether the results of a definition carry their lineage: as it says, or as its language does."""
+    if definition.lineage is not None:
+        return definition.lineage
+    found = LANGUAGES.get(definition.language)
+    return definition.language not in PLANNED_WITHOUT_LINEAGE if found is None else found.lineage
+
+
+def default_report(definition: SubscriptionDefinition) -> str | None:
+    """The report of a definition: as it says, or its language's default; None in a language without reports."""
+    found = LANGUAGES.get(definition.language)
+    if definition.report is not None or found is None or not found.reports:
+        return definition.report
+    return found.reports[0]
+
+
+def _listed(languages: list[Language]) -> str:
+    return ", ".join(repr(language.name) for language in languages)

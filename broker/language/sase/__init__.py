@@ -1,0 +1,12 @@
+"""SASE+, sequences with repetition and negation: texts to syntax and back.
+
+`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: what a query means
+(broker.algebra.sase), what the engine makes of it (broker.engine.languages.sase).
+"""
+
+from __future__ import annotations
+
+from .parser import parse
+from .printer import print_query
+
+__all__ = ["parse", "print_query"]
