@@ -1,4 +1,4 @@
-"""Law: what is compiled, and how. All else about the package is in pyproject.toml.
+"""What is compiled, and how. All else about the package is in pyproject.toml.
 
 A wheel carries the hot modules twice: as Python, which is the reference and what an editable install runs, and compiled
 by mypyc, which is what its users run. Compiling is optional, and all modules are compiled or none: without mypy, a C

@@ -1,4 +1,4 @@
-"""Law: the command line, `python -m benchmarks [QUESTION ...] [OPTIONS]`. Nothing is measured here.
+"""The command line, `python -m benchmarks [QUESTION ...] [OPTIONS]`. Nothing is measured here.
 
 Without a question all are asked. `--quick` asks with few events, once, to see that everything runs: its numbers are
 shown, but kept only where `--out` says so, never beside the real ones. `--repetitions` is for a first look. `--data`

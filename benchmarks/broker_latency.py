@@ -1,4 +1,4 @@
-"""Law: from publishing to the notification, over loopback: a publisher (this process), a broker, a subscriber.
+"""From publishing to the notification, over loopback: a publisher (this process), a broker, a subscriber.
 
     python -m benchmarks.broker_latency < job.json
 

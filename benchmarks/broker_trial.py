@@ -1,4 +1,4 @@
-"""Law: events through broker and client: a publisher (this process), a broker, a subscriber, each a process of its own.
+"""Events through broker and client: a publisher (this process), a broker, a subscriber, each a process of its own.
 
     python -m benchmarks.broker_trial < job.json
 

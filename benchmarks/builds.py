@@ -1,4 +1,4 @@
-"""Law: the forms in which Foretell is measured, each a folder that a trial runs in: the sources, and the wheel.
+"""The forms in which Foretell is measured, each a folder that a trial runs in: the sources, and the wheel.
 
 Not here: what is measured in them (questions), and how a process is run (measuring).
 

@@ -1,4 +1,4 @@
-"""Law: one broker with a large state at its checkpoint: how long clients wait, and how much memory it takes meanwhile.
+"""One broker with a large state at its checkpoint: how long clients wait, and how much memory it takes meanwhile.
 
     python -m benchmarks.checkpoint_trial < job.json
 

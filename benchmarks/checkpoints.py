@@ -1,4 +1,4 @@
-"""Law: how long everybody waits at a checkpoint of a large state, and in what memory, by the way that it is saved.
+"""How long everybody waits at a checkpoint of a large state, and in what memory, by the way that it is saved.
 
 `python -m benchmarks.checkpoints`: both ways in turn, on the same journal. Not here: a trial itself.
 """

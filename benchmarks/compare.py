@@ -1,4 +1,4 @@
-"""Law: the command line that compares builds: `python -m benchmarks.compare FOLDER FOLDER [...]`.
+"""The command line that compares builds: `python -m benchmarks.compare FOLDER FOLDER [...]`.
 
     python -m pip wheel --no-deps . && python -m zipfile -e foretell-*.whl /tmp/after
     python -m benchmarks.compare /tmp/before /tmp/after --repetitions 7

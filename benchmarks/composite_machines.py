@@ -1,4 +1,4 @@
-"""Law: what the load of P-ToPSS's experiments comes to by the paper: its states, merged, and what fires among them.
+"""What the load of P-ToPSS's experiments comes to by the paper: its states, merged, and what fires among them.
 
 Not here: time. The states are counted by Foretell's compiler (broker.automaton.machines). What fires, and matches, is
 replayed by plain loops that know nothing of it, on merged states of their own: they check the engine, and the states.

@@ -1,4 +1,4 @@
-"""Law: what an event costs on up to 100,000 composite subscriptions: on which streams, in which part of them, judged.
+"""What an event costs on up to 100,000 composite subscriptions: on which streams, in which part of them, judged.
 
 Not here: the figures of P-ToPSS 6.1 (questions.composites), one process (composite_trial).
 

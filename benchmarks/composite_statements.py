@@ -1,4 +1,4 @@
-"""Law: what P-ToPSS 6.1 says of its figures 9 a-f, as tests on points that were measured. Nothing is measured here.
+"""What P-ToPSS 6.1 says of its figures 9 a-f, as tests on points that were measured. Nothing is measured here.
 
 A statement holds or does not, with the figures that decide it. Counts are exact, so that the slightest difference
 decides; times are medians, and a difference within NOISE decides nothing.

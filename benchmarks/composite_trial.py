@@ -1,4 +1,4 @@
-"""Law: one measurement of the engine on composite subscriptions, in an own process: a job in, figures out, as JSON.
+"""One measurement of the engine on composite subscriptions, in an own process: a job in, figures out, as JSON.
 
     python -m benchmarks.composite_trial < job.json
 

@@ -1,4 +1,4 @@
-"""Law: the load of P-ToPSS's experiments (section 6, with 6.1's defaults): subscriptions, and streams of events made
+"""The load of P-ToPSS's experiments (section 6, with 6.1's defaults): subscriptions, and streams of events made
 from them. No engine, no clock, no file belongs here.
 
 An event is a number: below `pool`, one of the event pool, which some primitive matches; `pool` itself, irrelevant. A

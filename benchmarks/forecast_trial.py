@@ -1,4 +1,4 @@
-"""Law: one process that measures what forecasts cost; a job in JSON comes in, figures in JSON go out.
+"""One process that measures what forecasts cost; a job in JSON comes in, figures in JSON go out.
 
 Either the engine on ticks with and without forecasts, in turn on the same batches, so that both meet the same minutes
 of the machine; or the mathematics alone: a step, and first passages.

@@ -1,4 +1,4 @@
-"""Law: what durability costs, and whether segment files or SQLite hold the journal: `python -m benchmarks.journal`.
+"""What durability costs, and whether segment files or SQLite hold the journal: `python -m benchmarks.journal`.
 
 Each design in each mode, with one batch of 100 events to a commit (a publisher that waits) and with sixteen (publishers
 that do not, whose batches share a sync), each trial in a process of its own, in turn. Not here: a trial itself.

@@ -1,4 +1,4 @@
-"""Law: one process that commits batches of events to one store for a while; what is compared is benchmarks.journal's.
+"""One process that commits batches of events to one store for a while; what is compared is benchmarks.journal's.
 
     python -m benchmarks.journal_trial < job.json
 

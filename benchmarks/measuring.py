@@ -1,4 +1,4 @@
-"""Law: how things are measured here: in own processes, in turn, several times, and told as least, median, most.
+"""How things are measured here: in own processes, in turn, several times, and told as least, median, most.
 
 Not here: what is measured (questions), what one process does (trial), where it ran (provenance).
 """

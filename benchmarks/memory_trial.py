@@ -1,4 +1,4 @@
-"""Law: what subscriptions and runs occupy, in an own process: a job on standard input, bytes out as JSON.
+"""What subscriptions and runs occupy, in an own process: a job on standard input, bytes out as JSON.
 
     python -m benchmarks.memory_trial < job.json
 

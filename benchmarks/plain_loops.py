@@ -1,4 +1,4 @@
-"""Law: how many matches each workload has, by loops that anybody can check by reading. Foretell is not used here.
+"""How many matches each workload has, by loops that anybody can check by reading. Foretell is not used here.
 
 A benchmark whose counts differ from these measures something else than it says, and is refused. The loops are plain,
 not tuned: they are a truth, not a rival.

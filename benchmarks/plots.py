@@ -1,4 +1,4 @@
-"""Law: how measured points become pictures. Nothing is measured or computed here; needs matplotlib, the extra `plot`.
+"""How measured points become pictures. Nothing is measured or computed here; needs matplotlib, the extra `plot`.
 
 Pictures are SVG, the same bytes for the same numbers.
 """

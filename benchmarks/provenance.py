@@ -1,4 +1,4 @@
-"""Law: where and with what a result was measured, so that no number is without its machine. No measurement here."""
+"""Where and with what a result was measured, so that no number is without its machine. No measurement here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how an answer looks, as a file and on a terminal. The numbers are the questions'."""
+"""How an answer looks, as a file and on a terminal. The numbers are the questions'."""
 
 from __future__ import annotations
 

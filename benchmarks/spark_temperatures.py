@@ -1,4 +1,4 @@
-"""Law: the archive of daily temperatures on Spark against the figures known of it: are they reproduced exactly?
+"""The archive of daily temperatures on Spark against the figures known of it: are they reproduced exactly?
 
     python -m benchmarks.spark_temperatures --data PATH [--master local[2]]
 

@@ -1,4 +1,4 @@
-"""Law: what Foretell must reach and aims for, as data; and how a figure is judged by it. Nothing is measured here.
+"""What Foretell must reach and aims for, as data; and how a figure is judged by it. Nothing is measured here.
 
 Units are those of unit.py. The figures for the uncompiled form are ten times (must) and eight times (aim) the compiled
 ones. A row is judged by its median.

@@ -1,4 +1,4 @@
-"""Law: the events that every benchmark runs on. No subscription, no clock, no file belongs here.
+"""The events that every benchmark runs on. No subscription, no clock, no file belongs here.
 
 A market of 100 symbols: who ticks next is Zipf 1.1; a symbol's price is a multiplicative random walk from U(20, 200)
 with steps N(0, 0.005), less its mean step, so that it ends where it began; volume is lognormal(6.5, 1); one tick a time

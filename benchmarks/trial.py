@@ -1,4 +1,4 @@
-"""Law: one measurement of the embedded engine, in an own process: a job on standard input, figures out as JSON.
+"""One measurement of the embedded engine, in an own process: a job on standard input, figures out as JSON.
 
     python -m benchmarks.trial < job.json
 

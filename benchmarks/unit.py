@@ -1,4 +1,4 @@
-"""Law: the unit of cost, and nothing else: what `msgpack.unpackb` takes an event, in batches of 100 arrays.
+"""The unit of cost, and nothing else: what `msgpack.unpackb` takes an event, in batches of 100 arrays.
 
 A cost in units is the CPU time an event divided by that, measured in the same process on the same ticks: how many times
 the mere decoding of an event its processing costs. It survives slow and noisy machines, which microseconds do not.

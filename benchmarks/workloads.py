@@ -1,4 +1,4 @@
-"""Law: the standard sets of subscriptions, as CEL text. Not here: the events (ticks), what must be found (plain_loops).
+"""The standard sets of subscriptions, as CEL text. Not here: the events (ticks), what must be found (plain_loops).
 
 W1  the next tick of a symbol is above 1.01 times this one: one subscription
 W2  rising runs of at least 5 ticks of a symbol (FOLD): one subscription

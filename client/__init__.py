@@ -1,4 +1,4 @@
-"""Law: the SDK: what a Python program needs to publish events, to subscribe to patterns, and to be told of matches.
+"""The SDK: what a Python program needs to publish events, to subscribe to patterns, and to be told of matches.
 
     from client import Client
 

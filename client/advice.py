@@ -1,4 +1,4 @@
-"""Law: what an error means for whoever wonders what to do: whose fault it is, and whether to try the same again."""
+"""What an error means for whoever wonders what to do: whose fault it is, and whether to try the same again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: the client for asyncio: the calls of the blocking one by the same names, each awaited; one loop, no thread.
+"""The client for asyncio: the calls of the blocking one by the same names, each awaited; one loop, no thread.
 
     from client.aio import Client
 

@@ -1,4 +1,4 @@
-"""Law: what keys a client goes to a broker with: its own pair, and the key of the broker that it trusts."""
+"""What keys a client goes to a broker with: its own pair, and the key of the broker that it trusts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how a batch of any size becomes messages of a bounded size, and their answers one receipt; nothing is sent."""
+"""How a batch of any size becomes messages of a bounded size, and their answers one receipt; nothing is sent."""
 
 from __future__ import annotations
 

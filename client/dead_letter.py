@@ -1,4 +1,4 @@
-"""Law: a result that was set aside, as whoever looks after a cursor sees it."""
+"""A result that was set aside, as whoever looks after a cursor sees it."""
 
 from __future__ import annotations
 

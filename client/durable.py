@@ -1,4 +1,4 @@
-"""Law: how a reader wants a durable subscription: by which cursor, from where on, and how soon again."""
+"""How a reader wants a durable subscription: by which cursor, from where on, and how soon again."""
 
 from __future__ import annotations
 

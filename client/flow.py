@@ -1,4 +1,4 @@
-"""Law: what happens to a client between its calls, as values that a callback is told."""
+"""What happens to a client between its calls, as values that a callback is told."""
 
 from __future__ import annotations
 

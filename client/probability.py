@@ -1,4 +1,4 @@
-"""Law: how likely a match is, as the broker says when it is asked."""
+"""How likely a match is, as the broker says when it is asked."""
 
 from __future__ import annotations
 

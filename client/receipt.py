@@ -1,4 +1,4 @@
-"""Law: what a publisher learns of its batch."""
+"""What a publisher learns of its batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: a subscription as its reader holds it: iteration, one at a time, and the end; the client does the work."""
+"""A subscription as its reader holds it: iteration, one at a time, and the end; the client does the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: everything that needs Spark, and nothing of the broker's kernel, storage or server: history in, models out.
+"""Everything that needs Spark, and nothing of the broker's kernel, storage or server: history in, models out.
 
 What is named here is imported when it is asked for: `spark_bridge.history` is read and written without Spark, and who
 only does that need not have it.

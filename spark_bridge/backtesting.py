@@ -1,4 +1,4 @@
-"""Law: what would have been told: every match, forecast and resolution of a history, with the broker's ids.
+"""What would have been told: every match, forecast and resolution of a history, with the broker's ids.
 
     backtest(spark, events, subscriptions, model=None, plan=None) -> DataFrame (results.MATCH_SCHEMA)
 

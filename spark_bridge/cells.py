@@ -1,4 +1,4 @@
-"""Law: one cell of a plan, from its events to a task's record batches: the same function in a worker and in a test.
+"""One cell of a plan, from its events to a task's record batches: the same function in a worker and in a test.
 
 Here: the engine of a cell, the order of its events, what it owns. Not here: Spark (execution), tasks (training,
 backtest, evaluation).

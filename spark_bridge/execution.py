@@ -1,4 +1,4 @@
-"""Law: a plan's cells on Spark: events are brought to the cells, or the cells to the events; a task does each of them.
+"""A plan's cells on Spark: events are brought to the cells, or the cells to the events; a task does each of them.
 
 A prepared history is not shuffled: a cell is one row of `spark.range`, whose worker opens the files itself. Events of a
 DataFrame are brought to their cells by one shuffle, each sorted by (time, id), which the worker checks. What workers

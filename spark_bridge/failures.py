@@ -1,4 +1,4 @@
-"""Law: what Spark has against a job, as one line of ours; what goes wrong in our own code below Spark is told there."""
+"""What Spark has against a job, as one line of ours; what goes wrong in our own code below Spark is told there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: results of Spark as files: published whole or not at all, and once for equal inputs; what they mean is others'.
+"""Results of Spark as files: published whole or not at all, and once for equal inputs; what they mean is others'.
 
     OUT/CURRENT                         which run counts
     OUT/run-DIGEST/manifest.json        rows of each table, and what the caller says about them

@@ -1,4 +1,4 @@
-"""Law: how a folder of results appears: whole or not at all, and once for equal inputs. What is in it, others decide.
+"""How a folder of results appears: whole or not at all, and once for equal inputs. What is in it, others decide.
 
     OUT/.lock            held by whoever writes here
     OUT/.run-DIGEST-...  being written; of no meaning, and removed by the next run if it was left

@@ -1,4 +1,4 @@
-"""Law: the events of a cell, out of events that are in order: which of them it reads, and how they become runs.
+"""The events of a cell, out of events that are in order: which of them it reads, and how they become runs.
 
 Who brings events to a cell by a shuffle has chosen them already; who opens files chooses here, batch by batch, before
 anything becomes a Python object. Here: that choice. Not here: what a cell is (plan), files (history).

@@ -1,4 +1,4 @@
-"""Law: how results stand in a table: one row each, the whole of it as the JSON line that `foretell run` writes.
+"""How results stand in a table: one row each, the whole of it as the JSON line that `foretell run` writes.
 
 Here: columns and rows. Not here: which results there are (cells), where tables are kept.
 """

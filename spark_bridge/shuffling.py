@@ -1,4 +1,4 @@
-"""Law: the events of a DataFrame on their way to the cells of a plan: where to cut, which keys are hot, who goes where.
+"""The events of a DataFrame on their way to the cells of a plan: where to cut, which keys are hot, who goes where.
 
 An event goes to every cell that reads it: of a plan by key to one, of slices to its own and those whose overlap it is
 in, of shards to all. The arithmetic of the cells' numbers is that of Plan.cells.

@@ -1,4 +1,4 @@
-"""Law: the subscriptions of a job as data: from a file or definitions, packed for executors, and as an engine there.
+"""The subscriptions of a job as data: from a file or definitions, packed for executors, and as an engine there.
 
 Here: definitions and what names them. Not here: what they mean for a job (plan), what is done with them (cells).
 """

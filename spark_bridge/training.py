@@ -1,4 +1,4 @@
-"""Law: what a history teaches: transition counts and gaps, equal bit for bit to those of a broker that saw the events.
+"""What a history teaches: transition counts and gaps, equal bit for bit to those of a broker that saw the events.
 
     train(spark, events, subscriptions, model=None, plan=None) -> DataFrame (COUNT_SCHEMA)
     model_of(counts, subscriptions, model=None) -> Model        what `save_model` writes and the broker loads

@@ -1,4 +1,4 @@
-"""Law: the paper's full model, which remembers the bands of the last five days: 1 + 4 + 16 + 64 + 256 + 1024 states.
+"""The paper's full model, which remembers the bands of the last five days: 1 + 4 + 16 + 64 + 256 + 1024 states.
 
 A state is a word of bands, the empty one before a station's first day. Words of five hot days are final, and the words
 after them go on where they are. Rows are counted before the test begins, a half being added to each successor.

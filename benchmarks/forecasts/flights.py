@@ -1,4 +1,4 @@
-"""Law: the departures from New York in 2013 as a walk: who flew, how late, and what is known when an aircraft departs.
+"""The departures from New York in 2013 as a walk: who flew, how late, and what is known when an aircraft departs.
 
 The subscription is the third departure of an aircraft in a row that is late by more than 15 minutes. State r is
 "exactly r late departures in a row", 3 is "three or more". Events are the flights that departed, by scheduled

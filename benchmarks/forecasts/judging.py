@@ -1,4 +1,4 @@
-"""Law: measures of models as rows of a result, beside goals and beside each other. Nothing is computed from data here.
+"""Measures of models as rows of a result, beside goals and beside each other. Nothing is computed from data here.
 
 Figures keep five significant digits.
 """

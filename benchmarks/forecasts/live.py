@@ -1,4 +1,4 @@
-"""Law: forecasts along a walk, by whatever model; how good they were is not judged here.
+"""Forecasts along a walk, by whatever model; how good they were is not judged here.
 
 Ours come from an engine (through_engine), those of models that no longer learn from a table. Correction, which is for
 the latter, is fitted to forecasts whose outcome was known before a time.

@@ -1,4 +1,4 @@
-"""Law: logistic regression on named features, by Newton's method: a ceiling to measure forecasts against, no product.
+"""Logistic regression on named features, by Newton's method: a ceiling to measure forecasts against, no product.
 
 Every feature is 0 or 1; a row is the numbers of those that are 1. The penalty on the weights, not on the intercept,
 keeps features finite that only one outcome has had.

@@ -1,4 +1,4 @@
-"""Law: who would have been told what: true and false notices by threshold and lookahead. No probability is made here.
+"""Who would have been told what: true and false notices by threshold and lookahead. No probability is made here.
 
 Two ways of counting. `states`: every forecast above the threshold is a notice, as where one looks at a board each day.
 `once`: a notice at the upward crossing, and none before it is resolved, as Foretell tells it (broker.forecast.notifying

@@ -1,4 +1,4 @@
-"""Law: the measured tables of docs/forecast-quality.md, from the kept results; nobody types a figure by hand.
+"""The measured tables of docs/forecast-quality.md, from the kept results; nobody types a figure by hand.
 
 `python -m benchmarks forecast_quality` measures them anew and writes each behind its mark, `<!-- temperatures -->` and
 so on; `python -m benchmarks.forecasts.page` only writes. A test says when that was forgotten.

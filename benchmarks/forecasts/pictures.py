@@ -1,4 +1,4 @@
-"""Law: pictures of notices and of calibration. Nothing is computed here; needs matplotlib, the extra `plot`."""
+"""Pictures of notices and of calibration. Nothing is computed here; needs matplotlib, the extra `plot`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how good forecasts were, and how sure that is: measures of predictions with outcomes, on blocks drawn again.
+"""How good forecasts were, and how sure that is: measures of predictions with outcomes, on blocks drawn again.
 
 Predictions of one station or aircraft are not independent of each other, so intervals come from drawing whole blocks
 with replacement (block bootstrap); drawings are the same for every model, so that differences are paired.

@@ -1,4 +1,4 @@
-"""Law: how answers about forecasts look on a terminal. The numbers are the questions'."""
+"""How answers about forecasts look on a terminal. The numbers are the questions'."""
 
 from __future__ import annotations
 

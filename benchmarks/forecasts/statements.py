@@ -1,4 +1,4 @@
-"""Law: what P-ToPSS 6.2 says of its figures 10 and 11, as tests on notices that were counted. Nothing is counted here.
+"""What P-ToPSS 6.2 says of its figures 10 and 11, as tests on notices that were counted. Nothing is counted here.
 
 Curves are of precision, by threshold and lookahead; a cell without a notice has none and decides nothing. NOISE is
 what a precision may differ by without being said to differ.

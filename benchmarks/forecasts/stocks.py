@@ -1,4 +1,4 @@
-"""Law: daily closing prices as a walk, a data set in which there is next to nothing to forecast.
+"""Daily closing prices as a walk, a data set in which there is next to nothing to forecast.
 
 The file is Parquet with the columns symbol, date and close: that of the stocknet data set (88 symbols, 2012 to 2017).
 The subscription is four closes of a symbol in a row, each above the one before. State r is "exactly r such rises in a

@@ -1,4 +1,4 @@
-"""Law: P-ToPSS's synthetic streams (6.2, figure 10): chains trained on one, notices on another. Nothing is judged here.
+"""P-ToPSS's synthetic streams (6.2, figure 10): chains trained on one, notices on another. Nothing is judged here.
 
 Subscriptions and streams are those of composite_workload. The state of a subscription is that of its most advanced
 live partial match, 0 .. length, and every event of the stream is a step. What has reached a `;` waits for ever, so

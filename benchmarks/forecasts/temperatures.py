@@ -1,4 +1,4 @@
-"""Law: the archive of daily temperatures as a walk, and what is known of it exactly. The archive itself is never kept.
+"""The archive of daily temperatures as a walk, and what is known of it exactly. The archive itself is never kept.
 
 It is the University of Dayton's, of 157 stations in the United States and 167 elsewhere, 1995 to 2014, which the
 P-ToPSS paper used: a Parquet file with the columns station, date and temp_f (degrees Fahrenheit, null where missing).

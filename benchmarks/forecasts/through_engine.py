@@ -1,4 +1,4 @@
-"""Law: the forecasts that are measured: what an engine that is fed with events says when it is asked. The one way.
+"""The forecasts that are measured: what an engine that is fed with events says when it is asked. The one way.
 
 Events of one time are published as a batch, then the engine is asked for the probability of each key that had one and
 is in a state that is asked for: `Engine.probability`, which is what anybody gets. Nothing of a later time is known to

@@ -1,4 +1,4 @@
-"""Law: events as a chain sees them: whose, when, in which state; nothing is forecast here.
+"""Events as a chain sees them: whose, when, in which state; nothing is forecast here.
 
 A walk is in the order of its stream. A run is one key's part of it, and a step is an event of the run: an outcome is
 whether a final state is entered within so many steps, and what the run's end cuts off is censored, never a failure.

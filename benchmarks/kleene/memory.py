@@ -1,4 +1,4 @@
-"""Law: what an engine with SASE+ subscriptions occupies while events pass, in an own process; JSON in, JSON out.
+"""What an engine with SASE+ subscriptions occupies while events pass, in an own process; JSON in, JSON out.
 
     python -m benchmarks.kleene.memory < job.json
 

@@ -1,4 +1,4 @@
-"""Law: a rival: an engine as one would write it first, an object for each fork of a run. Foretell is not used here.
+"""A rival: an engine as one would write it first, an object for each fork of a run. Foretell is not used here.
 
 A run is never changed: an event that it takes makes another one, whose events are a linked list with a shared
 beginning; a match is an object with the list's last node. Runs are kept by symbol and looked at one by one. A query is

@@ -1,4 +1,4 @@
-"""Law: the SASE+ queries that are measured, as texts, and the events made for them. Not here: their matches.
+"""The SASE+ queries that are measured, as texts, and the events made for them. Not here: their matches.
 
 W3 is the paper's Query 3 by symbol; its max variant asks a new highest price instead of one above the average. Rising
 runs that may skip anything are what sharing pasts is for; letters are one key of few kinds of events, where matches are

@@ -1,4 +1,4 @@
-"""Law: the naive rival in the form in which the engine is measured: as it stands, or compiled by the same compiler."""
+"""The naive rival in the form in which the engine is measured: as it stands, or compiled by the same compiler."""
 
 from __future__ import annotations
 

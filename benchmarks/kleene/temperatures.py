@@ -1,4 +1,4 @@
-"""Law: five hot days in a row in the archive of temperatures, by SASE+, in an own process; JSON in, JSON out.
+"""Five hot days in a row in the archive of temperatures, by SASE+, in an own process; JSON in, JSON out.
 
     python -m benchmarks.kleene.temperatures < job.json
 

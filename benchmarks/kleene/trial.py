@@ -1,4 +1,4 @@
-"""Law: one measurement of SASE+, in an own process: a job on standard input, figures out as JSON.
+"""One measurement of SASE+, in an own process: a job on standard input, figures out as JSON.
 
     python -m benchmarks.kleene.trial < job.json
 

@@ -1,4 +1,4 @@
-"""Law: how many matches each query of queries has, by loops that anybody can check by reading. Not here: rivals.
+"""How many matches each query of queries has, by loops that anybody can check by reading. Not here: rivals.
 
 Event n of the ticks has the time n, from 1 on; a window of W spans events whose times differ by W at most.
 """

@@ -1,4 +1,4 @@
-"""Law: what is asked, one module a question; here the list of them and what a question is.
+"""What is asked, one module a question; here the list of them and what a question is.
 
 A question says what it asks and how it is biased, answers with cases (JSON) and makes a table of them.
 """

@@ -1,4 +1,4 @@
-"""Law: the question what each optimisation saves: every workload with each switch of the engine off, and uncompiled.
+"""The question what each optimisation saves: every workload with each switch of the engine off, and uncompiled.
 
 All forms must find the same matches, with the same ids and values; otherwise there is no answer.
 """

@@ -1,4 +1,4 @@
-"""Law: cases of the embedded engine: a set of subscriptions, its number of matches, its trials, what they found.
+"""Cases of the embedded engine: a set of subscriptions, its number of matches, its trials, what they found.
 
 Not here: which cases a question has, and how it shows them.
 """

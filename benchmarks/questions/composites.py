@@ -1,4 +1,4 @@
-"""Law: the question whether P-ToPSS's section 6.1 is reproduced, and what an event costs beside it, up to 100,000.
+"""The question whether P-ToPSS's section 6.1 is reproduced, and what an event costs beside it, up to 100,000.
 
 Not here: the load (composite_workload), the paper's states and transitions (composite_machines), what the paper says of
 them (composite_statements), one process (composite_trial).

@@ -1,4 +1,4 @@
-"""Law: the question what a journal costs through the broker, by how durable answers are.
+"""The question what a journal costs through the broker, by how durable answers are.
 
 Not here: one trial (broker_latency); the journal alone, and against SQLite (benchmarks.journal).
 """

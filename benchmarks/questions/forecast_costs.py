@@ -1,4 +1,4 @@
-"""Law: the question what forecasts cost: a transition, the mathematics, and counting beside matching.
+"""The question what forecasts cost: a transition, the mathematics, and counting beside matching.
 
 Not here: one process (forecast_trial), the workloads (workloads).
 """

@@ -1,4 +1,4 @@
-"""Law: the question how well the third late departure of an aircraft in a row is forecast: real data, no toy of ours.
+"""The question how well the third late departure of an aircraft in a row is forecast: real data, no toy of ours.
 
 Trained January to August 2013, tested September to December. Context and half-life are chosen on the training part
 alone. Not here: the walk (forecasts.flights), the ceiling (forecasts.logistic), the measures (forecasts.scores).

@@ -1,4 +1,4 @@
-"""Law: the question whether forecasts keep quiet where nothing can be known: four rising closes in a row.
+"""The question whether forecasts keep quiet where nothing can be known: four rising closes in a row.
 
 Not here: the walk and the coin (forecasts.stocks), the measures (forecasts.scores).
 """

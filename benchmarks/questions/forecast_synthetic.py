@@ -1,4 +1,4 @@
-"""Law: the question whether P-ToPSS's figure 10 is reproduced: precision of forecasts on its synthetic streams.
+"""The question whether P-ToPSS's figure 10 is reproduced: precision of forecasts on its synthetic streams.
 
 Not here: the load (composite_workload), chains and notices (forecasts.synthetic), what the paper says
 (forecasts.statements).

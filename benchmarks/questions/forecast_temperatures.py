@@ -1,4 +1,4 @@
-"""Law: the question how well heat waves are forecast on the archive that P-ToPSS used: its section 6.2, figure 11.
+"""The question how well heat waves are forecast on the archive that P-ToPSS used: its section 6.2, figure 11.
 
 Not here: the walk and what is known of it (forecasts.temperatures), the measures (forecasts.scores), what the paper
 says (forecasts.statements).

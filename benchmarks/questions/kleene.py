@@ -1,4 +1,4 @@
-"""Law: the question what SASE+ costs: Query 3, its variants, its switches, a naive rival, growth, memory.
+"""The question what SASE+ costs: Query 3, its variants, its switches, a naive rival, growth, memory.
 
 Not here: queries, truths and processes (benchmarks.kleene).
 """

@@ -1,4 +1,4 @@
-"""Law: the question whether SASE+ finds exactly the heat waves that are known in the archive of temperatures.
+"""The question whether SASE+ finds exactly the heat waves that are known in the archive of temperatures.
 
 Not here: reading the archive (forecasts.temperatures), publishing it (kleene.temperatures).
 """

@@ -1,4 +1,4 @@
-"""Law: the question how long it takes from publishing to the notification, at half of what the broker can do.
+"""The question how long it takes from publishing to the notification, at half of what the broker can do.
 
 Not here: one trial (broker_latency).
 """

@@ -1,4 +1,4 @@
-"""Law: the shape that every question has, and nothing that only one of them needs."""
+"""The shape that every question has, and nothing that only one of them needs."""
 
 from __future__ import annotations
 

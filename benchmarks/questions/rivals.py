@@ -1,4 +1,4 @@
-"""Law: the question who is faster: Foretell, Flink SQL's MATCH_RECOGNIZE and a tuned Python loop, on the same file.
+"""The question who is faster: Foretell, Flink SQL's MATCH_RECOGNIZE and a tuned Python loop, on the same file.
 
 Each rival is a process of its own, all take turns, and all must find as many matches as the plain loops.
 """

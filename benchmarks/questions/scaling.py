@@ -1,4 +1,4 @@
-"""Law: the question how an event's cost grows with subscriptions, with a pattern's length, and with skew.
+"""The question how an event's cost grows with subscriptions, with a pattern's length, and with skew.
 
 Not here: how it is drawn (plots).
 """

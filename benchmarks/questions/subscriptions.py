@@ -1,4 +1,4 @@
-"""Law: the question how the embedded engine's rate depends on the number of CEL subscriptions.
+"""The question how the embedded engine's rate depends on the number of CEL subscriptions.
 
 Each case is a set of subscriptions; all see the same ticks, each repetition has its own process, and the number of
 matches must be that of the plain loops.

@@ -1,4 +1,4 @@
-"""Law: the question whether the targets are reached: every row of targets.py, measured, beside must and aim.
+"""The question whether the targets are reached: every row of targets.py, measured, beside must and aim.
 
 Embedded workloads run in both forms, compiled and uncompiled; the other rows in the compiled one, where there is one.
 """

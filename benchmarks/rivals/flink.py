@@ -1,4 +1,4 @@
-"""Law: Flink's virtual environment, made on demand, and our workloads in its SQL. Nothing is measured here.
+"""Flink's virtual environment, made on demand, and our workloads in its SQL. Nothing is measured here.
 
 It is an environment of its own since PyFlink needs another pyarrow than we do. It takes some 850 MB, and Java 11 or 17.
 """

@@ -1,4 +1,4 @@
-"""Law: one workload in Flink SQL's MATCH_RECOGNIZE, through PyFlink, in an interpreter of its own; no Foretell here.
+"""One workload in Flink SQL's MATCH_RECOGNIZE, through PyFlink, in an interpreter of its own; no Foretell here.
 
     benchmarks/rivals/.venv/bin/python -m benchmarks.rivals.flink_job < job.json
 

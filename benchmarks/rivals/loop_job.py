@@ -1,4 +1,4 @@
-"""Law: the rival that anybody would write first: a Python loop for exactly one workload, tuned. Foretell is not used.
+"""The rival that anybody would write first: a Python loop for exactly one workload, tuned. Foretell is not used.
 
     python -m benchmarks.rivals.loop_job < job.json
 

@@ -1,4 +1,4 @@
-"""Law: the command line, `python -m benchmarks.spark [QUESTION ...] [OPTIONS]`. Nothing is measured here.
+"""The command line, `python -m benchmarks.spark [QUESTION ...] [OPTIONS]`. Nothing is measured here.
 
     python -m benchmarks.spark training --events 5000000 --subscriptions 1 1000 --repetitions 3
     python -m benchmarks.spark memory broadcast patterns --events 1000000

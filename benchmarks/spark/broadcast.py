@@ -1,4 +1,4 @@
-"""Law: the question how long it takes until all workers have many subscriptions."""
+"""The question how long it takes until all workers have many subscriptions."""
 
 from __future__ import annotations
 

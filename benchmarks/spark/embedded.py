@@ -1,4 +1,4 @@
-"""Law: the rival of Spark: processes of the embedded engine, each with its share of the work, on the same Parquet.
+"""The rival of Spark: processes of the embedded engine, each with its share of the work, on the same Parquet.
 
     python -m benchmarks.spark.embedded < job.json        one of them; says `ready`, waits for a line, says what it took
 

@@ -1,4 +1,4 @@
-"""Law: the market as a prepared history, subscriptions on it, and the session; nothing is measured here.
+"""The market as a prepared history, subscriptions on it, and the session; nothing is measured here.
 
 Beyond a million ticks the market is repeated: its prices end where they began, so that repetitions join.
 """

@@ -1,4 +1,4 @@
-"""Law: the question whether a worker's memory grows with the events of one key."""
+"""The question whether a worker's memory grows with the events of one key."""
 
 from __future__ import annotations
 

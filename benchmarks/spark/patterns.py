@@ -1,4 +1,4 @@
-"""Law: the question what a pattern costs that window functions of Spark SQL and MATCH_RECOGNIZE can also express.
+"""The question what a pattern costs that window functions of Spark SQL and MATCH_RECOGNIZE can also express.
 
 W1: the next tick of a symbol is above 1.01 times this one. All must find as many matches. Flink runs in batch mode, in
 a process of its own, with an environment that is made on demand; where it cannot be, the answer says why.

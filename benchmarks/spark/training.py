@@ -1,4 +1,4 @@
-"""Law: the question how fast counts are trained on Spark, beside two processes of the embedded engine."""
+"""The question how fast counts are trained on Spark, beside two processes of the embedded engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `python -m broker.command` is `foretell`, also where the console script is not on the path."""
+"""`python -m broker.command` is `foretell`, also where the console script is not on the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell archive`: the events of a broker's journal as history; how a journal is read, broker.storage knows.
+"""`foretell archive`: the events of a broker's journal as history; how a journal is read, broker.storage knows.
 
 Events come out as the broker took them: in the order of their arrival, with the times and ids that it gave them. What
 it refused is not in the journal, and what else changed it, such as subscriptions, is not history.

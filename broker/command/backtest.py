@@ -1,4 +1,4 @@
-"""Law: `foretell backtest`: what would have been told of a history, or how good its forecasts were, as Parquet."""
+"""`foretell backtest`: what would have been told of a history, or how good its forecasts were, as Parquet."""
 
 from __future__ import annotations
 

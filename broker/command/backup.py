@@ -1,4 +1,4 @@
-"""Law: `foretell backup`: a copy of a broker's folder that is there whole or not at all; the broker may be at work."""
+"""`foretell backup`: a copy of a broker's folder that is there whole or not at all; the broker may be at work."""
 
 from __future__ import annotations
 

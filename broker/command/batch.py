@@ -1,4 +1,4 @@
-"""Law: what a file of events is read into, and how a batch's refusal is blamed on one event; nothing is read here."""
+"""What a file of events is read into, and how a batch's refusal is blamed on one event; nothing is read here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how a complaint gets its place and becomes one line; what is wrong is found elsewhere.
+"""How a complaint gets its place and becomes one line; what is wrong is found elsewhere.
 
 A complaint is `PLACE: message`. The place is what the user can open: a file, then a line or a row of it. Below the
 command nobody knows files, so errors get their place on the way out, here.

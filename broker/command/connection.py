@@ -1,4 +1,4 @@
-"""Law: how the shell reaches a broker, and how a subscription file is declared there."""
+"""How the shell reaches a broker, and how a subscription file is declared there."""
 
 from __future__ import annotations
 

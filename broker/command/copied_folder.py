@@ -1,4 +1,4 @@
-"""Law: a broker's folder copied to a new one, durably and as a whole; what a consistent copy is, storage knows."""
+"""A broker's folder copied to a new one, durably and as a whole; what a consistent copy is, storage knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how CSV with a header is read into batches of one stream; what a text stands for, broker.events.columns says.
+"""How CSV with a header is read into batches of one stream; what a text stands for, broker.events.columns says.
 
 A chunk is converted column by column. Where a column holds anything unusual the chunk is read again row by row with
 `row_from_text`, which either reads it after all or finds the words for what is wrong.

@@ -1,4 +1,4 @@
-"""Law: `foretell dead-letters`: what was set aside of a durable subscription, as JSON lines; and what becomes of it."""
+"""`foretell dead-letters`: what was set aside of a durable subscription, as JSON lines; and what becomes of it."""
 
 from __future__ import annotations
 

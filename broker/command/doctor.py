@@ -1,4 +1,4 @@
-"""Law: `foretell doctor`: what of this machine, this installation and this configuration would trouble a broker.
+"""`foretell doctor`: what of this machine, this installation and this configuration would trouble a broker.
 
 A check looks and tells; it changes nothing. `bad` is what keeps a broker from working or from being safe, `note` what
 an operator should know.

@@ -1,4 +1,4 @@
-"""Law: `foretell explain`: what a subscription file becomes: its automata, merged into one program, and its indexes."""
+"""`foretell explain`: what a subscription file becomes: its automata, merged into one program, and its indexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell fsck`: a broker's folder is read and every file judged; what is bad is broker.storage's to say."""
+"""`foretell fsck`: a broker's folder is read and every file judged; what is bad is broker.storage's to say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what `train` and `backtest` have in common: subscriptions, a prepared history and a model, all checked before
+"""What `train` and `backtest` have in common: subscriptions, a prepared history and a model, all checked before
 Spark is started.
 
 Here: those three. Not here: sessions (spark_session), what is done with them.

@@ -1,4 +1,4 @@
-"""Law: how a file of JSON lines is read into batches; what a line may say is the business of broker.events.lines.
+"""How a file of JSON lines is read into batches; what a line may say is the business of broker.events.lines.
 
 Reading a line by itself costs several times as much as reading it among others. So the lines of a block are decoded
 as one JSON list, and only what does not look like a plain event is handed to `parse_line`, which also finds the words

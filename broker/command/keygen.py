@@ -1,4 +1,4 @@
-"""Law: `foretell keygen`: a file with a new pair of keys, which nobody but its owner can read, and its public key."""
+"""`foretell keygen`: a file with a new pair of keys, which nobody but its owner can read, and its public key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell streams`, `subscriptions` and `stats`: what there is in a broker, as a table or as JSON lines."""
+"""`foretell streams`, `subscriptions` and `stats`: what there is in a broker, as a table or as JSON lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how the shell comes to an engine: from a subscription file that the user named."""
+"""How the shell comes to an engine: from a subscription file that the user named."""
 
 from __future__ import annotations
 

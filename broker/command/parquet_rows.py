@@ -1,4 +1,4 @@
-"""Law: how a Parquet file is read into batches of one stream; the only module of the shell that knows pyarrow.
+"""How a Parquet file is read into batches of one stream; the only module of the shell that knows pyarrow.
 
 Columns are converted whole. A value that does not fit is found by the engine, which judges every row; a column whose
 type cannot fit is refused here, before the first row.

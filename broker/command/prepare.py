@@ -1,4 +1,4 @@
-"""Law: `foretell prepare`: files of events to a history that Spark's workers can open, sorted and sliced."""
+"""`foretell prepare`: files of events to a history that Spark's workers can open, sorted and sliced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell probability`: how likely the next match of one key is, as a JSON line."""
+"""`foretell probability`: how likely the next match of one key is, as a JSON line."""
 
 from __future__ import annotations
 

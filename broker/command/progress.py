@@ -1,4 +1,4 @@
-"""Law: how far a file has been read, shown as a bar; nothing where nobody looks."""
+"""How far a file has been read, shown as a bar; nothing where nobody looks."""
 
 from __future__ import annotations
 

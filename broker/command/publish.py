@@ -1,4 +1,4 @@
-"""Law: `foretell publish`: the events of a file to a broker; what the broker refuses is told with its place."""
+"""`foretell publish`: the events of a file to a broker; what the broker refuses is told with its place."""
 
 from __future__ import annotations
 

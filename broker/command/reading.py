@@ -1,4 +1,4 @@
-"""Law: how a file of events is opened, whatever its format; the formats have a module each."""
+"""How a file of events is opened, whatever its format; the formats have a module each."""
 
 from __future__ import annotations
 

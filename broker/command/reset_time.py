@@ -1,4 +1,4 @@
-"""Law: `foretell reset-time`: a stream whose events were ahead of all others' begins anew."""
+"""`foretell reset-time`: a stream whose events were ahead of all others' begins anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell restore`: a backup becomes the folder of a broker that is to be started; nothing is overwritten."""
+"""`foretell restore`: a backup becomes the folder of a broker that is to be started; nothing is overwritten."""
 
 from __future__ import annotations
 

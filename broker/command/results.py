@@ -1,4 +1,4 @@
-"""Law: how results are written: JSON lines in their order; what a result says is the engine's.
+"""How results are written: JSON lines in their order; what a result says is the engine's.
 
 Memory stays flat, however many results an event has: they are made as they are written, a portion at a time.
 """

@@ -1,4 +1,4 @@
-"""Law: `foretell run`: events of a file through the embedded engine, results to standard output."""
+"""`foretell run`: events of a file through the embedded engine, results to standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell serve`: a broker in this process until it is told to stop; what a broker does is broker.server's."""
+"""`foretell serve`: a broker in this process until it is told to stop; what a broker does is broker.server's."""
 
 from __future__ import annotations
 

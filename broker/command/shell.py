@@ -1,4 +1,4 @@
-"""Law: the entrance. Which commands there are, and how every refusal becomes one line and an exit status.
+"""The entrance. Which commands there are, and how every refusal becomes one line and an exit status.
 
 Exit status 0; 2 for bad input or use, with one line on standard error; 130 when interrupted; 1 when whoever read our
 output has gone. An excerpt of the query follows only on a terminal. A traceback is a bug of ours.

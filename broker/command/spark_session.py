@@ -1,4 +1,4 @@
-"""Law: how a command comes to a Spark session, and how what Spark complains about becomes one line.
+"""How a command comes to a Spark session, and how what Spark complains about becomes one line.
 
 pyspark is imported when a session is asked for and not before. A session that we start is quiet: Spark's own log goes
 where --spark-log says, by default nowhere. Within spark-submit the session is its own, with its master and its log; at

@@ -1,4 +1,4 @@
-"""Law: `foretell subscribe`: the notifications of one subscription, as they come, as JSON lines on standard output."""
+"""`foretell subscribe`: the notifications of one subscription, as they come, as JSON lines on standard output."""
 
 from __future__ import annotations
 

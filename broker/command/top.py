@@ -1,4 +1,4 @@
-"""Law: `foretell top`: what a broker is doing, renewed every so often: a screen on a terminal, JSON lines otherwise."""
+"""`foretell top`: what a broker is doing, renewed every so often: a screen on a terminal, JSON lines otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell train`: a history to a model that the broker loads, counted on Spark."""
+"""`foretell train`: a history to a model that the broker loads, counted on Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: when a batch of events may be published; what it then does is the engine's."""
+"""When a batch of events may be published; what it then does is the engine's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: one result, as whoever reads it has it, and as it is written. Nothing here is made while events are matched."""
+"""One result, as whoever reads it has it, and as it is written. Nothing here is made while events are matched."""
 
 from __future__ import annotations
 

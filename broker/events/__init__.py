@@ -1,4 +1,4 @@
-"""Law: what happens. Streams, their schemas, events, instants and durations, and whether the ones fit the others.
+"""What happens. Streams, their schemas, events, instants and durations, and whether the ones fit the others.
 
 The lowest package: it imports nothing of ours, does no input or output, reads no clock, and knows nothing of what is
 asked (broker.language) or of how it is answered. Whatever comes from outside is judged here once; above, rows are taken

@@ -1,4 +1,4 @@
-"""Law: how a row is read from the text of its columns, as CSV has them; files and their headers belong to the command.
+"""How a row is read from the text of its columns, as CSV has them; files and their headers belong to the command.
 
 A column is the text of one attribute. Empty text is null where the attribute is nullable, an empty string where it is a
 string, and an error elsewhere. Blanks around numbers and bools do not count; within strings everything counts.

@@ -1,4 +1,4 @@
-"""Law: what may come in: events, and the lines that withdraw, promise or ask; nothing is parsed or judged here."""
+"""What may come in: events, and the lines that withdraw, promise or ask; nothing is parsed or judged here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how one line of JSON is read as an input; the shape is judged here, a stream's schema is not known here.
+"""How one line of JSON is read as an input; the shape is judged here, a stream's schema is not known here.
 
 A line is an object, and its keys say what it is: `stream` and `data` an event, `retract`, `punctuation`, `subscribe`,
 `unsubscribe` or `update` something else. Any text is read or raises EventError, never anything else, whoever wrote it.

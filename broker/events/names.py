@@ -1,4 +1,4 @@
-"""Law: what streams, attributes and subscriptions may be called; nothing about what they are."""
+"""What streams, attributes and subscriptions may be called; nothing about what they are."""
 
 from __future__ import annotations
 

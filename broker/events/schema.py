@@ -1,4 +1,4 @@
-"""Law: which attributes an event has, of which types, in which order; no values are judged here (see validation)."""
+"""Which attributes an event has, of which types, in which order; no values are judged here (see validation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what a stream is declared to be: its name, schema, key and order; never what happens on it."""
+"""What a stream is declared to be: its name, schema, key and order; never what happens on it."""
 
 from __future__ import annotations
 

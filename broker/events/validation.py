@@ -1,4 +1,4 @@
-"""Law: does what came fit its stream? Every value that reaches the engine is judged here, once; nothing is parsed here.
+"""Does what came fit its stream? Every value that reaches the engine is judged here, once; nothing is parsed here.
 
 The laws of a row: as many values as attributes; each exactly a str, int, float or bool as declared, or None where the
 attribute is nullable; an int fits 64 bits with sign; a float is finite; a bool is never an int; a string is valid

@@ -1,4 +1,4 @@
-"""Law: which of several models has foretold best, judged on every step before it learnt from it.
+"""Which of several models has foretold best, judged on every step before it learnt from it.
 
 The prequential log loss (Dawid, JRSS A 147, 1984): each model names a probability for what then happens, and pays
 its negative logarithm. The sum is a code length, so a model with more parameters pays for having to learn them; nothing

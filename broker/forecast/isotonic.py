@@ -1,4 +1,4 @@
-"""Law: probabilities corrected by what became of earlier ones, keeping their order.
+"""Probabilities corrected by what became of earlier ones, keeping their order.
 
 Isotonic regression by pooling adjacent violators (Ayer et al., Ann. Math. Stat. 26, 1955): of all functions that do
 not decrease, the one with the least squared error on the outcomes. Within a pool it is the share of trues, so over the

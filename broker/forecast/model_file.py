@@ -1,4 +1,4 @@
-"""Law: how a trained model is written and read: transition counts and gaps, as JSON; nothing is estimated here.
+"""How a trained model is written and read: transition counts and gaps, as JSON; nothing is estimated here.
 
     {"format": "foretell-model", "version": 1, "digest": "93a1…",
      "clocks": [

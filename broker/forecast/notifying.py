@@ -1,4 +1,4 @@
-"""Law: when somebody is told and what became of it; how likely something is, is not known here.
+"""When somebody is told and what became of it; how likely something is, is not known here.
 
 A forecast is made when the probability of a run crosses the threshold upwards, that is, exceeds it and did not before,
 and none is outstanding for the run. It is resolved once:

@@ -1,4 +1,4 @@
-"""Law: the probability that a chain reaches a final state within n steps, for all states and n at once.
+"""The probability that a chain reaches a final state within n steps, for all states and n at once.
 
 Definition (semantics 3.8, forecasting 2.2): with final states absorbing,
 

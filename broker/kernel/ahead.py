@@ -1,4 +1,4 @@
-"""Law: up to which time events are taken: not further ahead of the broker's clock than was said, whoever publishes.
+"""Up to which time events are taken: not further ahead of the broker's clock than was said, whoever publishes.
 
 All streams have one order, so that one event far ahead makes all later ones late. An event that is ahead of the clock
 by more than `most` is refused, unless its time, or a later one, was reached before.

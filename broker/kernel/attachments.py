@@ -1,4 +1,4 @@
-"""Law: who is attached to which subscription, and when the engine may forget one. Names are global in the broker.
+"""Who is attached to which subscription, and when the engine may forget one. Names are global in the broker.
 
 The first client to subscribe brings a subscription into the engine, others attach to it, and with the last one it goes.
 Subscriptions of the broker's own configuration stay. One that others read (they are written over what it publishes)

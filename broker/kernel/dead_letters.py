@@ -1,4 +1,4 @@
-"""Law: results of a cursor that were set aside, refused by a reader or delivered too often, until they are settled.
+"""Results of a cursor that were set aside, refused by a reader or delivered too often, until they are settled.
 
 They are part of the cursor's state. There are at most so many, and so many bytes of them, as the cursor was made for;
 beyond that the oldest are dropped, and counted.

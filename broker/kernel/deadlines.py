@@ -1,4 +1,4 @@
-"""Law: whether a request comes too late to be begun, by the broker's clock; what the request is does not matter."""
+"""Whether a request comes too late to be begun, by the broker's clock; what the request is does not matter."""
 
 from __future__ import annotations
 

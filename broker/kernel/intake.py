@@ -1,4 +1,4 @@
-"""Law: how a client's batch is admitted, recognised, recorded and answered; how it becomes events is publishing's.
+"""How a client's batch is admitted, recognised, recorded and answered; how it becomes events is publishing's.
 
 A batch that is not matched at once is recorded as a whole and stays in work until it is; then it is answered. There is
 one such batch at most.

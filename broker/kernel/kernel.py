@@ -1,4 +1,4 @@
-"""Law: the one state machine of the broker: every input is handled here, and state changes nowhere else.
+"""The one state machine of the broker: every input is handled here, and state changes nowhere else.
 
 Theory of operation. A session begins with HELLO and ends with GOODBYE, when the transport cannot reach it any more, or
 with the broker. Each request is answered by exactly one message with its correlation: the answer that broker.wire

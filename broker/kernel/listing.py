@@ -1,4 +1,4 @@
-"""Law: how what the broker knows is told in pages, each of which fits a frame; nothing is changed here."""
+"""How what the broker knows is told in pages, each of which fits a frame; nothing is changed here."""
 
 from __future__ import annotations
 

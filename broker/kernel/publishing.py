@@ -1,4 +1,4 @@
-"""Law: how a batch from a client becomes events: its clock, its numbers, and what is refused of it.
+"""How a batch from a client becomes events: its clock, its numbers, and what is refused of it.
 
 An event that is late, or too far ahead of the clock, is refused by itself, with its index and a reason, and the others
 of its batch are taken. Anything else that is wrong refuses the batch as a whole, and changes nothing.

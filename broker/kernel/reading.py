@@ -1,4 +1,4 @@
-"""Law: requests that only look at what there is, and change nothing."""
+"""Requests that only look at what there is, and change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how the kernel finds who carries a request out: a table by the type of message, put together from the topics.
+"""How the kernel finds who carries a request out: a table by the type of message, put together from the topics.
 
 A topic (streams, reading, subscribing, cursors, sessions) names its requests in a method `requests`. What else there is
 to know of a request stands in its row of the table of messages (broker.wire.messages): its answer, whether it may be

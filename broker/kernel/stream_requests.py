@@ -1,4 +1,4 @@
-"""Law: what clients ask of streams: to declare one, to set its time back. What a stream may be is broker.events'."""
+"""What clients ask of streams: to declare one, to set its time back. What a stream may be is broker.events'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what was taken of publishers: how many events, up to which time of each stream, and the receipts by which a
+"""What was taken of publishers: how many events, up to which time of each stream, and the receipts by which a
 repeated message is known again.
 
 A publisher that does not know whether its message came through says it again, with the same number. It gets the

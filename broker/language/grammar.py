@@ -1,4 +1,4 @@
-"""Law: how a text is read with a grammar, and how the parser's surprise becomes a sentence; nothing of one language.
+"""How a text is read with a grammar, and how the parser's surprise becomes a sentence; nothing of one language.
 
 A language gives its grammar file, its reader and its words; everything that went wrong leaves here as a QueryError.
 """

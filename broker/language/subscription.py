@@ -1,4 +1,4 @@
-"""Law: what a subscription is defined by, before its query is read; never what the query means.
+"""What a subscription is defined by, before its query is read; never what the query means.
 
 Only the definition's own form is judged here, so that a file, a line and a client are refused with the same words.
 """

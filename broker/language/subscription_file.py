@@ -1,4 +1,4 @@
-"""Law: how a subscription file (TOML) becomes definitions, in the order of the file; queries are not read here.
+"""How a subscription file (TOML) becomes definitions, in the order of the file; queries are not read here.
 
 Every refusal is one line: the file, the table, what was expected and what was found. The file itself is opened by
 whoever calls; this module sees its text.

@@ -1,4 +1,4 @@
-"""Law: what touches the world: the socket, the clock, signals, the configuration. It decides nothing: the kernel does.
+"""What touches the world: the socket, the clock, signals, the configuration. It decides nothing: the kernel does.
 
 `serve` runs a broker until it is told to stop. Whose key a connection has is security's; durability plugs in where the
 engine is made (serving.serve) and where the kernel answers a batch.

@@ -1,4 +1,4 @@
-"""Law: what an operator can decide, as values that fit each other; how it is written is configuration_file's."""
+"""What an operator can decide, as values that fit each other; how it is written is configuration_file's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how a broker's configuration is written in a TOML file; what it means, and what fits what, is configuration's.
+"""How a broker's configuration is written in a TOML file; what it means, and what fits what, is configuration's.
 
     address = "tcp://127.0.0.1:5570"       # port 0 takes a free one; beyond this machine only with keys
     subscriptions = "subscriptions.toml"   # streams and subscriptions that exist from the start; beside this file

@@ -1,4 +1,4 @@
-"""Law: how long things took, as counts in buckets: constant in size and time, however many there were."""
+"""How long things took, as counts in buckets: constant in size and time, however many there were."""
 
 from __future__ import annotations
 

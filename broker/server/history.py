@@ -1,4 +1,4 @@
-"""Law: a broker's state as what a journal is the history of: what a record does, and the state's own bytes and digest.
+"""A broker's state as what a journal is the history of: what a record does, and the state's own bytes and digest.
 
 The kernel does the same while it makes a record; here it is done again, without clients, and results only to cursors.
 """

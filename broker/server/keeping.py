@@ -1,4 +1,4 @@
-"""Law: between kernel and journal: records are appended, and what is sent waits until it is as safe as it says.
+"""Between kernel and journal: records are appended, and what is sent waits until it is as safe as it says.
 
 What the kernel sends after a record is held, in order, until that record is safe in the mode that was chosen. Syncs and
 checkpoints are waited for in threads of their own, so that the loop goes on; while one sync is under way, what comes is

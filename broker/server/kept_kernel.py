@@ -1,4 +1,4 @@
-"""Law: a kernel whose effects are performed when they are as safe as they say: at once in memory, else by a keeper.
+"""A kernel whose effects are performed when they are as safe as they say: at once in memory, else by a keeper.
 
 An input that may be recorded is taken when there is room for its record. Without, requests are refused as busy, and
 what has happened anyway (a client has gone, somebody unsubscribes) waits until there is room.

@@ -1,4 +1,4 @@
-"""Law: which inputs wait in line while a batch is in work, and in which order they come out of it.
+"""Which inputs wait in line while a batch is in work, and in which order they come out of it.
 
 The kernel says what must wait (kernel.waiting). A client's requests are answered in the order in which they came, so
 what a session says while something of it waits, waits too: also behind its own batch. A credit is answered by nothing

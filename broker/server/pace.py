@@ -1,4 +1,4 @@
-"""Law: how many events are matched in one go, so that this takes about PIECE_NANOSECONDS. Measured, never guessed."""
+"""How many events are matched in one go, so that this takes about PIECE_NANOSECONDS. Measured, never guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how the bytes of a state at one moment are come by: made at once, or by a copy of the process beside the loop.
+"""How the bytes of a state at one moment are come by: made at once, or by a copy of the process beside the loop.
 
 Both give the same bytes. Made at once, everybody waits for as long as it takes; a copy costs the time to fork, and
 memory, as what either of the two changes from then on is there twice.

@@ -1,4 +1,4 @@
-"""Law: a broker as a process: an engine with what the configuration declares, signals, and words for the operator."""
+"""A broker as a process: an engine with what the configuration declares, signals, and words for the operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: a thread that waits for the disk in the loop's place; what it is given to do, it does not know."""
+"""A thread that waits for the disk in the loop's place; what it is given to do, it does not know."""
 
 from __future__ import annotations
 

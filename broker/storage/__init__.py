@@ -1,4 +1,4 @@
-"""Law: durability: the journal, checkpoints and recovery; never a decision about what a message means.
+"""Durability: the journal, checkpoints and recovery; never a decision about what a message means.
 
 `Store` is a broker's folder. All reaches the disk through `files.Files`; time and identity come in as parameters;
 what is journalled are the values of `records`. docs/durability.md says what is promised.

@@ -1,4 +1,4 @@
-"""Law: everything in a broker's folder is read and judged, file by file; nothing is changed, and no lock is needed."""
+"""Everything in a broker's folder is read and judged, file by file; nothing is changed, and no lock is needed."""
 
 from __future__ import annotations
 

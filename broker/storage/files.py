@@ -1,4 +1,4 @@
-"""Law: every touch of a disk: a folder of files, and the few things that storage does with them. No meaning.
+"""Every touch of a disk: a folder of files, and the few things that storage does with them. No meaning.
 
 All of storage goes through `Files`, so that a test can put a disk in its place that loses power, tears writes, is full
 or lies. Three rules follow from what POSIX promises: bytes are durable after `sync` and not before; a name (created,

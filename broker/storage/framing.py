@@ -1,4 +1,4 @@
-"""Law: the bytes of a journal: what a segment begins with, what a record looks like, what a segment ends with.
+"""The bytes of a journal: what a segment begins with, what a record looks like, what a segment ends with.
 
     segment   header, records, seal; zeros where room was made and nothing is written yet
     record    magic, length, kind, position, durable, time, CRC of the payload, CRC of all these; payload

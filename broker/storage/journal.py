@@ -1,4 +1,4 @@
-"""Law: the journal: records are appended, written together, made durable together, and read again. What they say, and
+"""The journal: records are appended, written together, made durable together, and read again. What they say, and
 when there is a checkpoint, is decided elsewhere.
 
 Everything appended since the last write goes out in one write and is made durable by one sync: group commit. `written`

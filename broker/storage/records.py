@@ -1,4 +1,4 @@
-"""Law: the bytes of what the journal's records say; what they say is the kernel's. No files.
+"""The bytes of what the journal's records say; what they say is the kernel's. No files.
 
 A record's bytes are the msgpack array of its fields; its kind is told beside them, and a kind or field that is not
 known is refused.

@@ -1,4 +1,4 @@
-"""Law: how state comes back: the newest checkpoint that can be read, and every record behind it. What state is, it is
+"""How state comes back: the newest checkpoint that can be read, and every record behind it. What state is, it is
 told: something that can be restored, replayed and digested.
 """
 

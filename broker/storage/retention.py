@@ -1,4 +1,4 @@
-"""Law: which segments may go, decided from numbers alone; nothing is removed here.
+"""Which segments may go, decided from numbers alone; nothing is removed here.
 
 A segment goes when it is too old or the journal too large, whole and from the old end; but never one that a checkpoint
 still needs, and never one that a durable cursor still needs unless that cursor is told what it has missed.

@@ -1,4 +1,4 @@
-"""Law: what is wrong with a frame, and the refusals that exist only between two ends; not what the frames are about."""
+"""What is wrong with a frame, and the refusals that exist only between two ends; not what the frames are about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what is known of a message beside its fields: a row of the table of messages, which all layers read.
+"""What is known of a message beside its fields: a row of the table of messages, which all layers read.
 
 Here: the columns. Not here: rows (the files of messages by topic).
 """

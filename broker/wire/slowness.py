@@ -1,4 +1,4 @@
-"""Law: what a subscriber may want of a queue that is full, as both ends know it; what is done then is the kernel's."""
+"""What a subscriber may want of a queue that is full, as both ends know it; what is done then is the kernel's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how good the forecasts of a history are, on Spark: cells to histograms, histograms to measures.
+"""How good the forecasts of a history are, on Spark: cells to histograms, histograms to measures.
 
     histograms(spark, events, subscriptions, model=None, horizons=..) -> DataFrame (task.HISTOGRAM_SCHEMA)
     measured(histograms, thresholds, by=..) -> DataFrame              a row for each group, horizon and threshold

@@ -1,4 +1,4 @@
-"""Law: from integer histograms of judged forecasts to measures, for all thresholds at once; nothing is judged here.
+"""From integer histograms of judged forecasts to measures, for all thresholds at once; nothing is judged here.
 
 A histogram is what `broker.engine.forecasts.judging` counts of a group - a subscription, a context, a horizon: sums by
 bucket of probability, which add up over cells, keys and contexts in any order. Cumulated from above they say for each

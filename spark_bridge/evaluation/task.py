@@ -1,4 +1,4 @@
-"""Law: what a worker does to evaluate: a cell's events through the engine, with a judge beside each forecast.
+"""What a worker does to evaluate: a cell's events through the engine, with a judge beside each forecast.
 
 Here: the task and its table. Not here: what judges count (broker.engine.forecasts.judging), what it means (measures).
 """

@@ -1,4 +1,4 @@
-"""Law: the one form of events as a table, for all streams of a history; nothing is read, converted or judged here.
+"""The one form of events as a table, for all streams of a history; nothing is read, converted or judged here.
 
     time     long     microseconds since 1970: the end of the event
     id       long     its arrival number; unique, and the order of events of one time

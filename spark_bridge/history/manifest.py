@@ -1,4 +1,4 @@
-"""Law: what a prepared history says of itself: values and their JSON; no file is touched here.
+"""What a prepared history says of itself: values and their JSON; no file is touched here.
 
     {"format": "foretell-history", "version": 1, "streams": {"Stock": {"attributes": {...}, "key": "name"}},
      "slices": [{"path": "slice=000000/part.parquet", "rows": 2, "first": [5, 1], "last": [6, 2], "bytes": 814,

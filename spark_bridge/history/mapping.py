@@ -1,4 +1,4 @@
-"""Law: which columns of a foreign table are what of a stream's events, and which files there are; nothing is read.
+"""Which columns of a foreign table are what of a stream's events, and which files there are; nothing is read.
 
 What is wrong with the columns of a table is found before a job starts, by its header alone: a column that is missing
 or of a type that cannot fit.

@@ -1,4 +1,4 @@
-"""Law: a prepared history is found, checked and read here; nothing is written.
+"""A prepared history is found, checked and read here; nothing is written.
 
     DIR/manifest.json               see manifest.py
     DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), after those of slices before

@@ -1,4 +1,4 @@
-"""Law: which pieces the sources of a history are read in, what is refused before, and how a worker reads one."""
+"""Which pieces the sources of a history are read in, what is refused before, and how a worker reads one."""
 
 from __future__ import annotations
 

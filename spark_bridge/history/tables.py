@@ -1,4 +1,4 @@
-"""Law: how Arrow batches of a foreign table become events, column by column; a row that is none is told with a reason.
+"""How Arrow batches of a foreign table become events, column by column; a row that is none is told with a reason.
 
 What comes of a source is in the form of `read_schema`: events, and among them rows with a `reason`, which are none. A
 value is judged as the engine judges it. Where a column holds anything that does not fit, only those rows are looked at

@@ -1,4 +1,4 @@
-"""Law: how files of CSV and JSON lines become events, as `foretell run` reads them; a line that is none is told.
+"""How files of CSV and JSON lines become events, as `foretell run` reads them; a line that is none is told.
 
 CSV has a header. JSON lines are objects: events as the broker writes them, or, with `Columns`, flat objects whose keys
 are the columns. Blank lines are passed over, and so are the broker's punctuations: a history is sorted. Its lines that

@@ -1,4 +1,4 @@
-"""Law: how slices are written: sorted batches in, files of the form and a manifest out. Sorting is done elsewhere.
+"""How slices are written: sorted batches in, files of the form and a manifest out. Sorting is done elsewhere.
 
 Equal events give equal bytes, so a task that is done twice does no harm, and a history has the same digest again.
 """

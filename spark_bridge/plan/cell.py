@@ -1,4 +1,4 @@
-"""Law: what one worker does, as data: which subscriptions, and which events it reads and owns; nothing is done here.
+"""What one worker does, as data: which subscriptions, and which events it reads and owns; nothing is done here.
 
 A cell *owns* matches whose first event, in the order (time, id), is one that it owns; it may read further events, the
 overlap, so as to see these matches end. Of all cells of a plan exactly one owns a match.

@@ -1,4 +1,4 @@
-"""Law: which plan a job has: chosen from what its subscriptions allow, or asked for and refused where it would lie.
+"""Which plan a job has: chosen from what its subscriptions allow, or asked for and refused where it would lie.
 
 A scheme is admissible for a set of subscriptions if it is for each of them, where those that read what others publish
 go with these: they see one engine or none. Chosen is, for each set, the first that is admissible:

@@ -1,4 +1,4 @@
-"""Law: what a subscription allows of a plan, read from what it was compiled to: reasons, never guesses.
+"""What a subscription allows of a plan, read from what it was compiled to: reasons, never guesses.
 
 A plan by key is exact if no event of another key can change anything for the runs of one: every join keeps a run to its
 key, and nothing counts what lies between two events across keys. A plan by time slices is exact if a match is decided

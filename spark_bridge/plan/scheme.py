@@ -1,4 +1,4 @@
-"""Law: the ways to divide a job, and the parts of a plan: plain data that says how, and the cells that come of it.
+"""The ways to divide a job, and the parts of a plan: plain data that says how, and the cells that come of it.
 
     key              the events of each key, all subscriptions together
     slices           the events of each stretch of time and of a window after it

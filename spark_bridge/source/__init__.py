@@ -1,4 +1,4 @@
-"""Law: Foretell as a data source of Spark: `spark.read.format("foretell")` and `spark.readStream.format("foretell")`.
+"""Foretell as a data source of Spark: `spark.read.format("foretell")` and `spark.readStream.format("foretell")`.
 
 `registration` is the entrance, `histories` reads prepared histories and journals, `notifications` follows a running
 broker by way of a `spool`. What is in a history is spark_bridge.history's; how a broker is spoken to is the client's.

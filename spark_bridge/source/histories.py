@@ -1,4 +1,4 @@
-"""Law: how Spark reads a prepared history, slice by slice in its workers, and a broker's journal, in one of them.
+"""How Spark reads a prepared history, slice by slice in its workers, and a broker's journal, in one of them.
 
 What a journal is, the bridge does not know: whoever does gives a `JournalReader`.
 """

@@ -1,4 +1,4 @@
-"""Law: a stream of Spark that follows a subscription of a running broker; rows of results, each at least once.
+"""A stream of Spark that follows a subscription of a running broker; rows of results, each at least once.
 
 One process, beside Spark's driver, has the connection to the broker. Whenever Spark asks how far there is something, it
 takes in all that the broker has, puts it on the spool, and answers with the number of the last. Rows travel to the

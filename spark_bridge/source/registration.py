@@ -1,4 +1,4 @@
-"""Law: the data source as Spark knows it: its name, its schemas, and who reads what."""
+"""The data source as Spark knows it: its name, its schemas, and who reads what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: the notifications that a stream has been told of and Spark has not done with, in a folder; no network here.
+"""The notifications that a stream has been told of and Spark has not done with, in a folder; no network here.
 
     lines-00000000000000000042.jsonl   the lines from number 42 on, one a notification
     lock                               held by whoever writes here

@@ -1,4 +1,4 @@
-"""Law: a broker in a process of its own for the tests that need one, and a way to run what others do in theirs."""
+"""A broker in a process of its own for the tests that need one, and a way to run what others do in theirs."""
 
 from __future__ import annotations
 

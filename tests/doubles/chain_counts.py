@@ -1,4 +1,4 @@
-"""Law: what the model of a predictive subscription must hold: the steps of its chains, by context.
+"""What the model of a predictive subscription must hold: the steps of its chains, by context.
 
 Here: from a case to beats and from beats to counts. Not here: the state after each event (chain_states).
 """

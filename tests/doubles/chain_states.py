@@ -1,4 +1,4 @@
-"""Law: where a subscription is after each event, by runs and tuples kept one by one: what chains must count.
+"""Where a subscription is after each event, by runs and tuples kept one by one: what chains must count.
 
 The chain's state after an event is the final one if a match was completed at it, else the most advanced elementary
 state that is live, or the set of all that are (semantics 3.7). Runs step as automata are documented, tuples along

@@ -1,4 +1,4 @@
-"""Law: a line between clients and a broker that can be cut, and recorded; it knows nothing of what is said over it."""
+"""A line between clients and a broker that can be cut, and recorded; it knows nothing of what is said over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: `foretell serve` in processes that start at once: copies of one that has imported everything before. For tests
+"""`foretell serve` in processes that start at once: copies of one that has imported everything before. For tests
 that start a broker hundreds of times; what it does is what the shell does, with its output and its exit status.
 """
 

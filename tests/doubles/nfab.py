@@ -1,4 +1,4 @@
-"""Law: SASE+ by runs of the automaton, breadth first (SASE+ 4; semantics 2.2-2.5): another way to say what a match is.
+"""SASE+ by runs of the automaton, breadth first (SASE+ 4; semantics 2.2-2.5): another way to say what a match is.
 
 Written from the edges and forks, not from the denotation, with which it must agree: every run is an object, sees every
 event, and is copied where two edges are satisfied. Registers are kept up to date as a run takes events; guards are used

@@ -1,4 +1,4 @@
-"""Law: libraries in C that stand between a process of a test and the system (LD_PRELOAD); compiled when they are asked
+"""Libraries in C that stand between a process of a test and the system (LD_PRELOAD); compiled when they are asked
 for. What each does is said in its source, which lies beside whoever asks.
 """
 

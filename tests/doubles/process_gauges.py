@@ -1,4 +1,4 @@
-"""Law: what a process holds as the system sees it, and waiting for a condition; no bound and no judgement belong here.
+"""What a process holds as the system sees it, and waiting for a condition; no bound and no judgement belong here.
 
 How much memory a process holds after a load is as much the allocator's affair as the program's: what was needed once
 may stay with the process. A leak is what every further load of the same kind adds. So tests repeat a load until it adds

@@ -1,4 +1,4 @@
-"""Law: an engine small enough to be obviously right, for tests of what stands around an engine.
+"""An engine small enough to be obviously right, for tests of what stands around an engine.
 
 It knows two queries: `every STREAM` finds each event of a stream, `after NAME` finds nothing but reads the subscription
 NAME, which therefore cannot go before it.

@@ -1,4 +1,4 @@
-"""Law: what the blocks of a Markdown page are, and how a page is played through; which pages there are is the test's.
+"""What the blocks of a Markdown page are, and how a page is played through; which pages there are is the test's.
 
 A fenced block says by its info string what it is:
 

@@ -1,4 +1,4 @@
-"""Law: one simulated history of a broker from one seed: kernel, keeper and storage over a disk that may lose power or
+"""One simulated history of a broker from one seed: kernel, keeper and storage over a disk that may lose power or
 be full, a client that repeats what it has no answer to, and a checker. Only the checker's assertions are here.
 
 After each end must hold: every batch that was answered is in the journal once, with the receipt that was given (but

@@ -1,4 +1,4 @@
-"""Law: what a cursor is, said slowly: ids in order, what is done, what was set aside; from the records alone."""
+"""What a cursor is, said slowly: ids in order, what is done, what was set aside; from the records alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: a durable subscriber of a simulated broker: it acknowledges, refuses, loses, reads again, and remembers what it
+"""A durable subscriber of a simulated broker: it acknowledges, refuses, loses, reads again, and remembers what it
 was told; and what must hold of that, against a model of the journal's records.
 """
 

@@ -1,4 +1,4 @@
-"""Law: two users of different rights in a simulated broker: a host who may do everything, and a guest who may not read
+"""Two users of different rights in a simulated broker: a host who may do everything, and a guest who may not read
 the stream H; and that the guest never comes to a value of it, whatever the host feeds into what the guest reads, and
 whoever is there at that moment.
 

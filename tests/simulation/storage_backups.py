@@ -1,4 +1,4 @@
-"""Law: one simulated backup from one seed: a source in which somebody works between two reads, a target that loses its
+"""One simulated backup from one seed: a source in which somebody works between two reads, a target that loses its
 power as soon as the copy is said to be done, and a checker of what starts from it.
 """
 

@@ -1,4 +1,4 @@
-"""Law: journals and checkpoints that are cut anywhere, or have any bit turned, and a checker of what a start does then.
+"""Journals and checkpoints that are cut anywhere, or have any bit turned, and a checker of what a start does then.
 
 What it makes of them is an exact prefix of the records, or a refusal that names the file. A prefix that is shorter than
 what was there has either lost its end with the file, or is told as torn; with the newest mark there is no shorter one.

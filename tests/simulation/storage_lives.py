@@ -1,4 +1,4 @@
-"""Law: one simulated history of a broker's folder from one seed: lives that append, commit, save and end badly, and a
+"""One simulated history of a broker's folder from one seed: lives that append, commit, save and end badly, and a
 checker that knows what each of them was told. No assertion of a test is here, only those of the checker.
 
 What must hold after each end: the records found are an exact prefix of those appended, with everything that was called

@@ -1,4 +1,4 @@
-"""Law: the long form of the tests beside it: `python -m simulation.storage_torture HISTORIES BITS [SEED]`.
+"""The long form of the tests beside it: `python -m simulation.storage_torture HISTORIES BITS [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. Prints what was met; a failure ends it with its seed.
 """

@@ -1,4 +1,4 @@
-"""Law: random CEL syntax that can be written: every kind of node, every place a name may stand. It need not make sense.
+"""Random CEL syntax that can be written: every kind of node, every place a name may stand. It need not make sense.
 
 Trees stay far below the limits of depth and size; a query that also has a meaning needs a strategy that knows schemas.
 """

@@ -1,4 +1,4 @@
-"""Law: every message that may be on the wire, as hypothesis strategies."""
+"""Every message that may be on the wire, as hypothesis strategies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: subscriptions that come and go: `python -m torture.churn COUNT [SEED]`. Nothing of them stays in the broker.
+"""Subscriptions that come and go: `python -m torture.churn COUNT [SEED]`. Nothing of them stays in the broker.
 
 Run in tests/, with the repository on PYTHONPATH. One client subscribes and unsubscribes, with many requests under way,
 and publishes in between; another has a subscription all the time, and must be told of every event. Prints the rate,

@@ -1,4 +1,4 @@
-"""Law: a broker whose clock is set, again and again, forward and back: `python -m torture.clocks COUNT [SEED]`.
+"""A broker whose clock is set, again and again, forward and back: `python -m torture.clocks COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. `clock_jumps.c` sets the broker's wall clock by a second up to many
 years; clients keep theirs. One publishes without times, one with the times of its own clock, both say again what was

@@ -1,4 +1,4 @@
-"""Law: raw connections that say nonsense and are closed with a reset: `python -m torture.connections COUNT [SEED]`.
+"""Raw connections that say nonsense and are closed with a reset: `python -m torture.connections COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. A reset leaves no port waiting, so that they do not run out. Beside
 them a client publishes and is notified, all the time; its waits are compared with those that it has alone

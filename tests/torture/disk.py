@@ -1,4 +1,4 @@
-"""Law: losses of power of a real broker: `python -m torture.disk COUNT [SEED]`.
+"""Losses of power of a real broker: `python -m torture.disk COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. A broker works on a real folder, is told to stop or killed, and starts
 again, while `disk_recorder.c` records each write, size, name and sync that it asks the system for. The power goes at

@@ -1,4 +1,4 @@
-"""Law: the compiled engine against the interpreted one at the extremes: `python -m torture.engines COUNT [SEED]`.
+"""The compiled engine against the interpreted one at the extremes: `python -m torture.engines COUNT [SEED]`.
 
 Run in tests/, with the compiled packages on PYTHONPATH. A case is a random program of subscriptions of all languages
 and a random stream, whose literals, times, ids and values lie at the ends of what some representation holds, or beyond.

@@ -1,4 +1,4 @@
-"""Law: what a torture prints and compares: shares of sorted waits. Nothing here decides what is too much."""
+"""What a torture prints and compares: shares of sorted waits. Nothing here decides what is too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: damaged files of every kind that a broker reads: `python -m torture.files COUNT [SEED]`.
+"""Damaged files of every kind that a broker reads: `python -m torture.files COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. A folder as a killed broker has left it, with all its kinds of files:
 configuration, subscriptions, model, keys, lock, mark, segments, checkpoints. One file is changed, cut, exchanged or

@@ -1,4 +1,4 @@
-"""Law: mutated frames into the decoder: `python -m torture.frames COUNT [SEED]`. It is a message or a WireError.
+"""Mutated frames into the decoder: `python -m torture.frames COUNT [SEED]`. It is a message or a WireError.
 
 Run in tests/, with the repository on PYTHONPATH. Each frame is one that can be said, changed in one to four places, so
 that most of it is still right: that is what gets far into a decoder. Prints what came of them, the rate, and what the

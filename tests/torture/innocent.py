@@ -1,4 +1,4 @@
-"""Law: how long a client waits that does nothing wrong, alone and beside an attack; and what the machine does to it.
+"""How long a client waits that does nothing wrong, alone and beside an attack; and what the machine does to it.
 
 In a process of its own a client publishes and waits for its notification, or only for an answer, again and again. In a
 third one somebody waits for the echo of a bare ROUTER: the floor. Where an attack takes all processors, that one waits

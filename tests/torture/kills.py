@@ -1,4 +1,4 @@
-"""Law: a broker that is killed under load, again and again: `python -m torture.kills [KILLS] [SEED] [FSYNC]`.
+"""A broker that is killed under load, again and again: `python -m torture.kills [KILLS] [SEED] [FSYNC]`.
 
 Run in tests/, with the repository on PYTHONPATH. A publisher goes on by itself, with many batches under way; a durable
 subscriber reads, acknowledges some of it, and leaves now and then without a word. The broker is killed at random

@@ -1,4 +1,4 @@
-"""Law: hostile messages to a broker, beside an innocent client: `python -m torture.messages COUNT [SEED]`.
+"""Hostile messages to a broker, beside an innocent client: `python -m torture.messages COUNT [SEED]`.
 
 Run in tests/, with the repository on PYTHONPATH. Mutated frames (torture.frames) and requests of odd values
 (torture.requests) come over sockets like those of any client. The broker answers or refuses each, ends whom it must,

@@ -1,4 +1,4 @@
-"""Law: clients without the SDK, so that hundreds cost little and each may behave as badly as it is told to."""
+"""Clients without the SDK, so that hundreds cost little and each may behave as badly as it is told to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: requests that can be said and mean nonsense, into a kernel and its engine: `python -m torture.requests COUNT`.
+"""Requests that can be said and mean nonsense, into a kernel and its engine: `python -m torture.requests COUNT`.
 
 Run in tests/, with the repository on PYTHONPATH. A request is one of those of torture.frames with one to three of its
 values exchanged for odd ones, so that it gets behind the decoder. Each has its answer, whatever it is, and nothing else

@@ -1,4 +1,4 @@
-"""Law: subscribers that stop reading, beside others.
+"""Subscribers that stop reading, beside others.
 
     python -m torture.stalls SECONDS [WHEN_SLOW] [STALLED] [NORMAL] [RATE]
 

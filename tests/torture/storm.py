@@ -1,4 +1,4 @@
-"""Law: a broker that is killed and started anew, and all its clients: `python -m torture.storm [CLIENTS] [PROCESSES]`.
+"""A broker that is killed and started anew, and all its clients: `python -m torture.storm [CLIENTS] [PROCESSES]`.
 
 Run in tests/, with the repository on PYTHONPATH. Every client has a subscription and comes back by itself. Timed is
 from the new broker's first word to when the last one is subscribed again. Then each must be told of the gap, and of

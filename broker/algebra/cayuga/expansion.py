@@ -1,4 +1,4 @@
-"""Law: how large the terms of a query become when what SELECTs compute stands in the place of its names; not that step.
+"""How large the terms of a query become when what SELECTs compute stands in the place of its names; not that step.
 
 `SELECT x + x AS x`, thirty times within itself, is a short text and a term of 2**30 parts. So the parts are counted
 before anything is put in place: with numbers, in one walk over the query.

@@ -1,4 +1,4 @@
-"""Law: `foretell demo`: a broker process, a publisher of real flights, a subscriber to patterns, within a minute.
+"""`foretell demo`: a broker process, a publisher of real flights, a subscriber to patterns, within a minute.
 
 The flights of some days are published as fast as `seconds` asks, in their order; between them, notifications are shown
 as they come. Publisher and subscriber are two clients of the broker, as two programs would be.

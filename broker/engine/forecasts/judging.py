@@ -1,4 +1,4 @@
-"""Law: how good the forecasts of one subscription are at many horizons at once, by what became of every one of them.
+"""How good the forecasts of one subscription are at many horizons at once, by what became of every one of them.
 
 A judge sits beside the subscription's forecasts and hears of each step. After each event of a key after which the
 subscription may speak - something has begun, and enough stands behind the state - there is a forecast: the probability

@@ -1,4 +1,4 @@
-"""Law: chains one after the other as one chain: where the first reaches its final state, the next begins.
+"""Chains one after the other as one chain: where the first reaches its final state, the next begins.
 
 What a first passage through it says is the convolution of the parts' first passages (combining.in_sequence), for all
 states of all parts and all horizons at once, in time linear in the horizon.

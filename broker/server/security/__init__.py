@@ -1,4 +1,4 @@
-"""Law: how the broker knows who connects: CURVE keys, asked for by ZAP (ZeroMQ RFC 27), and that this works at all.
+"""How the broker knows who connects: CURVE keys, asked for by ZAP (ZeroMQ RFC 27), and that this works at all.
 
 What a user may do with its key is decided in broker.kernel; here it is only whose key it is, proved by the handshake.
 """

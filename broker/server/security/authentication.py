@@ -1,4 +1,4 @@
-"""Law: who may connect: a question of libzmq for each handshake, answered from the allow-list of keys, else no. Without
+"""Who may connect: a question of libzmq for each handshake, answered from the allow-list of keys, else no. Without
 keys everybody may, but nobody too often.
 
 libzmq asks on an inproc socket of the context, with the key that the handshake has proved. Who does not answer there

@@ -1,4 +1,4 @@
-"""Law: who can reach an address, and what has to be configured before others than this machine may; who can change
+"""Who can reach an address, and what has to be configured before others than this machine may; who can change
 what is configured.
 """
 

@@ -1,4 +1,4 @@
-"""Law: that nobody can guess or choose the routing id of another connection, and how little a guess is worth.
+"""That nobody can guess or choose the routing id of another connection, and how little a guess is worth.
 
 A ROUTER numbers its connections from a start that it draws with `rand()`, which libzmq does not seed: it begins at the
 same number in every process. Who knows the next number can claim it first, and libzmq (4.3.5) then ends the process by

@@ -1,4 +1,4 @@
-"""Law: before a broker serves anybody, it must have been seen to refuse: who has an unknown key, and who has none.
+"""Before a broker serves anybody, it must have been seen to refuse: who has an unknown key, and who has none.
 
 What can silently go wrong is outside of this program: a libzmq without CURVE, one that does not ask, a socket option
 that was ignored. All of it looks the same from inside as a broker that works. So the broker connects to itself as a

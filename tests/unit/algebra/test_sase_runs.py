@@ -1,4 +1,4 @@
-"""Law: the meaning of SASE+ patterns and the runs of their automata are the same, and neither says anything twice."""
+"""The meaning of SASE+ patterns and the runs of their automata are the same, and neither says anything twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what is written is read back exactly, and nothing is rounded."""
+"""What is written is read back exactly, and nothing is rounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: any text is an input or an EventError that names its line; never anything else."""
+"""Any text is an input or an EventError that names its line; never anything else."""
 
 from __future__ import annotations
 

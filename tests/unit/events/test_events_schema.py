@@ -1,4 +1,4 @@
-"""Law: what may be declared, what the errors say, and which word was meant."""
+"""What may be declared, what the errors say, and which word was meant."""
 
 from __future__ import annotations
 

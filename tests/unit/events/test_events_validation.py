@@ -1,4 +1,4 @@
-"""Law: a row that is let through fits its schema exactly, and every other one is refused in words."""
+"""A row that is let through fits its schema exactly, and every other one is refused in words."""
 
 from __future__ import annotations
 

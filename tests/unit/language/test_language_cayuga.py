@@ -1,4 +1,4 @@
-"""Law: which tree each construct of CEL reads as."""
+"""Which tree each construct of CEL reads as."""
 
 from __future__ import annotations
 

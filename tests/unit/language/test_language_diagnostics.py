@@ -1,4 +1,4 @@
-"""Law: what is wrong with a query is said in one line, with its place, what was expected and what was found."""
+"""What is wrong with a query is said in one line, with its place, what was expected and what was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: whatever a text may grow is bounded and refused with the bound's number; nothing ends in RecursionError."""
+"""Whatever a text may grow is bounded and refused with the bound's number; nothing ends in RecursionError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Law: what is printed reads back as the same tree, and has no parentheses to spare."""
+"""What is printed reads back as the same tree, and has no parentheses to spare."""
 
 from __future__ import annotations
 

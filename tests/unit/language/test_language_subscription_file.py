@@ -1,4 +1,4 @@
-"""Law: a subscription file becomes definitions in its order, or one line that says what is wrong with it and where."""
+"""A subscription file becomes definitions in its order, or one line that says what is wrong with it and where."""
 
 from __future__ import annotations
 

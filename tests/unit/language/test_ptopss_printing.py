@@ -1,4 +1,4 @@
-"""Law: what is printed reads back as the same tree, and texts that mean the same tree print alike."""
+"""What is printed reads back as the same tree, and texts that mean the same tree print alike."""
 
 from __future__ import annotations
 
