@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from broker.kernel import Record
 from broker.kernel.records import StreamDeclared, SubscriptionAdded
-from broker.server.history import History
+from broker.server.replicated_state import ReplicatedState
 from broker.storage import Durability, Folder, Store
 from client import Client
 
@@ -45,7 +45,7 @@ SHAPE: Final = "SELECT * FROM FILTER{{x = {0}}}(S) NEXT{{$1.k = $2.k AND $2.x = 
 def prepare(folder: Path, subscriptions: int, each: int) -> int:
     """A journal whose checkpoint holds that state: its bytes."""
     store = Store(Folder.made(folder), bytes(16), Durability(), 0)
-    history = History()
+    history = ReplicatedState()
     store.recover(history)
     records: list[Record] = [
         StreamDeclared(name, ATTRIBUTES, "k" if name == "S" else None, "arrival", None, None) for name in "ST"

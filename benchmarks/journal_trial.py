@@ -25,7 +25,7 @@ from typing import Any, Final, Protocol
 import msgpack
 
 from broker.storage import Durability, Folder, Journal, Sync
-from broker.storage.records import Batch, decode, encode
+from broker.storage.records import BatchTaken, decode, encode
 from broker.storage.settings import Fsync
 
 BATCH_EVENTS: Final = 100
@@ -34,7 +34,7 @@ INTERVAL: Final = 50_000
 SYNCS: Final = 30
 
 
-def batches() -> list[Batch]:
+def batches() -> list[BatchTaken]:
     """Ticks of the stock workload's form with a company's name, about 60 bytes each once encoded."""
     random = Random(7)
     found = []
@@ -48,21 +48,21 @@ def batches() -> list[Batch]:
             )
             for _ in range(BATCH_EVENTS)
         ]
-        found.append(Batch("Stock", list(range(first, first + BATCH_EVENTS)), rows, range(first + 1, first + 101)))
+        found.append(BatchTaken("Stock", list(range(first, first + BATCH_EVENTS)), rows, range(first + 1, first + 101)))
     return found
 
 
 class Design(Protocol):
     """What is measured. Records are appended, then committed together."""
 
-    def append(self, batch: Batch) -> None: ...
+    def append(self, batch: BatchTaken) -> None: ...
 
     def commit(self) -> None: ...
 
     def end(self) -> int:
         """Wait for what is under way; the bytes that all of it takes."""
 
-    def read(self) -> Iterator[Batch]: ...
+    def read(self) -> Iterator[BatchTaken]: ...
 
 
 class Segments:
@@ -71,7 +71,7 @@ class Segments:
     def __init__(self, folder: Path, mode: Fsync) -> None:
         self.journal = Journal(Folder(folder), b"benchmark.......", Durability(mode, INTERVAL), now())
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: BatchTaken) -> None:
         self.journal.reserve()
         self.journal.append(*encode(batch), now())
 
@@ -81,10 +81,10 @@ class Segments:
     def end(self) -> int:
         return self.journal.statistics()["bytes"]
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[BatchTaken]:
         for entry in self.journal.read():
             record = decode(entry.kind, entry.payload)
-            assert isinstance(record, Batch)
+            assert isinstance(record, BatchTaken)
             yield record
 
 
@@ -139,7 +139,7 @@ class Sqlite:
         self.database.execute("BEGIN")
         self.checkpointed = now()
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: BatchTaken) -> None:
         kind, payload = encode(batch)
         self.database.execute("INSERT INTO log (kind, time, payload) VALUES (?, ?, ?)", (kind, now(), payload))
 
@@ -156,10 +156,10 @@ class Sqlite:
         (pages,), (size,) = (self.database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
         return int(pages) * int(size)
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[BatchTaken]:
         for kind, payload in self.database.execute("SELECT kind, payload FROM log ORDER BY position"):
             record = decode(kind, payload)
-            assert isinstance(record, Batch)
+            assert isinstance(record, BatchTaken)
             yield record
 
 
@@ -169,15 +169,15 @@ class SqliteEvents(Sqlite):
     SCHEMA = "CREATE TABLE log (id INTEGER PRIMARY KEY, stream TEXT, time INTEGER, row BLOB)"
     pack: Callable[[Any], bytes] = staticmethod(msgpack.packb)
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: BatchTaken) -> None:
         rows = [(batch.stream, time, self.pack(row)) for time, row in zip(batch.times, batch.rows)]
         self.database.executemany("INSERT INTO log (stream, time, row) VALUES (?, ?, ?)", rows)
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[BatchTaken]:
         cursor = self.database.execute("SELECT stream, time, row, id FROM log ORDER BY id")
         while rows := cursor.fetchmany(BATCH_EVENTS):
             values = [tuple(msgpack.unpackb(row[2])) for row in rows]
-            yield Batch(rows[0][0], [row[1] for row in rows], values, [row[3] for row in rows])
+            yield BatchTaken(rows[0][0], [row[1] for row in rows], values, [row[3] for row in rows])
 
 
 DESIGNS: Final[Mapping[str, Callable[[Path, Fsync], Design]]] = {

@@ -44,7 +44,7 @@ from .notification import Notification
 from .probability import Probability
 from .publisher import Publisher
 from .receipt import Receipt, Refusal
-from .reconnection import Reconnect
+from .reconnect_policy import Reconnect
 from .subscription import Subscription
 
 __all__ = [

@@ -39,7 +39,7 @@ from .notification import Notification
 from .probability import Probability
 from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
-from .reconnection import Reconnect
+from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 
 _Result = TypeVar("_Result")

@@ -23,11 +23,11 @@ from broker.wire.keys import Keys
 from .calls import hello
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
-from .line import RECEIVE_FRAMES_MAX, Line
 from .notification import Notification
-from .reconnection import Reconnect, is_passing, session_of
-from .recovery import Recovery
-from .renewal import Renewal
+from .reconnect_policy import Reconnect, is_passing, session_of
+from .session_recovery import Recovery
+from .session_renewal import Renewal
+from .transport import RECEIVE_FRAMES_MAX, Transport
 
 PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
@@ -67,7 +67,7 @@ class AioConnection:
         self._heard = self._loop.time()
         self._closed = False
         self._looking = False
-        self._line = Line(address, keys)
+        self._line = Transport(address, keys)
         self._listen()
         self._tasks.append(self._loop.create_task(self._keep_alive()))
 
@@ -274,7 +274,7 @@ class AioConnection:
         await asyncio.sleep(max(0.0, recovery.until - self._loop.time()))
         self._close_line()
         try:
-            self._line = Line(self._address, self._keys, patient=False)
+            self._line = Transport(self._address, self._keys, patient=False)
         except ConnectionLost as error:  # there may be sockets for it later
             recovery.lose(error, self._loop.time())
             return False

@@ -29,7 +29,7 @@ from .notification import Notification
 from .probability import Probability
 from .publisher import WINDOW_MESSAGES, Publisher, checked_window
 from .receipt import Receipt
-from .reconnection import Reconnect
+from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
 

@@ -20,11 +20,11 @@ from broker.wire.keys import Keys
 from .calls import hello
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent, Happening
-from .line import Line
 from .notification import Notification
-from .reconnection import Reconnect, is_passing, session_of
-from .recovery import Recovery
-from .renewal import Renewal
+from .reconnect_policy import Reconnect, is_passing, session_of
+from .session_recovery import Recovery
+from .session_renewal import Renewal
+from .transport import Transport
 
 PING_SECONDS: Final = 5.0
 """How long a wait for notifications goes on in silence before the broker is asked whether it is there."""
@@ -64,7 +64,7 @@ class Connection:
         self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
         self._closed = False
         self._look_again = 0.0
-        self._line = Line(address, keys)
+        self._line = Transport(address, keys)
 
     @property
     def usable(self) -> bool:
@@ -244,7 +244,7 @@ class Connection:
                 if recovery.due(now):
                     self._line.close()
                     self._grants.clear()
-                    self._line = Line(self._address, self._keys, patient=False)
+                    self._line = Transport(self._address, self._keys, patient=False)
                     recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
                 if recovery.trying:
                     self._receive(0.0)  # also for a caller who has no time

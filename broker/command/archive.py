@@ -57,7 +57,7 @@ def archive(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Journal:
+class JournalFolder:
     """The events of a journal, up to what was there when it was opened. Reading it again gives the same."""
 
     folder: Path
@@ -66,10 +66,10 @@ class Journal:
 
     def events(self) -> Iterator[Events]:
         """The batches as the broker took them, in order. Raises StorageErrors and UnknownStream, with the folder."""
-        from ..storage.records import Batch
+        from ..storage.records import BatchTaken
 
         for record in _records(self.folder, self.until):
-            if isinstance(record, Batch) and record.rows:
+            if isinstance(record, BatchTaken) and record.rows:
                 if record.stream not in self.streams:
                     raise UnknownStream(
                         f"{self.folder}: expected the declaration of the stream {record.stream!r}, which is in the "
@@ -88,7 +88,7 @@ class Journal:
             yield batch_of(run, columns, schema)
 
 
-def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | None = None) -> Journal:
+def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | None = None) -> JournalFolder:
     """The journal in a folder, with the streams that it declares, and those known otherwise. O(its bytes).
 
     Raises StorageErrors and OSError; DefinitionError where a stream was declared differently at different times.
@@ -116,7 +116,7 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
                     f"{folder}: stream {record.name!r}: expected the attributes "
                     f"{streams[record.name].schema.declared()}, found {declared.schema.declared()}"
                 )
-    return Journal(Path(folder), streams, found.position)
+    return JournalFolder(Path(folder), streams, found.position)
 
 
 def _records(folder: Path, until: int) -> Iterator[object]:
@@ -134,7 +134,7 @@ def _records(folder: Path, until: int) -> Iterator[object]:
             raise Damaged(f"{folder}: record {entry.position}: {error}") from None
 
 
-def _write_history(journal: Journal, out: Path) -> int:
+def _write_history(journal: JournalFolder, out: Path) -> int:
     try:
         from spark_bridge.history.prepared import History
         from spark_bridge.history.writing import write_history
@@ -150,7 +150,7 @@ def _write_history(journal: Journal, out: Path) -> int:
     return History.open(out).rows
 
 
-def _write_lines(journal: Journal, out: Path) -> int:
+def _write_lines(journal: JournalFolder, out: Path) -> int:
     """Written under another name and renamed: the file is there whole or not at all."""
     if out.exists():
         raise BadInput(f"{out}: expected a file that does not exist yet, found one")

@@ -28,7 +28,7 @@ BATCH_EVENTS: Final = 1_000
 
 @final
 @dataclass(frozen=True, slots=True)
-class Batch:
+class EventBatch:
     """Consecutive events of one stream, in columns.
 
     `ids` is None where no event names one: whoever takes them numbers them. `starts` is None where all are points.
@@ -45,14 +45,14 @@ class Batch:
     places: Sequence[int]
     position: int
 
-    def part(self, begin: int, end: int) -> Batch:
+    def part(self, begin: int, end: int) -> EventBatch:
         """The events from one index to before another, as a batch of their own."""
         if begin == 0 and end >= len(self.times):
             return self
         part = slice(begin, end)
         ids = None if self.ids is None else self.ids[part]
         starts = None if self.starts is None else self.starts[part]
-        return Batch(self.stream, self.times[part], self.rows[part], ids, starts, self.places[part], self.position)
+        return EventBatch(self.stream, self.times[part], self.rows[part], ids, starts, self.places[part], self.position)
 
 
 @final
@@ -65,12 +65,12 @@ class Control:
     position: int
 
 
-Item: TypeAlias = Batch | Control
+Item: TypeAlias = EventBatch | Control
 
 Answer = TypeVar("Answer")
 
 
-def answers(batch: Batch, place: str, publish: Callable[[Batch], Answer]) -> Iterator[Answer]:
+def answers(batch: EventBatch, place: str, publish: Callable[[EventBatch], Answer]) -> Iterator[Answer]:
     """What comes of publishing a batch.
 
     A refused one, which has changed nothing, is published again one by one, so that all events before the bad one are

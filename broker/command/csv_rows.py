@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias, TypeVar
 
 from ..events import Attribute, EventError, Row, StreamDefinition, Value, parse_instant, row_from_text, suggestion
-from .batch import BATCH_EVENTS, Batch
+from .batch import BATCH_EVENTS, EventBatch
 from .complaint import placed
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _Columns: TypeAlias = Sequence[tuple[Attribute, int]]
 """The attributes of the stream and where in a record they are; -1: not there, and null."""
 
 
-def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) -> Iterator[Batch]:
+def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) -> Iterator[EventBatch]:
     """The records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
     Columns are found by the header's names; those that are no attributes are passed over. What came before a bad record
@@ -46,7 +46,7 @@ def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) 
             except (ValueError, KeyError, EventError):
                 times, rows, complaint = _one_by_one(records, lines, stream, columns, time_column)
             if times:
-                yield Batch(stream.name, times, rows, None, None, lines, source.tell() if tells else 0)
+                yield EventBatch(stream.name, times, rows, None, None, lines, source.tell() if tells else 0)
             if complaint is not None:
                 raise complaint
 

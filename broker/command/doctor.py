@@ -36,7 +36,7 @@ CLOCK_YEAR_MINIMUM: Final = 2025
 
 @final
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Trouble:
     """What one check has found."""
 
     check: str
@@ -61,15 +61,15 @@ def doctor(
     return worst
 
 
-def findings(config: Path | None, broker: str | None) -> Iterator[Finding]:
+def findings(config: Path | None, broker: str | None) -> Iterator[Trouble]:
     """All that is looked at, in the order in which trouble would come."""
     yield from (_libzmq(), _msgpack(), _engine(), _clock())
     try:
         configuration = _configured(config)
     except ForetellError as error:
-        yield Finding("configuration", "bad", str(error))
+        yield Trouble("configuration", "bad", str(error))
     except OSError as error:
-        yield Finding("configuration", "bad", of_file(error))
+        yield Trouble("configuration", "bad", of_file(error))
     else:
         for check in CONFIGURED:
             yield check(configuration)
@@ -77,37 +77,37 @@ def findings(config: Path | None, broker: str | None) -> Iterator[Finding]:
         yield _running(broker)
 
 
-def _libzmq() -> Finding:
+def _libzmq() -> Trouble:
     import zmq
 
     found = f"libzmq {zmq.zmq_version()}, pyzmq {zmq.__version__}"
     if zmq.zmq_version_info() < LIBZMQ_MINIMUM:
-        return Finding("libzmq", "bad", f"{found}: expected at least {_dotted(LIBZMQ_MINIMUM)}")
+        return Trouble("libzmq", "bad", f"{found}: expected at least {_dotted(LIBZMQ_MINIMUM)}")
     if not zmq.has("curve"):
-        return Finding("libzmq", "note", f"{found}, built without CURVE: there can be no keys")
-    return Finding("libzmq", "ok", f"{found}, with CURVE")
+        return Trouble("libzmq", "note", f"{found}, built without CURVE: there can be no keys")
+    return Trouble("libzmq", "ok", f"{found}, with CURVE")
 
 
-def _msgpack() -> Finding:
+def _msgpack() -> Trouble:
     import msgpack
 
     enough = tuple(msgpack.version[:3]) >= MSGPACK_MINIMUM
     found = f"msgpack {_dotted(msgpack.version)}"
-    return Finding(
+    return Trouble(
         "msgpack", "ok" if enough else "bad", found if enough else f"{found}: expected {_dotted(MSGPACK_MINIMUM)}"
     )
 
 
-def _engine() -> Finding:
+def _engine() -> Trouble:
     from .build import build
 
     how = build()
-    return Finding("engine", "ok" if how == "compiled" else "note", how if how == "compiled" else f"{how}: slower")
+    return Trouble("engine", "ok" if how == "compiled" else "note", how if how == "compiled" else f"{how}: slower")
 
 
-def _clock() -> Finding:
+def _clock() -> Trouble:
     year = time.gmtime().tm_year
-    return Finding(
+    return Trouble(
         "clock", "ok" if year >= CLOCK_YEAR_MINIMUM else "bad", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     )
 
@@ -118,38 +118,38 @@ def _configured(config: Path | None) -> ServerConfiguration:
     return configured(config, None, None, False)
 
 
-def _content(configuration: ServerConfiguration) -> Finding:
+def _content(configuration: ServerConfiguration) -> Trouble:
     from ..server import check
 
     try:
-        return Finding("configuration", "ok", check(configuration))
+        return Trouble("configuration", "ok", check(configuration))
     except ForetellError as error:
-        return Finding("configuration", "bad", str(error))
+        return Trouble("configuration", "bad", str(error))
 
 
-def _exposure(configuration: ServerConfiguration) -> Finding:
+def _exposure(configuration: ServerConfiguration) -> Trouble:
     if configuration.exposed:
-        return Finding("exposure", "bad", "everybody on the network may read and change everything")
+        return Trouble("exposure", "bad", "everybody on the network may read and change everything")
     if configuration.keys is None:
-        return Finding("exposure", "note", "every program of this machine may read and change everything: no keys")
-    return Finding("exposure", "ok", "only clients with keys, encrypted")
+        return Trouble("exposure", "note", "every program of this machine may read and change everything: no keys")
+    return Trouble("exposure", "ok", "only clients with keys, encrypted")
 
 
-def _files(configuration: ServerConfiguration) -> Finding:
+def _files(configuration: ServerConfiguration) -> Trouble:
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = configuration.limits.sessions + FILES_SPARE
     if soft < needed:
-        return Finding(
+        return Trouble(
             "open files",
             "bad",
             f"at most {soft:,}, expected {needed:,} for limits.sessions: see ulimit -n, LimitNOFILE",
         )
-    return Finding("open files", "ok", f"at most {soft:,}")
+    return Trouble("open files", "ok", f"at most {soft:,}")
 
 
-def _port(configuration: ServerConfiguration) -> Finding:
+def _port(configuration: ServerConfiguration) -> Trouble:
     import zmq
 
     with zmq.Context() as context, context.socket(zmq.ROUTER) as socket:
@@ -160,24 +160,24 @@ def _port(configuration: ServerConfiguration) -> Finding:
         except zmq.ZMQError as error:
             taken = error.errno == zmq.EADDRINUSE
             found = "in use: by a broker that runs already?" if taken else str(error.strerror)
-            return Finding("address", "note" if taken else "bad", f"{configuration.address}: {found}")
-    return Finding("address", "ok", f"{configuration.address} is free")
+            return Trouble("address", "note" if taken else "bad", f"{configuration.address}: {found}")
+    return Trouble("address", "ok", f"{configuration.address} is free")
 
 
-def _console(configuration: ServerConfiguration) -> Finding:
+def _console(configuration: ServerConfiguration) -> Trouble:
     missing = [name for name in CONSOLE_PACKAGES if not _installed(name)]
     if configuration.console is None:
-        return Finding("console", "note", "not configured: no metrics and no health")
+        return Trouble("console", "note", "not configured: no metrics and no health")
     if missing:
-        return Finding("console", "bad", f"expected foretell[console], missing: {', '.join(missing)}")
-    return Finding("console", "ok", configuration.console)
+        return Trouble("console", "bad", f"expected foretell[console], missing: {', '.join(missing)}")
+    return Trouble("console", "ok", configuration.console)
 
 
-CONFIGURED: Final[tuple[Callable[[ServerConfiguration], Finding], ...]] = (_content, _exposure, _files, _port, _console)
+CONFIGURED: Final[tuple[Callable[[ServerConfiguration], Trouble], ...]] = (_content, _exposure, _files, _port, _console)
 """The checks of what a configuration asks for."""
 
 
-def _running(address: str) -> Finding:
+def _running(address: str) -> Trouble:
     from .connection import connect
 
     try:
@@ -187,8 +187,8 @@ def _running(address: str) -> Finding:
             client.ping()
             took = time.perf_counter() - began
     except ForetellError as error:
-        return Finding("broker", "bad", str(error))
-    return Finding("broker", "ok", f"{address} answers within {took * 1_000:.1f} ms")
+        return Trouble("broker", "bad", str(error))
+    return Trouble("broker", "ok", f"{address} answers within {took * 1_000:.1f} ms")
 
 
 def _installed(package: str) -> bool:

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Final, NoReturn, Protocol, TypeAlias, cast, final
 
 from ..events import LONGEST_LINE, Event, EventError, ForetellError, Row, StreamDefinition, parse_line, row_from_mapping
-from .batch import BATCH_EVENTS, Batch, Control, Item, stream_named
+from .batch import BATCH_EVENTS, Control, EventBatch, Item, stream_named
 from .complaint import placed
 
 BLOCK_BYTES: Final = 2**18
@@ -167,14 +167,14 @@ class _Gathering:
             starts.append(start)
             places.append(number + offset)
 
-    def rest(self, position: int) -> Iterator[Batch]:
+    def rest(self, position: int) -> Iterator[EventBatch]:
         """What has been gathered, if anything."""
         times, rows, ids, starts, places = self._columns
         if times:
             self._columns = ([], [], [], [], [])
             named = ids if self._named else None
             self._named = False
-            yield Batch(self._stream, times, rows, named, None if starts == times else starts, places, position)
+            yield EventBatch(self._stream, times, rows, named, None if starts == times else starts, places, position)
 
     def _plain(self, record: dict[str, object]) -> tuple[str, int, Row, int | None] | None:
         """The event of a record that has all attributes by name and nothing unusual; None of any other."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ..events import Attribute, EventError, Row, StreamDefinition, parse_instant, suggestion
-from .batch import BATCH_EVENTS, Batch
+from .batch import BATCH_EVENTS, EventBatch
 from .complaint import BadInput, placed
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
         raise BadInput(f"{place}: expected a Parquet file, found none that is whole: {_reason(error)}") from None
 
 
-def read_parquet(file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str) -> Iterator[Batch]:
+def read_parquet(
+    file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str
+) -> Iterator[EventBatch]:
     """The rows of a file as batches; `time` is the column of the times. `position` counts rows.
 
     Columns that are no attributes are passed over. Raises complaints with the place and the column or the row.
@@ -62,7 +64,7 @@ def read_parquet(file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDe
                     part = slice(begin, begin + BATCH_EVENTS)
                     first, size = count + begin + 1, len(rows[part])
                     numbers = range(first, first + size)
-                    yield Batch(stream.name, times[part], rows[part], None, None, numbers, first + size - 1)
+                    yield EventBatch(stream.name, times[part], rows[part], None, None, numbers, first + size - 1)
                 count += len(rows)
         except (pyarrow.ArrowException, ValueError, OSError) as error:
             raise EventError(f"expected columns that can be read, found after row {count}: {_reason(error)}") from None

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .reading import Reading
+from .reading import EventReader
 
 
 @contextmanager
-def progress(reading: Reading) -> Iterator[Callable[[int], None]]:
+def progress(reading: EventReader) -> Iterator[Callable[[int], None]]:
     """What to tell how far we are: a bar on standard error if that is a terminal and the end is known, else nothing."""
     if reading.extent is None or not sys.stderr.isatty():
         yield lambda position: None

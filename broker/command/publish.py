@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .batch import BATCH_EVENTS, Batch, answers, stream_named
+from .batch import BATCH_EVENTS, EventBatch, answers, stream_named
 from .complaint import BadInput
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .progress import progress
-from .reading import FormatOption, Reading, TimeOption, open_events
+from .reading import EventReader, FormatOption, TimeOption, open_events
 
 if TYPE_CHECKING:
     from client import Client, Receipt
@@ -43,7 +43,7 @@ def publish(
         raise BadInput(refused[0] + more)
 
 
-def publish_events(client: Client, reading: Reading, size: int) -> tuple[int, list[str]]:
+def publish_events(client: Client, reading: EventReader, size: int) -> tuple[int, list[str]]:
     """How many events the broker has taken, and a line for each that came too late.
 
     Raises the first other complaint, with its place; the events before it are published.
@@ -52,12 +52,12 @@ def publish_events(client: Client, reading: Reading, size: int) -> tuple[int, li
     refused: list[str] = []
     place = f"{reading.place}: {reading.unit}"
 
-    def send(part: Batch) -> tuple[Batch, Receipt]:
+    def send(part: EventBatch) -> tuple[EventBatch, Receipt]:
         return part, client.publish_batch(part.stream, part.times, part.rows, part.ids, part.starts)
 
     with progress(reading) as advance:
         for item in reading.items:
-            if not isinstance(item, Batch):
+            if not isinstance(item, EventBatch):
                 raise BadInput(f"{place} {item.place}: expected an event, as nothing else can be published")
             for begin in range(0, len(item.times), size):
                 for part, receipt in answers(item.part(begin, begin + size), place, send):

@@ -33,7 +33,7 @@ TimeOption: TypeAlias = Annotated[
 
 @final
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EventReader:
     """An opened file of events. `extent` is its position at the end, None if nobody knows; places count `unit`s."""
 
     items: Iterator[Item]
@@ -49,7 +49,7 @@ def open_events(
     format: Format | None = None,
     stream: str | None = None,
     time: str | None = None,
-) -> Iterator[Reading]:
+) -> Iterator[EventReader]:
     """Opens a file of events, `-` being standard input; closes it at the end of the block.
 
     `stream` and `time` belong to CSV and Parquet, whose files name no stream. Raises OSError and complaints.
@@ -58,21 +58,21 @@ def open_events(
     place = "standard input" if file == STANDARD_INPUT else file
     if kind == "jsonl":
         with _opened(file) as source:
-            yield Reading(read_json_lines(source, place, streams), place, "line", _size(file))
+            yield EventReader(read_json_lines(source, place, streams), place, "line", _size(file))
         return
     definition = only_stream(streams) if stream is None else stream_named(streams, stream)
     if kind == "csv":
         from .csv_rows import read_csv
 
         with _opened(file) as source:
-            yield Reading(read_csv(source, place, definition, time or TIME_COLUMN), place, "line", _size(file))
+            yield EventReader(read_csv(source, place, definition, time or TIME_COLUMN), place, "line", _size(file))
         return
     from .parquet_rows import open_parquet, read_parquet
 
     # Opened here as well, so that a file that is not there is complained about in one way only.
     with _opened(file) as source, open_parquet(source.read() if file == STANDARD_INPUT else file, place) as table:
         rows = read_parquet(table, place, definition, time or TIME_COLUMN)
-        yield Reading(rows, place, "row", table.metadata.num_rows)
+        yield EventReader(rows, place, "row", table.metadata.num_rows)
 
 
 @contextmanager

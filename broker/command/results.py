@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, Protocol, TextIO, final
 
 
-class Result(Protocol):
+class Printable(Protocol):
     """What a result must tell to be written."""
 
     @property
@@ -32,7 +32,7 @@ def json_line(value: object) -> str:
 
 
 @final
-class Results:
+class ResultWriter:
     """Writes results, which come in the order of their ends, those of one end by their ids.
 
     The newest ones wait until time goes on, as more of them may follow, or until they are a portion. What is written
@@ -43,9 +43,9 @@ class Results:
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
-        self._held: list[Result] = []  # all of one end
+        self._held: list[Printable] = []  # all of one end
 
-    def add(self, results: Iterable[Result], now: int | None) -> None:
+    def add(self, results: Iterable[Printable], now: int | None) -> None:
         """Takes results in, and writes those that end before `now`. O(n log n) in the results written."""
         for result in results:
             if self._held and (result.end != self._held[0].end or len(self._held) == PORTION_RESULTS):

@@ -20,16 +20,16 @@ from ..events import (
     Unsupported,
     Update,
 )
-from .batch import Batch, Control, answers
+from .batch import Control, EventBatch, answers
 from .build import PURE, UNCOMPILED, build
 from .complaint import BadInput, placed
 from .loading import SubscriptionsArgument, load_engine, load_model
 from .progress import progress
-from .reading import FormatOption, Reading, TimeOption, open_events
-from .results import Result, Results
+from .reading import EventReader, FormatOption, TimeOption, open_events
+from .results import Printable, ResultWriter
 
 
-class Matcher(Protocol):
+class EmbeddedEngine(Protocol):
     """As much of the engine as is used here."""
 
     @property
@@ -43,7 +43,7 @@ class Matcher(Protocol):
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
-    ) -> Sequence[Result]: ...
+    ) -> Sequence[Printable]: ...
     def subscribe(
         self,
         name: str,
@@ -53,9 +53,9 @@ class Matcher(Protocol):
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
     ) -> object: ...
-    def unsubscribe(self, name: str) -> Sequence[Result]: ...
-    def punctuate(self, time: int) -> Sequence[Result]: ...
-    def finish(self) -> Sequence[Result]: ...
+    def unsubscribe(self, name: str) -> Sequence[Printable]: ...
+    def punctuate(self, time: int) -> Sequence[Printable]: ...
+    def finish(self) -> Sequence[Printable]: ...
 
 
 def run(
@@ -76,7 +76,7 @@ def run(
     if save_model is not None and not save_model.absolute().parent.is_dir():
         raise BadInput(f"{save_model}: expected a folder that exists, found none of the name {save_model.parent}")
     with open_events(events, engine.streams, format, stream, time) as reading:
-        match_events(engine, reading, Results(sys.stdout))
+        match_events(engine, reading, ResultWriter(sys.stdout))
     if save_model is not None:
         from ..forecast.model_file import save_model as save
 
@@ -88,18 +88,18 @@ def run(
         print(f"foretell: {UNCOMPILED}", file=sys.stderr)
 
 
-def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
+def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWriter) -> None:
     """Feeds a file to the engine. Nothing is lost: what was found before a complaint is written before it is raised."""
 
     from ..engine.results import expanded
 
-    def publish(batch: Batch) -> Sequence[Result]:
+    def publish(batch: EventBatch) -> Sequence[Printable]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
     try:
         with progress(reading) as advance:
             for item in reading.items:
-                if isinstance(item, Batch):
+                if isinstance(item, EventBatch):
                     for found in answers(item, f"{reading.place}: {reading.unit}", publish):
                         results.add(expanded(found), engine.now)
                 else:
@@ -113,7 +113,7 @@ def match_events(engine: Matcher, reading: Reading, results: Results) -> None:
     results.finish()
 
 
-def _control(engine: Matcher, control: Control) -> Sequence[Result]:
+def _control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
     match control.line:
         case Subscribe(name, language, query, lineage, report, forecast):
             engine.subscribe(name, language, query, lineage, report, forecast)

@@ -13,7 +13,7 @@ from typing import Final, final
 from ..events.errors import DefinitionError, LimitExceeded, QueryError
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
-from ..language.shapes import Shape, shape_of
+from ..language.shapes import QueryShape, shape_of
 from ..language.subscription import SubscriptionDefinition
 from .languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
 from .languages.table import check_options, check_parts, language_of
@@ -34,7 +34,7 @@ class Parsed:
     definition: SubscriptionDefinition
     language: Language
     syntax: Syntax  # of this text, or of another one of the same shape
-    shape: Shape | None = None
+    shape: QueryShape | None = None
 
     @property
     def publish(self) -> str | None:
@@ -88,7 +88,7 @@ class Forms:
             known = self._texts[mark] = language.parse(text)
         return known
 
-    def _shape_syntax(self, language: Language, text: str, shape: Shape) -> Syntax:
+    def _shape_syntax(self, language: Language, text: str, shape: QueryShape) -> Syntax:
         mark = (language.name, shape.key)
         known = self._shapes.get(mark)
         if known is None:

@@ -21,7 +21,7 @@ from ..algebra.terms import replace as replace_leaves
 from ..automaton.automaton import Arc, Automaton, Computed, SlotSource, State
 from ..automaton.compilation import Compiled
 from ..language import syntax
-from ..language.shapes import Literal, Shape, shape_of
+from ..language.shapes import Literal, QueryShape, shape_of
 
 Exchange: TypeAlias = Callable[[Term], Term]
 Literals: TypeAlias = tuple[Literal, ...]
@@ -76,7 +76,7 @@ class MarkedString(str):
 _MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
 
 
-def marked(query: _Query, shape: Shape) -> _Query | None:
+def marked(query: _Query, shape: QueryShape) -> _Query | None:
     """The same syntax with marked literals; None where the shape's literals are not the syntax's."""
     numbers = {place: number for number, place in enumerate(shape.places)}
     seen: set[int] = set()
@@ -158,7 +158,7 @@ def exchanger(literals: Literals) -> Exchange:
     return exchange
 
 
-def template_of(query: Query, compiled: Compiled, text: str, shape: Shape) -> Template | None:
+def template_of(query: Query, compiled: Compiled, text: str, shape: QueryShape) -> Template | None:
     """The template of what was compiled from marked syntax; None where exchanging literals would not be enough. `text`
     is the canonical one without marks."""
     if compiled.internal:

@@ -9,47 +9,61 @@ the session's transport vouches for; a session may outlive its connection (sessi
 from __future__ import annotations
 
 from .admission import Admission
-from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursors import Cursors
+from .deferral import must_be_deferred
+from .engine_port import EnginePort, EngineResult
+from .inputs_and_effects import (
+    Away,
+    ContinueBatch,
+    Drain,
+    Gone,
+    Input,
+    MakeResults,
+    Received,
+    Reconfigure,
+    Send,
+    Stop,
+    Tick,
+    TooManyBatches,
+    Undecodable,
+)
 from .intake import Work
 from .kernel import Kernel
 from .limits import Limits
-from .matcher import Matcher, Result
 from .permissions import Access, Quota, User, open_access
+from .receipts import Receipts
 from .records import Record
 from .sources import Sources, flows, states, wires
-from .taken import Taken
-from .waiting import must_wait
 
 __all__ = [
     "Access",
     "Admission",
     "Away",
-    "Change",
+    "Reconfigure",
     "Cursors",
     "Drain",
-    "Excess",
-    "Garbled",
+    "TooManyBatches",
+    "Undecodable",
     "Gone",
     "Input",
     "Kernel",
     "Limits",
-    "Matcher",
-    "Piece",
+    "EnginePort",
+    "ContinueBatch",
     "Quota",
     "Received",
     "Record",
-    "Result",
+    "EngineResult",
     "Send",
     "Sources",
     "Stop",
-    "Taken",
+    "Receipts",
     "Tick",
-    "Turn",
+    "MakeResults",
     "User",
     "Work",
     "flows",
-    "must_wait",
+    "must_be_deferred",
     "open_access",
     "states",
     "wires",

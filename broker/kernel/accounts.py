@@ -19,7 +19,7 @@ _SECOND: Final = 1_000_000
 
 @final
 @dataclass(slots=True)
-class Account:
+class UserAccount:
     """One user's, or one session's without an identity. Each refusal names the quota and changes nothing."""
 
     user: User

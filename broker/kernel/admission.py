@@ -21,7 +21,7 @@ from typing import Any, Final, final
 from ..events import StreamDefinition, UnknownStream, UnknownSubscription, suggestion
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Busy, PermissionDenied, Subscribe
-from .accounts import Account
+from .accounts import UserAccount
 from .permissions import Access, User
 from .sources import Flow, Flows, Sources
 
@@ -47,23 +47,23 @@ class Admission:
     ) -> None:
         assert flows is None or sources is not None
         self._access = access
-        self._accounts: dict[str, Account] = {}  # by user's name
+        self._accounts: dict[str, UserAccount] = {}  # by user's name
         self._states = states
         self._flows = flows
         self.sources = sources
 
     # ---- sessions ----
 
-    def enter(self, identity: str) -> Account:
+    def enter(self, identity: str) -> UserAccount:
         """The account of a session that begins. Raises PermissionDenied, LimitExceeded."""
         user = self._access.user(identity)
         if user is None:
             raise PermissionDenied("this broker knows no user with this key" if identity else "a key is needed here")
-        account = self._accounts.setdefault(user.name, Account(user)) if identity else Account(user)
+        account = self._accounts.setdefault(user.name, UserAccount(user)) if identity else UserAccount(user)
         account.connect()
         return account
 
-    def leave(self, account: Account) -> None:
+    def leave(self, account: UserAccount) -> None:
         """The session has ended and holds nothing any more."""
         account.disconnect()
         if not account.connections and self._accounts.get(account.user.name) is account and not account.paid_until:
@@ -73,7 +73,7 @@ class Admission:
         """Other rules from now on; each session that there is must be asked for with `may_stay`."""
         self._access = access
 
-    def may_stay(self, identity: str, account: Account, names: Iterable[str]) -> bool:
+    def may_stay(self, identity: str, account: UserAccount, names: Iterable[str]) -> bool:
         """Whether a session may go on with these subscriptions by the rules of now, which its account then follows."""
         user = self._access.user(identity)
         if user is None or user.name != account.user.name:
@@ -100,7 +100,7 @@ class Admission:
 
     def check_subscribe(
         self,
-        account: Account,
+        account: UserAccount,
         request: Subscribe,
         existing: SubscriptionDefinition | None,
         streams: Mapping[str, StreamDefinition],
@@ -206,9 +206,9 @@ class Admission:
         """Of the users that have accounts."""
         return {"users": len(self._accounts)}
 
-    def check_invariants(self, sessions: Iterable[tuple[Account, int]], known: Iterable[str]) -> None:
+    def check_invariants(self, sessions: Iterable[tuple[UserAccount, int]], known: Iterable[str]) -> None:
         """For tests; each session's account with the number of its attachments, and the names of all subscriptions."""
-        used: dict[int, tuple[Account, int, int]] = {}
+        used: dict[int, tuple[UserAccount, int, int]] = {}
         for account, attached in sessions:
             _, connections, subscriptions = used.get(id(account), (account, 0, 0))
             used[id(account)] = account, connections + 1, subscriptions + attached

@@ -20,8 +20,8 @@ from ..events import DefinitionError, ForetellError, UnknownSubscription, shown,
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Subscribe
 from .durable_delivery import AnyDelivery
+from .engine_port import EnginePort
 from .listing import countable
-from .matcher import Matcher
 from .records import Record, SubscriptionAdded, SubscriptionRemoved
 from .sources import Sources
 
@@ -38,7 +38,7 @@ class Attachments:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         sources: Sources | None = None,
         permanent: Container[str] | None = None,
         record: Callable[[Record], None] = lambda _: None,

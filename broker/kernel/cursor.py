@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 from ..events import DefinitionError
 from ..wire import DeadLetter, decode_result
-from .dead_letters import DeadLetters
+from .dead_letters import DeadLetterQueue
 from .permissions import ANYBODY
 
 KEPT_BYTES_EXTRA: Final = 48
@@ -51,14 +51,14 @@ class Cursor:
     acknowledged: int = 0
     results: deque[bytes] = field(default_factory=deque)
     size_kept: int = 0
-    letters: DeadLetters = field(init=False)
+    letters: DeadLetterQueue = field(init=False)
     aside: dict[int, None] = field(default_factory=dict)
     told: int = 0
     sent: int = 0
     tried: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        self.letters = DeadLetters(self.letters_max, self.size)
+        self.letters = DeadLetterQueue(self.letters_max, self.size)
 
     @property
     def key(self) -> str:

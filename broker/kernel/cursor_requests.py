@@ -27,11 +27,11 @@ from ..wire import (
 )
 from .admission import Admission
 from .attachments import Attachments
-from .boundary import Send
 from .cursor import Cursor
 from .cursors import DELIVERIES, Cursors
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
+from .inputs_and_effects import Send
 from .limits import Limits
 from .listing import dead_letters_page, failure
 from .permissions import User

@@ -17,7 +17,7 @@ from ..engine.shares import MADE_AT_ONCE_MAX, Share, taken_out
 from ..events import DefinitionError
 from .cursor import Cursor, cursor_key, restored
 from .delivery import encoded, incomplete
-from .matcher import Result
+from .engine_port import EngineResult
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
 
 LIMIT: Final = "durable_notifications"
@@ -115,7 +115,7 @@ class Cursors:
             raise DefinitionError(f"cursor {name!r} is not known")
         return cursor
 
-    def find_all(self, results: Iterable[Result]) -> None:
+    def find_all(self, results: Iterable[EngineResult]) -> None:
         """What a batch has found, where nobody else is told of it. O(results) if there are cursors."""
         if not self._named:
             return

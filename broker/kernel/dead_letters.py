@@ -16,7 +16,7 @@ LETTER_BYTES_EXTRA: Final = 256
 
 
 @final
-class DeadLetters:
+class DeadLetterQueue:
     """By position, the one that was set aside first is first. O(1) each."""
 
     __slots__ = ("_letters", "dropped", "most", "size", "size_max")

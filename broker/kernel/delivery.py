@@ -23,8 +23,8 @@ from typing import Any, Final, final
 from ..engine.shares import Share
 from ..wire import WHEN_SLOW, Notifications, WireError, decode_result, encode_result
 from ..wire.limits import CREDITS_MAX, NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
+from .engine_port import EngineResult
 from .limits import Limits
-from .matcher import Result
 
 NOTIFICATION_BYTES_EXTRA: Final = 48
 """What a waiting notification takes beside its bytes: the bytes object's head and the queue's slot."""
@@ -44,7 +44,7 @@ _INCOMPLETE: Final = encode_result({"kind": "incomplete", "subscription": ""})[1
 class _Unmade:
     """A share on its way: `left` results are still to be made, None where nobody has counted them."""
 
-    results: Iterator[Result]
+    results: Iterator[EngineResult]
     time: int
     left: int | None
 
@@ -345,7 +345,7 @@ class Delivery:
             assert not (self.credits and (self.queue or self.missed)) or self.ready, "what may be sent has been sent"
 
 
-def encoded(result: Result) -> tuple[bytes, int | None]:
+def encoded(result: EngineResult) -> tuple[bytes, int | None]:
     """A result as it travels, and its time; an `incomplete` for one that fits no message."""
     line = result.line()
     time = line.get("end", line.get("time", line.get("since")))

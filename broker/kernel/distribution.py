@@ -12,11 +12,11 @@ from typing import Final, final
 from ..engine.shares import taken_out
 from ..wire import WHEN_SLOW
 from .attachments import Attachments
-from .boundary import Send
 from .cursors import Cursors
 from .delivery import Delivery, encoded
 from .durable_delivery import AnyDelivery
-from .matcher import Result
+from .engine_port import EngineResult
+from .inputs_and_effects import Send
 
 TURN_RESULTS_MAX: Final = 512
 """Results made in one turn: some milliseconds, which everybody else waits."""
@@ -39,7 +39,7 @@ class Distribution:
         self._missed: dict[str, int] = dict.fromkeys(WHEN_SLOW, 0)
         self._over: dict[tuple[bytes, str], Delivery] = {}
 
-    def distribute(self, results: Iterable[Result]) -> list[Send]:
+    def distribute(self, results: Iterable[EngineResult]) -> list[Send]:
         """Encode each result once, queue it for everyone who is attached, and send what may be sent.
 
         Who was too slow and is to be ended is told by `over` afterwards.

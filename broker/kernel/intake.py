@@ -12,16 +12,16 @@ from typing import final
 
 from ..events import EarlyEvent
 from ..wire import Expired, Publish, Published, Refusal
-from .accounts import Account
+from .accounts import UserAccount
 from .admission import Admission
 from .ahead import Ahead
-from .boundary import Send
 from .deadlines import check_deadline
 from .distribution import Distribution
-from .matcher import Matcher, Result
+from .engine_port import EnginePort, EngineResult
+from .inputs_and_effects import Send
 from .publishing import match, take
-from .records import Batch, Record
-from .taken import Taken
+from .receipts import Receipts
+from .records import BatchTaken, Record
 
 
 @final
@@ -31,7 +31,7 @@ class Work:
 
     session: bytes
     batch: Publish
-    taken: Batch
+    taken: BatchTaken
     at: int
 
 
@@ -48,10 +48,10 @@ class Intake:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         admission: Admission,
         distribution: Distribution,
-        taken: Taken,
+        taken: Receipts,
         durability: str,
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
@@ -74,7 +74,7 @@ class Intake:
         self.taken = taken
         self.work: Work | None = None
 
-    def publish(self, session: bytes, account: Account, batch: Publish, now: int, most: int | None) -> list[Send]:
+    def publish(self, session: bytes, account: UserAccount, batch: Publish, now: int, most: int | None) -> list[Send]:
         """Match at most so many events. The answer, unless the batch is in work now; and what is due of the results.
 
         Raises ForetellErrors, having changed nothing.
@@ -124,12 +124,14 @@ class Intake:
         published = self.taken.note(work.taken, self._matcher.now)
         return self._answered(work.session, work.batch, published, results)
 
-    def tell(self, ended: Iterable[Iterable[Result]]) -> list[Send]:
+    def tell(self, ended: Iterable[Iterable[EngineResult]]) -> list[Send]:
         """What was found outside of a batch."""
         sends = [send for results in ended for send in self._distribution.distribute(results)]
         return [*sends, *self._end_slow()]
 
-    def _answered(self, session: bytes, batch: Publish, published: Published, results: Iterable[Result]) -> list[Send]:
+    def _answered(
+        self, session: bytes, batch: Publish, published: Published, results: Iterable[EngineResult]
+    ) -> list[Send]:
         self._counts["batches"] += 1
         for refusal in published.refused:
             self._counts["events_refused_early" if refusal.code == EarlyEvent.code else "events_refused_late"] += 1

@@ -6,11 +6,11 @@ names, or Failure; CREDIT alone is not answered. A batch goes through the engine
 every attached session and sent as far as there are credits: first the publisher's answer, then notifications. So each
 session sees the results of one subscription in the order in which the engine found them.
 
-What is too many to be made at once waits as shares, which are made when there are credits for them: as long as
-`has_work`, Turn does a bounded piece of it, for one delivery after the other. A batch of more events than were said to
-be matched at once stays in work, and Piece goes on with it; it is answered when it is through, and what was found until
-then is sent before. Whatever else comes is handled in between; but an input that `must_wait` (waiting) ends the batch
-first, so that whoever wants to keep others from waiting holds it back until then.
+The kernel makes results in bounded pieces. What is too many to be made at once waits as shares, which it makes when
+there are credits for them: as long as `has_work`, MakeResults does a piece of it, for one delivery after the other. A
+batch of more events than may be matched at once stays in work, and ContinueBatch goes on with it; the kernel answers it
+when it is through, and sends what was found before. It handles other inputs in between; but one that
+`must_be_deferred` (deferral) ends the batch first, so a caller that must not block others holds it back until then.
 
 Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
 They are asked for after each input, and its effects are performed when they are as safe as it was promised.
@@ -47,22 +47,36 @@ from ..wire import (
 from .admission import Admission
 from .ahead import Ahead
 from .attachments import Attachments
-from .boundary import Away, Change, Drain, Excess, Garbled, Gone, Input, Piece, Received, Send, Stop, Tick, Turn
 from .cursors import Cursors, drawn
+from .deferral import must_be_deferred
 from .distribution import Distribution
+from .engine_port import EnginePort
+from .inputs_and_effects import (
+    Away,
+    ContinueBatch,
+    Drain,
+    Gone,
+    Input,
+    MakeResults,
+    Received,
+    Reconfigure,
+    Send,
+    Stop,
+    Tick,
+    TooManyBatches,
+    Undecodable,
+)
 from .intake import Intake, Work
 from .limits import Limits
 from .listing import countable, excess, failure, numbers, unknown_session, unknown_version
-from .matcher import Matcher
 from .permissions import Access, open_access
-from .reading import Reading
+from .reading import ReadRequests
+from .receipts import Receipts
 from .records import Record
 from .requests import Requests
 from .sessions import Session, Sessions
 from .stream_requests import StreamRequests
 from .subscribing import MEMORY, Subscribing
-from .taken import Taken
-from .waiting import must_wait
 
 SOFTWARE: Final = f"foretell {__version__}"
 
@@ -89,12 +103,12 @@ class Kernel:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         limits: Limits | None = None,
         admission: Admission | None = None,
         around: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
         secret: bytes = b"",
-        taken: Taken | None = None,
+        taken: Receipts | None = None,
         durability: str = MEMORY,
         permanent: Container[str] | None = None,
         cursors: Cursors | None = None,
@@ -117,31 +131,31 @@ class Kernel:
             durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
-            matcher, self._admission, self._distribution, taken or Taken(), durability, self._record,
+            matcher, self._admission, self._distribution, taken or Receipts(), durability, self._record,
             self._subscribing.end_slow, self._ahead,
         )  # fmt: skip
-        self._reading = Reading(matcher, self._admission, self._attachments, self._subscribing)
+        self._reading = ReadRequests(matcher, self._admission, self._attachments, self._subscribing)
         self._streams = StreamRequests(matcher, self.limits, self._intake.taken, self._record, self._intake.tell)
         self._handlers = self._requests()
         self._left_until: int | None = None
         self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0, "sessions_displaced": 0}
 
-    def step(self, happening: Input, now: int) -> list[Send]:
+    def step(self, given: Input, now: int) -> list[Send]:
         """One input, its effects. `now` is the wall clock in microseconds since 1970; it may step back.
 
         Raises nothing for what a client does. An exception is a mistake of the broker or of its engine.
         """
         self._ahead.look(now)
-        if self._intake.work is not None and must_wait(happening):
-            return self._intake.go_on(None) + self.step(happening, now)
-        match happening:
+        if self._intake.work is not None and must_be_deferred(given):
+            return self._intake.go_on(None) + self.step(given, now)
+        match given:
             case Received():
-                return self._received(happening, now)
-            case Garbled(session, error):
+                return self._received(given, now)
+            case Undecodable(session, error):
                 self._counts["garbled"] += 1
                 # Who has not said HELLO in our protocol may not even speak it: no answer.
                 return [Send(session, failure(error.correlation, error))] if session in self._sessions.present else []
-            case Excess(session, correlation):
+            case TooManyBatches(session, correlation):
                 return [Send(session, excess(correlation))] if session in self._sessions.present else []
             case Gone(session):
                 self._leave(session, now)
@@ -151,11 +165,11 @@ class Kernel:
                 return []
             case Tick():
                 return self._tick(now)
-            case Piece(events):
+            case ContinueBatch(events):
                 return self._intake.go_on(events)
-            case Turn(full):
+            case MakeResults(full):
                 return self._distribution.make(full)
-            case Change(limits, access):
+            case Reconfigure(limits, access):
                 return self._change(limits, access)
             case Drain():
                 self._draining = True
@@ -165,7 +179,7 @@ class Kernel:
 
     @property
     def work(self) -> Work | None:
-        """The batch in work: checked, recorded, and matched in part. It goes on with Piece; not to be changed."""
+        """The batch in work: checked, recorded, matched in part. ContinueBatch goes on with it; not to be changed."""
         return self._intake.work
 
     def session_of(self, token: bytes, identity: str) -> bytes | None:
@@ -179,7 +193,7 @@ class Kernel:
         return not any(each.waiting or each.missed for session in sessions for each in session.deliveries.values())
 
     def has_work(self, full: Container[bytes] = ()) -> bool:
-        """Whether there is something to do in a Turn with these sessions."""
+        """Whether there is something to do in a MakeResults with these sessions."""
         return self._distribution.has_work(full)
 
     def statistics(self) -> dict[str, dict[str, Any]]:

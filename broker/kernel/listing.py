@@ -26,7 +26,7 @@ from ..wire import (
 )
 from ..wire import DeadLetters as DeadLettersPage
 from ..wire.limits import PAGE_BYTES_TARGET
-from .dead_letters import DeadLetters
+from .dead_letters import DeadLetterQueue
 from .durable_delivery import AnyDelivery
 
 EXCESS_RETRY_MICROSECONDS: Final = 100_000
@@ -128,7 +128,7 @@ def subscriptions_page(
     return Subscriptions(request.correlation, entries, more)
 
 
-def dead_letters_page(known: DeadLetters, request: ListDeadLetters) -> DeadLettersPage:
+def dead_letters_page(known: DeadLetterQueue, request: ListDeadLetters) -> DeadLettersPage:
     """The dead letters whose positions are behind `after`, in their order. O(letters log letters)."""
     page: list[DeadLetter] = []
     size = 0

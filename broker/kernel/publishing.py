@@ -11,19 +11,19 @@ from typing import Any, cast
 
 from ..events import LARGEST, EarlyEvent, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
 from ..wire import Publish, Refusal
-from .matcher import Matcher, Result
-from .records import Batch
+from .engine_port import EnginePort, EngineResult
+from .records import BatchTaken
 
 
 def take(
-    matcher: Matcher,
+    matcher: EnginePort,
     batch: Publish,
     publisher: str | None,
     first_id: int,
     now: int,
     most: int | None = None,
     latest: int | None = None,
-) -> tuple[Batch, Iterable[Result]]:
+) -> tuple[BatchTaken, Iterable[EngineResult]]:
     """Feed a batch to the engine: what was taken of it and what not, and the results.
 
     Events without ids are numbered from `first_id` on. Events without times take `now`, but never a time before the
@@ -33,7 +33,7 @@ def take(
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
-        return Batch(batch.stream, (), (), ()), ()
+        return BatchTaken(batch.stream, (), (), ()), ()
     times: Sequence[int]
     if batch.times is None:
         newest = matcher.now
@@ -52,16 +52,16 @@ def take(
         _check_whole(stream, times, rows, starts)
         kept, refused = _sifted(times, matcher.now, latest)
         if not kept:
-            return Batch(batch.stream, (), (), (), refused=_plain(refused)), ()
+            return BatchTaken(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
         rows = [rows[at] for at in kept]
         starts = None if starts is None else [starts[at] for at in kept]
         ids = ids[: len(kept)] if batch.ids is None else [batch.ids[at] for at in kept]
         results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
-    return Batch(batch.stream, times, rows, ids, starts, publisher, batch.number, _plain(refused)), results
+    return BatchTaken(batch.stream, times, rows, ids, starts, publisher, batch.number, _plain(refused)), results
 
 
-def match(matcher: Matcher, taken: Batch, at: int, most: int | None) -> Iterable[Result]:
+def match(matcher: EnginePort, taken: BatchTaken, at: int, most: int | None) -> Iterable[EngineResult]:
     """The results of at most so many events of a batch that was taken, from index `at` on."""
     piece = slice(at, None if most is None else at + most)
     return matcher.publish(
@@ -74,18 +74,18 @@ def match(matcher: Matcher, taken: Batch, at: int, most: int | None) -> Iterable
 
 
 def _begin(
-    matcher: Matcher,
+    matcher: EnginePort,
     stream: str,
     times: Sequence[int],
     rows: Sequence[tuple[Any, ...]],
     ids: Sequence[int],
     starts: Sequence[int] | None,
     most: int | None,
-) -> Iterable[Result]:
+) -> Iterable[EngineResult]:
     if most is None or len(rows) <= most:
         return matcher.publish(stream, times, rows, ids, starts)
     matcher.check(stream, times, rows, ids, starts)
-    return match(matcher, Batch(stream, times, rows, ids, starts), 0, most)
+    return match(matcher, BatchTaken(stream, times, rows, ids, starts), 0, most)
 
 
 def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:

@@ -8,22 +8,22 @@ from typing import final
 from ..wire import AskProbability, DescribeStream, ListStreams, ListSubscriptions, ProbabilityReport, Streams
 from .admission import Admission
 from .attachments import Attachments
-from .boundary import Send
+from .engine_port import EnginePort
+from .inputs_and_effects import Send
 from .listing import stream_entry, streams_page, subscriptions_page
-from .matcher import Matcher
 from .requests import Requests
 from .sessions import Session
 from .subscribing import Subscribing
 
 
 @final
-class Reading:
+class ReadRequests:
     """Each user is shown what it may see."""
 
     __slots__ = ("_admission", "_attachments", "_matcher", "_subscribing")
 
     def __init__(
-        self, matcher: Matcher, admission: Admission, attachments: Attachments, subscribing: Subscribing
+        self, matcher: EnginePort, admission: Admission, attachments: Attachments, subscribing: Subscribing
     ) -> None:
         self._matcher = matcher
         self._admission = admission

@@ -45,7 +45,7 @@ class SubscriptionRemoved:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchTaken:
     """Events as they were taken: no late ones. `client` and `message` make a repetition of the request known, and
     `refused` what it was told then of late ones: index, code and reason of each.
     """
@@ -149,7 +149,7 @@ class CursorOvertaken:
 
 @final
 @dataclass(frozen=True, slots=True)
-class TimeReset:
+class TimeWasReset:
     """A time of this stream was none: the newest is this one again (None: there is none), and what reads the stream
     begins anew."""
 
@@ -161,7 +161,7 @@ Record: TypeAlias = (
     StreamDeclared
     | SubscriptionAdded
     | SubscriptionRemoved
-    | Batch
+    | BatchTaken
     | ClockTick
     | Punctuated
     | LimitsChanged
@@ -171,5 +171,5 @@ Record: TypeAlias = (
     | CursorSetAside
     | DeadLettersSettled
     | CursorOvertaken
-    | TimeReset
+    | TimeWasReset
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ..wire import Message
-from .boundary import Send
+from .inputs_and_effects import Send
 from .sessions import Session
 
 Handler: TypeAlias = Callable[[bytes, Session, Any, int], list[Send]]

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final, final
 
 from ..events import LimitExceeded
-from .accounts import Account
+from .accounts import UserAccount
 from .delivery import Delivery
 from .durable_delivery import AnyDelivery
 
@@ -29,7 +29,7 @@ class Session:
     """
 
     identity: str
-    account: Account
+    account: UserAccount
     software: str
     heard: int
     token: bytes | None = None

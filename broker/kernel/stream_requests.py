@@ -7,15 +7,15 @@ from typing import final
 
 from ..events import LimitExceeded
 from ..wire import AddStream, Done, ResetTime, TimeReset
-from .boundary import Send
+from .engine_port import EnginePort, EngineResult
+from .inputs_and_effects import Send
 from .limits import Limits
 from .listing import contradiction, stream_definition
-from .matcher import Matcher, Result
+from .receipts import Receipts
 from .records import Record, StreamDeclared
-from .records import TimeReset as TimeResetRecord
+from .records import TimeWasReset as TimeResetRecord
 from .requests import Requests
 from .sessions import Session
-from .taken import Taken
 
 
 @final
@@ -26,11 +26,11 @@ class StreamRequests:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         limits: Limits,
-        taken: Taken,
+        taken: Receipts,
         record: Callable[[Record], None],
-        tell: Callable[[Iterable[Iterable[Result]]], list[Send]],
+        tell: Callable[[Iterable[Iterable[EngineResult]]], list[Send]],
     ) -> None:
         self._matcher = matcher
         self._taken = taken

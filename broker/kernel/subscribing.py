@@ -13,15 +13,15 @@ from ..events import DefinitionError, LimitExceeded, UnknownSubscription, sugges
 from ..wire import WHEN_SLOW, Credit, Done, Ended, Subscribe, Subscribed, Unsubscribe, check_when_slow
 from .admission import Admission
 from .attachments import Attachments
-from .boundary import Send
 from .cursor_requests import CursorRequests
 from .cursors import Cursors
 from .deadlines import check_deadline
 from .delivery import Delivery
 from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
+from .engine_port import EnginePort
+from .inputs_and_effects import Send
 from .limits import Limits
-from .matcher import Matcher
 from .permissions import User
 from .records import Record
 from .requests import Requests
@@ -46,7 +46,7 @@ class Subscribing:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         limits: Limits,
         admission: Admission,
         attachments: Attachments,

@@ -29,7 +29,7 @@ _MARK: Final = re.compile("\0[a-z]+\0")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shape:
+class QueryShape:
     """`key`: the text with every literal replaced by its kind. `literals` in the order of the text, `places` their
     offsets in it."""
 
@@ -50,7 +50,7 @@ def check_literal(literal: Literal) -> None:
         raise DefinitionError(f"expected a number that is not negative or a string, found {shown(literal)}")
 
 
-def shape_of(text: str) -> Shape | None:
+def shape_of(text: str) -> QueryShape | None:
     """The shape of a text, or None where it must be read by the grammar. Linear; a few microseconds."""
     if len(text) > TEXT_BYTES_MAX or "\0" in text:
         return None
@@ -71,7 +71,7 @@ def shape_of(text: str) -> Shape | None:
         places.append(match.start())
         end = match.end()
     pieces.append(text[end:])
-    return Shape("".join(pieces), tuple(literals), tuple(places))
+    return QueryShape("".join(pieces), tuple(literals), tuple(places))
 
 
 def _value(kind: str, token: str) -> Literal | None:

@@ -20,30 +20,30 @@ import zmq
 from ..kernel import (
     Access,
     Admission,
-    Change,
     Drain,
-    Garbled,
+    EnginePort,
     Input,
     Kernel,
     Limits,
-    Matcher,
+    MakeResults,
+    Reconfigure,
     Stop,
     Tick,
-    Turn,
+    Undecodable,
 )
 from ..kernel.subscribing import MEMORY
 from ..wire import Closing, Failure, Message, Probe, Welcome, WireError, decode, encode
 from ..wire.keys import Keys
 from .allocation import Trimming
+from .coalescing import coalesced
+from .durability_gate import DurabilityGate
+from .durable_kernel import DurableKernel
 from .durations import BUCKETS
-from .joining import joined
-from .keeping import Keeper
-from .kept_kernel import KeptKernel
 from .logs import LOG, Complaints, log_failures, say
+from .loop_wakeup import LoopRequest, LoopWakeup
 from .requests import Requests
 from .router import Router
 from .security.routing_ids import reserved
-from .wake import Request, Wake
 
 TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
@@ -55,7 +55,7 @@ FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
 Reload = Callable[[], tuple[Limits, Access]]
-MakeKeeper = Callable[[Callable[[], None]], Keeper]
+MakeKeeper = Callable[[Callable[[], None]], DurabilityGate]
 """Makes a keeper that calls this when the disk is done with something."""
 
 _REFUSALS: Final = frozenset(("permission", "limit", "busy", "expired", "version", "protocol"))
@@ -81,7 +81,7 @@ class Broker:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: EnginePort,
         address: str,
         limits: Limits | None = None,
         admission: Admission | None = None,
@@ -95,13 +95,13 @@ class Broker:
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
-        self._wake = Wake()
-        keeper = None if keeping is None else keeping(lambda: self._wake.ask(Request.STORED))
+        self._wake = LoopWakeup()
+        keeper = None if keeping is None else keeping(lambda: self._wake.ask(LoopRequest.STORED))
         taken, cursors = (None, None) if keeper is None else (keeper.history.taken, keeper.history.cursors)
         durability = MEMORY if keeper is None else keeper.durability
         secret = os.urandom(_SECRET_BYTES)
         self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent, cursors)
-        self._kept = KeptKernel(self._kernel, keeper)
+        self._kept = DurableKernel(self._kernel, keeper)
         self._keeper = keeper
         self._matcher = matcher
         self._requests = Requests(self._kernel, self._kept, wall_clock)
@@ -128,7 +128,7 @@ class Broker:
         return self._router.endpoint
 
     @property
-    def wake(self) -> Wake:
+    def wake(self) -> LoopWakeup:
         """Where a signal's number goes."""
         return self._wake
 
@@ -144,13 +144,13 @@ class Broker:
 
     def stop(self) -> None:
         """Ask the loop to end, from any thread."""
-        self._wake.ask(Request.STOP)
+        self._wake.ask(LoopRequest.STOP)
 
     def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
         """Its statistics, from any thread. Raises TimeoutError."""
         asked: Future[dict[str, dict[str, Any]]] = Future()
         self._asked.append(asked)
-        self._wake.ask(Request.REPORT)
+        self._wake.ask(LoopRequest.REPORT)
         return asked.result(patience_seconds)
 
     def run(self) -> None:
@@ -212,15 +212,15 @@ class Broker:
         """Do what was asked for by a signal or another thread; whether to end now."""
         for request in self._wake.take():
             match request:
-                case Request.REPORT:
+                case LoopRequest.REPORT:
                     while self._asked:
                         self._asked.popleft().set_result(self._kernel.statistics())
-                case Request.RELOAD:
+                case LoopRequest.RELOAD:
                     self._change()
-                case Request.STOP if self.stopping:
+                case LoopRequest.STOP if self.stopping:
                     self._drain_until = 0.0
                     return True
-                case Request.STOP:
+                case LoopRequest.STOP:
                     say(logging.INFO, "draining", seconds=self._drain_seconds)
                     self._drain_until = time.monotonic() + self._drain_seconds
                     self._step(Drain())
@@ -243,7 +243,7 @@ class Broker:
             return
         if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
-        self._requests.come(Change(limits, access))
+        self._requests.come(Reconfigure(limits, access))
         say(logging.INFO, "reloaded", keys=len(access.users))
 
     def _around(self) -> dict[str, dict[str, Any]]:
@@ -288,7 +288,7 @@ class Broker:
                     raise WireError(f"expected a message of one frame, found {len(frames)}")
                 message = decode(frames[0])
             except WireError as error:
-                self._requests.come(Garbled(session, error), sum(map(len, frames)))
+                self._requests.come(Undecodable(session, error), sum(map(len, frames)))
             else:
                 self._requests.receive(session, message, identity, len(frames[0]))
             if time.monotonic() - self._passed >= PASS_SECONDS_MAX:
@@ -296,23 +296,23 @@ class Broker:
 
     def _turn(self) -> None:
         try:
-            self._step(Turn(self._router.full))
+            self._step(MakeResults(self._router.full))
         except Exception as error:
             # A mistake of ours again, and results are lost that nobody would be told of.
             LOG.exception("results could not be made, which is a mistake in the broker")
             self._kept.fail(error)
 
-    def _step(self, happening: Input) -> None:
-        self._kept.step(happening, wall_clock())
+    def _step(self, given: Input) -> None:
+        self._kept.step(given, wall_clock())
         self._perform()
 
-    def _happen(self, happening: Input) -> None:
-        self._kept.happen(happening, wall_clock())
+    def _happen(self, given: Input) -> None:
+        self._kept.happen(given, wall_clock())
         self._perform()
 
     def _perform(self) -> None:
         gone: list[bytes] = []
-        for effect in joined(self._kept.ready()):
+        for effect in coalesced(self._kept.ready()):
             session = effect.session
             self._note(session, effect.message)
             if session not in gone and not self._send(session, effect.message):
@@ -356,7 +356,7 @@ class Broker:
         self._step(Stop("the broker failed and is stopping" if failed else "the broker is stopping"))
         self._complaints.tell()
         while self._router.waiting and time.monotonic() < deadline:
-            if at_once or Request.STOP in self._wake.take():
+            if at_once or LoopRequest.STOP in self._wake.take():
                 return 0
             self._router.retry()
             time.sleep(RETRY_SECONDS)

@@ -19,7 +19,7 @@ from ..events import DefinitionError
 from ..kernel import Record
 from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
 from ..storage import Damaged, Durability, Folder, Recovery, StorageError, Store
-from .history import History
+from .replicated_state import ReplicatedState
 from .saving import Way
 
 CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
@@ -41,7 +41,9 @@ class Journalling:
     checkpoint: Way = "fork"
 
 
-def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) -> tuple[Store, History, Recovery]:
+def opened(
+    journal: Journalling, wanted: Engine, model: str | None, now: int
+) -> tuple[Store, ReplicatedState, Recovery]:
     """The folder, locked; the state, as it was and as it is configured. Raises StorageErrors, DefinitionError.
 
     `wanted`: an engine with what the configuration declares; `model`: the text of its model file.
@@ -53,7 +55,7 @@ def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) ->
         raise Damaged(f"{journal.path}: {error}") from None
     except OSError as error:
         raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
-    history = History()
+    history = ReplicatedState()
     try:
         try:
             recovery = store.recover(history)
@@ -72,7 +74,7 @@ def opened(journal: Journalling, wanted: Engine, model: str | None, now: int) ->
     return store, history, recovery
 
 
-def _missing(history: History, wanted: Engine, model: str | None) -> Iterator[Record]:
+def _missing(history: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:
     """What the state lacks of the configuration. Each is to be applied before the next is asked for."""
     engine = history.engine
     for stream in wanted.streams.values():

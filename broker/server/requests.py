@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, final
 
-from ..kernel import Away, Excess, Garbled, Gone, Input, Kernel, Piece, Received, Send, Work
+from ..kernel import Away, ContinueBatch, Gone, Input, Kernel, Received, Send, TooManyBatches, Undecodable, Work
 from ..wire import Failure, Message, Publish
+from .admission_queue import AdmissionQueue
+from .durable_kernel import DurableKernel
 from .durations import Durations
-from .kept_kernel import KeptKernel
-from .line import Line
 from .logs import LOG
-from .pace import PIECE_NANOSECONDS, Pace
+from .slice_sizer import PIECE_NANOSECONDS, SliceSizer
 
 LET_IN_MAX: Final = 256
 """How many of those who have waited come in one pass of the loop."""
@@ -27,12 +27,12 @@ LET_IN_MAX: Final = 256
 class Requests:
     """What comes of them is sent when the pass ends. `now` is the wall clock in microseconds."""
 
-    def __init__(self, kernel: Kernel, kept: KeptKernel, now: Callable[[], int]) -> None:
+    def __init__(self, kernel: Kernel, kept: DurableKernel, now: Callable[[], int]) -> None:
         self._kernel: Final = kernel
         self._kept: Final = kept
         self._now: Final = now
-        self._line: Final = Line(kernel)
-        self._pace: Final = Pace()
+        self._line: Final = AdmissionQueue(kernel)
+        self._pace: Final = SliceSizer()
         self._spent = 0  # on batches since the last `begin`, in nanoseconds
         self._spent_before = 0  # on the batch in work
         self.durations: Final = Durations()
@@ -62,10 +62,10 @@ class Requests:
         """A message of so many bytes."""
         self.come(Received(session, message, identity, self._pace.events), size)
 
-    def come(self, happening: Input, size: int = 0) -> None:
+    def come(self, given: Input, size: int = 0) -> None:
         """Handle it, or put it in line."""
-        if self._line.admit(happening, size):
-            self._handle(happening)
+        if self._line.admit(given, size):
+            self._handle(given)
 
     def leave(self, session: bytes) -> bool:
         """Nothing reaches this session any more; whether that is news. Its effects are not performed here."""
@@ -95,17 +95,17 @@ class Requests:
                 waited = replace(waited, events=self._pace.events)
             self._handle(waited)
 
-    def _handle(self, happening: Input) -> None:
-        match happening:
+    def _handle(self, given: Input) -> None:
+        match given:
             case Received(message=Publish()):
-                self._publish(happening)
+                self._publish(given)
                 return
             case Received():
-                self._request(happening)
-            case Garbled() | Excess():
-                self._kept.step(happening, self._now())
+                self._request(given)
+            case Undecodable() | TooManyBatches():
+                self._kept.step(given, self._now())
             case _:
-                self._kept.happen(happening, self._now())
+                self._kept.happen(given, self._now())
 
     def _request(self, received: Received) -> None:
         try:
@@ -138,7 +138,7 @@ class Requests:
         began = time.perf_counter_ns()
         events = min(self._pace.events, len(work.taken.rows) - work.at)
         try:
-            self._kept.step(Piece(events), self._now())
+            self._kept.step(ContinueBatch(events), self._now())
         except Exception as error:
             self._apologize(work.session, work.batch.correlation, error)
             self._kept.fail(error)

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from typing import Final, Literal, Protocol, final
 
 from ..storage.checkpoint import DIGEST_BYTES
-from ..storage.store import Said
+from ..storage.store import SavedState
 from . import forking
-from .history import History, digest_of
 from .logs import say
+from .replicated_state import ReplicatedState, digest_of
 
 Way = Literal["fork", "loop"]
 WAYS: Final[tuple[Way, ...]] = ("fork", "loop")
 
 
-class Saved(Said, Protocol):
+class Saved(SavedState, Protocol):
     """A state of one moment, in the making."""
 
     @property
@@ -34,7 +34,7 @@ class Saved(Said, Protocol):
 class Saving(Protocol):
     """A way to save a state."""
 
-    def begin(self, history: History) -> Saved:
+    def begin(self, history: ReplicatedState) -> Saved:
         """Of this moment. Raises whatever goes wrong with it at once."""
 
 
@@ -44,7 +44,7 @@ class InLoop:
 
     __slots__ = ()
 
-    def begin(self, history: History) -> Saved:
+    def begin(self, history: ReplicatedState) -> Saved:
         return _Made(history.save())
 
 
@@ -54,7 +54,7 @@ class InCopy:
 
     __slots__ = ()
 
-    def begin(self, history: History) -> Saved:
+    def begin(self, history: ReplicatedState) -> Saved:
         try:
             return _Copied(forking.Forked(lambda: _pieces(history)))
         except OSError as error:
@@ -104,7 +104,7 @@ class _Copied:
         self._copy.discard()
 
 
-def _pieces(history: History) -> Iterator[bytes]:
+def _pieces(history: ReplicatedState) -> Iterator[bytes]:
     body = history.save()
     yield digest_of(body)
     yield body

@@ -18,11 +18,11 @@ from ..kernel import Access, Admission, Limits, Sources, flows, states, wires
 from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
-from .history import History
-from .keeping import Keeper
+from .durability_gate import DurabilityGate
 from .logs import open_log, say
 from .loop import Broker, MakeKeeper, wall_clock
 from .opening import Journalling, opened
+from .replicated_state import ReplicatedState
 from .saving import saving
 from .security.exposure import check_writers
 
@@ -111,7 +111,7 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
 
 def _recovered(
     configuration: ServerConfiguration, journal: Journalling, declared: Engine
-) -> tuple[History, MakeKeeper, str]:
+) -> tuple[ReplicatedState, MakeKeeper, str]:
     """The state as it was, what makes its keeper, and a line on it. Raises StorageErrors, DefinitionError."""
     model = None if configuration.model is None else write_model(load_model(configuration.model))
     store, history, recovery = opened(journal, declared, model, wall_clock())
@@ -119,9 +119,9 @@ def _recovered(
     for remark in remarks:
         say(logging.WARNING, "recovery", remark=remark)
 
-    def keeping(wake: Callable[[], None]) -> Keeper:
+    def keeping(wake: Callable[[], None]) -> DurabilityGate:
         way = saving(journal.checkpoint)
-        return Keeper(store, history, journal.durability.told(), journal.checkpoint_bytes, wake, saving=way)
+        return DurabilityGate(store, history, journal.durability.told(), journal.checkpoint_bytes, wake, saving=way)
 
     return history, keeping, f"{_told(journal)}: {told}"
 

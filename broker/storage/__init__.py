@@ -10,7 +10,7 @@ from .errors import Damaged, Occupied, StorageError, StorageFailed, StorageFull
 from .files import Files, Folder
 from .journal import Journal, Sync
 from .records import Record
-from .recovery import Recovery, State
+from .recovery import RecoverableState, Recovery
 from .retention import Retention
 from .settings import Durability
 from .store import Store
@@ -25,7 +25,7 @@ __all__ = [
     "Record",
     "Recovery",
     "Retention",
-    "State",
+    "RecoverableState",
     "StorageError",
     "StorageFailed",
     "StorageFull",

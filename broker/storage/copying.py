@@ -17,7 +17,7 @@ from .examination import examine
 from .files import Files
 from .framing import SEAL_BYTES, SegmentHead
 from .mark import Mark, read_mark, write_mark
-from .scanning import CHUNK_BYTES, End, head_of
+from .scanning import CHUNK_BYTES, SegmentEnd, head_of
 from .segments import check_mark, end_of, segment_names, survey
 
 ATTEMPTS: Final = 5
@@ -58,7 +58,7 @@ def _copied(source: Files, target: Files) -> Copied:
         _copy_file(source, target, name, source.size(name), checkpoints_of.checkpoint_name(position))
     mark = read_mark(source)
     whole: set[str] = set()
-    last: tuple[SegmentHead, End] | None = None
+    last: tuple[SegmentHead, SegmentEnd] | None = None
     ended = False
     while not ended:
         names = [name for name in segment_names(source) if name not in whole]

@@ -17,7 +17,7 @@ from .segments import end_of, segment_names, survey
 
 @final
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """What there is to say about one file, in one line. `damage`: a broker would not start, or has lost something."""
 
     name: str
@@ -28,7 +28,7 @@ class Finding:
         return f"{self.name}: {self.text}"
 
 
-def examine(files: Files) -> Iterator[Finding]:
+def examine(files: Files) -> Iterator[FileFinding]:
     """A finding for each segment and checkpoint, then those about how they fit together. O(bytes).
 
     Of a folder in which a broker is at work, the last record may be seen half-written: that is told as torn.
@@ -41,62 +41,62 @@ def examine(files: Files) -> Iterator[Finding]:
         yield from _together(files)
 
 
-def _segments(files: Files) -> Iterator[Finding]:
+def _segments(files: Files) -> Iterator[FileFinding]:
     for name in segment_names(files):
         try:
             head = head_of(files, name)
             end = end_of(files, name, head)
         except Damaged as error:
-            yield Finding(name, str(error).removeprefix(f"{name}: "), True)
+            yield FileFinding(name, str(error).removeprefix(f"{name}: "), True)
             continue
         except FileNotFoundError:
             continue  # a broker at work has just removed it
         count = end.content.count
         records = f"records {head.first} to {end.position}" if count else f"no records, the next is {head.first}"
         ending = "sealed" if end.sealed else f"open, {end.torn} bytes torn" if end.torn else "open"
-        yield Finding(name, f"{records}, {ending}", False)
+        yield FileFinding(name, f"{records}, {ending}", False)
 
 
-def _mark(files: Files) -> Iterator[Finding]:
+def _mark(files: Files) -> Iterator[FileFinding]:
     mark = read_mark(files)
     if mark is not None:
         begun = f"record {mark.position} was durable, a segment begins at record {mark.segment}"
         torn = f"{mark.torn} slots torn" if mark.torn else ""
-        yield Finding(MARK, ", ".join(filter(None, ("" if mark.identity is None else begun, torn))), False)
+        yield FileFinding(MARK, ", ".join(filter(None, ("" if mark.identity is None else begun, torn))), False)
 
 
-def _checkpoints(files: Files) -> Iterator[Finding]:
+def _checkpoints(files: Files) -> Iterator[FileFinding]:
     for _, name in sorted(checkpoints(files)):
         try:
             found = checkpoints_of.read(files, name)
         except FileNotFoundError:
             continue
         if isinstance(found, str):
-            yield Finding(name, found.removeprefix(f"{name}: "), True)
+            yield FileFinding(name, found.removeprefix(f"{name}: "), True)
         else:
-            yield Finding(name, f"state after record {found.position}, {len(found.body)} bytes", False)
+            yield FileFinding(name, f"state after record {found.position}, {len(found.body)} bytes", False)
 
 
-def _together(files: Files) -> Iterator[Finding]:
+def _together(files: Files) -> Iterator[FileFinding]:
     """What would be refused at a start though each file is sound."""
     there = checkpoints(files)
     try:
         found = survey(files)
     except Damaged as error:
         name, _, text = str(error).partition(": ")
-        yield Finding(name, text, True)
+        yield FileFinding(name, text, True)
         return
     if found is None:
         if there:
-            yield Finding(there[0][1], "expected the journal of this checkpoint beside it, found none", True)
+            yield FileFinding(there[0][1], "expected the journal of this checkpoint beside it, found none", True)
         return
     reaching = 0
     for position, name in there:
         checkpoint = checkpoints_of.read(files, name)
         if position > found.position:
-            yield Finding(name, f"the journal ends at position {found.position}: records are missing", True)
+            yield FileFinding(name, f"the journal ends at position {found.position}: records are missing", True)
         elif isinstance(checkpoint, Checkpoint) and checkpoint.identity != found.identity:
-            yield Finding(name, "expected a checkpoint of this journal, found one of another", True)
+            yield FileFinding(name, "expected a checkpoint of this journal, found one of another", True)
         reaching = max(reaching, position)
     if reaching + 1 < found.first:
-        yield Finding(found.last, f"records 1 to {found.first - 1} are gone, and no checkpoint holds them", True)
+        yield FileFinding(found.last, f"records 1 to {found.first - 1} are gone, and no checkpoint holds them", True)

@@ -25,7 +25,7 @@ from .files import UNFINISHED, File, Files
 from .framing import Seal, SegmentHead
 from .mark import Marker
 from .retention import Extent
-from .scanning import Entry
+from .scanning import JournalEntry
 from .segments import Segment, entries, rewrite, survey
 from .settings import Durability
 
@@ -241,7 +241,7 @@ class Journal:
 
     # ---- reading ----
 
-    def read(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+    def read(self, after: int = 0, until: int | None = None) -> Iterator[JournalEntry]:
         """The records behind a position, in order, as far as they were written when this was called.
 
         Raises StorageError where they are no longer kept. Segments removed while it runs end it with an OSError.

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgpack
 
 from ..kernel.records import (
-    Batch,
+    BatchTaken,
     ClockTick,
     CursorAdded,
     CursorMoved,
@@ -28,13 +28,13 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
-    TimeReset,
+    TimeWasReset,
 )
 from .errors import Damaged
 
 __all__ = [
     "KINDS",
-    "Batch",
+    "BatchTaken",
     "ClockTick",
     "CursorAdded",
     "CursorMoved",
@@ -48,7 +48,7 @@ __all__ = [
     "StreamDeclared",
     "SubscriptionAdded",
     "SubscriptionRemoved",
-    "TimeReset",
+    "TimeWasReset",
     "decode",
     "encode",
 ]
@@ -68,7 +68,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
         (_TEXT, _TEXT, _TEXT, (bool, type(None)), _TEXT_OR_NONE, (dict, type(None)), _MAP),
     ),
     3: (SubscriptionRemoved, (_TEXT,)),
-    4: (Batch, (_TEXT, _COLUMN, (list,), _COLUMN, (list, type(None)), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
+    4: (BatchTaken, (_TEXT, _COLUMN, (list,), _COLUMN, (list, type(None)), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
     5: (ClockTick, (_NUMBER,)),
     6: (Punctuated, (_NUMBER, _TEXT_OR_NONE, _TEXT_OR_NONE)),
     7: (LimitsChanged, (_MAP,)),
@@ -79,7 +79,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     12: (CursorAdded, (_TEXT, _TEXT, _TEXT, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
     13: (CursorSetAside, (_TEXT, _NUMBER, _TEXT, _NUMBER, _NUMBER)),
     14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
-    15: (TimeReset, (_TEXT, _NUMBER_OR_NONE)),
+    15: (TimeWasReset, (_TEXT, _NUMBER_OR_NONE)),
 }
 """By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning: with
 more fields it is another kind, and the earlier one is read with their defaults."""
@@ -92,7 +92,7 @@ _READERS: Final = {
 def encode(record: Record) -> tuple[int, bytes]:
     """Kind and payload. Raises TypeError or OverflowError for a record that nobody may have made."""
     kind, reader = _READERS[type(record)]
-    if isinstance(record, Batch):
+    if isinstance(record, BatchTaken):
         return kind, msgpack.packb(_packed(record), buf_size=_PACKED_BYTES)
     values = reader(record)
     return kind, msgpack.packb(values if len(KINDS[kind][1]) > 1 else (values,), buf_size=_PACKED_BYTES)
@@ -113,11 +113,11 @@ def decode(kind: int, payload: bytes) -> Record:
         raise Damaged(f"expected the {len(shapes)} fields of a {make.__name__}, found others")
     if make is DeadLettersSettled and any(type(position) is not int for position in found[1]):
         raise Damaged("expected positions in a DeadLettersSettled, found something else")
-    record: Record = _unpacked(found) if make is Batch else make(*found)
+    record: Record = _unpacked(found) if make is BatchTaken else make(*found)
     return record
 
 
-def _packed(batch: Batch) -> tuple[Any, ...]:
+def _packed(batch: BatchTaken) -> tuple[Any, ...]:
     """Times that are all equal, and ids that count up, are one number each."""
     times, ids = batch.times, batch.ids
     count = len(batch.rows)
@@ -129,7 +129,7 @@ def _packed(batch: Batch) -> tuple[Any, ...]:
     return batch.stream, times, batch.rows, ids, batch.starts, batch.client, batch.message, batch.refused
 
 
-def _unpacked(values: list[Any]) -> Batch:
+def _unpacked(values: list[Any]) -> BatchTaken:
     stream, times, rows, ids, starts, client, message, refused = values
     count = len(rows)
     times = [times] * count if type(times) is int else times
@@ -138,4 +138,4 @@ def _unpacked(values: list[Any]) -> Batch:
         raise Damaged(f"expected columns of {count} values in a Batch, found others")
     if any(type(row) is not list for row in rows) or any(type(each) is not list or len(each) != 3 for each in refused):
         raise Damaged("expected rows and refusals in a Batch, found something else")
-    return Batch(stream, times, list(map(tuple, rows)), ids, starts, client, message, list(map(tuple, refused)))
+    return BatchTaken(stream, times, list(map(tuple, rows)), ids, starts, client, message, list(map(tuple, refused)))

@@ -14,10 +14,10 @@ from .errors import Damaged
 from .files import Files
 from .journal import Journal
 from .records import Record, decode
-from .scanning import Entry
+from .scanning import JournalEntry
 
 
-class State(Protocol):
+class RecoverableState(Protocol):
     """What a journal is the history of. A new one is the state before the first record."""
 
     def restore(self, body: bytes) -> None:
@@ -54,7 +54,7 @@ class Recovery:
         yield f"recovered to position {self.position:,}: checkpoint {self.checkpoint:,} and {self.replayed:,} records"
 
 
-def recover(files: Files, journal: Journal, state: State) -> Recovery:
+def recover(files: Files, journal: Journal, state: RecoverableState) -> Recovery:
     """Bring a new state to the journal's end. O(checkpoint + records behind it).
 
     Raises Damaged where what is there cannot give it: no checkpoint that reaches back to the records that are kept, a
@@ -75,7 +75,7 @@ def recover(files: Files, journal: Journal, state: State) -> Recovery:
     return Recovery(after, journal.position, replayed, journal.torn, tuple(aside))
 
 
-def replay(state: State, entry: Entry) -> None:
+def replay(state: RecoverableState, entry: JournalEntry) -> None:
     """Raises Damaged for a record that this version does not know."""
     try:
         record = decode(entry.kind, entry.payload)
@@ -84,7 +84,7 @@ def replay(state: State, entry: Entry) -> None:
     state.replay(entry.position, entry.time, record)
 
 
-def check_digest(checkpoint: Checkpoint, state: State) -> None:
+def check_digest(checkpoint: Checkpoint, state: RecoverableState) -> None:
     """Raises Damaged where the state is not the one of which the checkpoint was made."""
     if state.digest() != checkpoint.digest:
         raise Damaged(
@@ -93,7 +93,9 @@ def check_digest(checkpoint: Checkpoint, state: State) -> None:
         )
 
 
-def compare(files: Files, read: Callable[[int, int], Iterator[Entry]], make: Callable[[], State]) -> tuple[int, int]:
+def compare(
+    files: Files, read: Callable[[int, int], Iterator[JournalEntry]], make: Callable[[], RecoverableState]
+) -> tuple[int, int]:
     """Replay from the older checkpoint to the newer one and compare: their positions. Nothing is changed.
 
     `read(after, until)` gives records. Raises Damaged where the states differ, or either cannot be read.

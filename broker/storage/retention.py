@@ -52,7 +52,7 @@ class Overtaken:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RemovalPlan:
     """The names of the segments that go, oldest first, and the cursors to be told."""
 
     remove: tuple[str, ...]
@@ -66,7 +66,7 @@ def plan(
     cursors: Mapping[str, int],
     limits: Retention,
     now: int,
-) -> Plan:
+) -> RemovalPlan:
     """What goes at the time `now`. `sealed`: in order. `needed_after`: the position of the older checkpoint; nothing
     behind it goes. `cursors`: the last position that each has done with.
     """
@@ -82,4 +82,4 @@ def plan(
         removed = extent.last
         total -= extent.size
     overtaken = [Overtaken(name, done + 1, removed) for name, done in sorted(cursors.items()) if done < removed]
-    return Plan(tuple(remove), tuple(overtaken))
+    return RemovalPlan(tuple(remove), tuple(overtaken))

@@ -23,7 +23,7 @@ CHUNK_BYTES: Final = 1024 * 1024
 
 @final
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A record. `time`: when it was appended, in microseconds since 1970; never less than the one before."""
 
     position: int
@@ -34,7 +34,7 @@ class Entry:
 
 @final
 @dataclass(frozen=True, slots=True)
-class End:
+class SegmentEnd:
     """How a segment ends: its records with `offset`, the last of them being `position` (or what is before its first).
 
     `content`: what its seal says, or would say; `torn`: so many bytes, up to the last that is not zero, are no record.
@@ -66,7 +66,9 @@ def seal_of(files: Files, name: str, head: SegmentHead) -> Seal:
     return seal
 
 
-def scan(files: Files, name: str, head: SegmentHead, after: int = 0, until: int | None = None) -> Iterator[Entry | End]:
+def scan(
+    files: Files, name: str, head: SegmentHead, after: int = 0, until: int | None = None
+) -> Iterator[JournalEntry | SegmentEnd]:
     """The records behind the position `after`, then one End. O(bytes); holds CHUNK_BYTES and one record.
 
     With `until`, which must be there, that record is the last thing and there is no End. Raises Damaged.
@@ -90,16 +92,16 @@ def scan(files: Files, name: str, head: SegmentHead, after: int = 0, until: int 
                 seal = _seal(record, payload)
                 if seal != content:
                     raise Damaged(f"{name}: offset {offset}: expected {content}, found {seal}")
-                yield End(offset, position, content, True, source.nonzero(behind) - behind)
+                yield SegmentEnd(offset, position, content, True, source.nonzero(behind) - behind)
                 return
         first_time = content.first_time if content.count else record.time
         content = Seal(content.count + 1, first_time, record.time)
         position, offset = record.position, behind
         if position > after:
-            yield Entry(position, record.kind, record.time, payload)
+            yield JournalEntry(position, record.kind, record.time, payload)
 
 
-def _end(source: _Source, seed: int, offset: int, position: int, content: Seal, found: RecordHead | None) -> End:
+def _end(source: _Source, seed: int, offset: int, position: int, content: Seal, found: RecordHead | None) -> SegmentEnd:
     """The end at a bad record, if that is what it is."""
     missing = position + 1
     if found is not None:
@@ -112,7 +114,7 @@ def _end(source: _Source, seed: int, offset: int, position: int, content: Seal, 
                 f"{source.name}: offset {offset}: record {missing} is bad, and was durable, as {witness} says, "
                 f"at offset {at}"
             )
-    return End(offset, position, content, False, source.nonzero(offset) - offset)
+    return SegmentEnd(offset, position, content, False, source.nonzero(offset) - offset)
 
 
 def _seal(record: RecordHead, payload: bytes) -> Seal | None:

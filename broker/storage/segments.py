@@ -18,7 +18,7 @@ from .files import UNFINISHED, File, Files
 from .framing import SEAL_BYTES, SEGMENT_HEAD_BYTES, Seal, SegmentHead
 from .mark import MARK, Mark, read_mark
 from .retention import Extent
-from .scanning import CHUNK_BYTES, End, Entry, head_of, scan, seal_of
+from .scanning import CHUNK_BYTES, JournalEntry, SegmentEnd, head_of, scan, seal_of
 
 ATTEMPTS: Final = 3
 
@@ -42,7 +42,7 @@ class Survey:
     sealed: tuple[tuple[Extent, SegmentHead], ...]
     last: str
     head: SegmentHead
-    end: End
+    end: SegmentEnd
 
     @property
     def identity(self) -> bytes:
@@ -89,7 +89,7 @@ def survey(files: Files) -> Survey | None:
     return Survey(tuple(sealed), names[-1], heads[-1], end)
 
 
-def check_mark(mark: Mark | None, head: SegmentHead, end: End) -> None:
+def check_mark(mark: Mark | None, head: SegmentHead, end: SegmentEnd) -> None:
     """Whether the journal is as long as the mark, which was read before it, says. `head`, `end`: of its last segment.
 
     Raises Damaged, with the segment and the record that are missing. A journal of a version without marks has none.
@@ -114,14 +114,14 @@ def check_mark(mark: Mark | None, head: SegmentHead, end: End) -> None:
         )
 
 
-def end_of(files: Files, name: str, head: SegmentHead) -> End:
+def end_of(files: Files, name: str, head: SegmentHead) -> SegmentEnd:
     """Read a whole segment for its end. Raises Damaged.
 
     Damage is looked at again: where a broker is at work, a write may have come between two reads of one record.
     """
     for attempt in range(ATTEMPTS):
         try:
-            return next(found for found in scan(files, name, head) if isinstance(found, End))
+            return next(found for found in scan(files, name, head) if isinstance(found, SegmentEnd))
         except Damaged:
             if attempt == ATTEMPTS - 1:
                 raise
@@ -130,7 +130,7 @@ def end_of(files: Files, name: str, head: SegmentHead) -> End:
 
 def entries(
     files: Files, segments: list[tuple[str, SegmentHead]], after: int, until: int | None = None
-) -> Iterator[Entry]:
+) -> Iterator[JournalEntry]:
     """The records behind `after`, up to and with `until`, through all of these segments. Raises Damaged."""
     for index, (name, head) in enumerate(segments):
         last = index == len(segments) - 1
@@ -139,7 +139,7 @@ def entries(
         if until is not None and head.first > until:
             return
         for found in scan(files, name, head, after, until if last else None):
-            if isinstance(found, Entry):
+            if isinstance(found, JournalEntry):
                 if until is not None and found.position > until:
                     return
                 yield found

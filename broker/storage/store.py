@@ -20,13 +20,13 @@ from .errors import Damaged
 from .files import Files
 from .journal import Journal, Sync
 from .records import CursorOvertaken, Record, encode
-from .recovery import Recovery, State, recover
+from .recovery import RecoverableState, Recovery, recover
 from .retention import plan
 from .segments import segment_names
 from .settings import Durability
 
 
-class Said(Protocol):
+class SavedState(Protocol):
     """What a state says of itself at one moment; it may still be in the making."""
 
     def take(self) -> tuple[bytes, bytes]:
@@ -43,7 +43,7 @@ class Writing:
 
     __slots__ = ("_files", "_identity", "_said", "_time", "ended", "error", "position", "refused")
 
-    def __init__(self, files: Files, identity: bytes, position: int, time: int, said: Said) -> None:
+    def __init__(self, files: Files, identity: bytes, position: int, time: int, said: SavedState) -> None:
         self._files = files
         self._identity = identity
         self._time = time
@@ -100,7 +100,7 @@ class Store:
         """What is answered by records up to here may be sent."""
         return self.journal.safe
 
-    def recover(self, state: State) -> Recovery:
+    def recover(self, state: RecoverableState) -> Recovery:
         """Bring a new state to where the journal ends. Raises Damaged."""
         if self._settings.check == "all":
             self.journal.check()
@@ -140,7 +140,7 @@ class Store:
     def settle(self, sync: Sync) -> None:
         self.journal.settle(sync)
 
-    def checkpoint(self, state: State, now: int) -> Checkpoint | None:
+    def checkpoint(self, state: RecoverableState, now: int) -> Checkpoint | None:
         """Save the state, which all appended records have gone into; None if there is one at this position already.
 
         Raises StorageFull, after which everything goes on without it.
@@ -157,7 +157,7 @@ class Store:
         self._checkpoints = [position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
         return made
 
-    def begin_checkpoint(self, said: Said, now: int) -> Writing | None:
+    def begin_checkpoint(self, said: SavedState, now: int) -> Writing | None:
         """The same in two parts: what is to be run when `journal.durable` is as far as the journal is now.
 
         `said`: what the state says of itself at this moment. None if there is one at this position already.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from . import shapes as s
-from .row import Row
+from .row import MessageRow
 from .session_messages import Done
 
 # ---- from the client ----
@@ -103,12 +103,12 @@ class DeadLetters:
 # ---- the table ----
 
 ROWS: Final = (
-    Row(13, Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
-    Row(14, Forget, (s.NAME,), answer=Done, when_full="refuse"),
-    Row(15, Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
-    Row(16, ListDeadLetters, (s.NAME, s.COUNT), answer=DeadLetters, means="those whose positions are behind it"),
-    Row(17, Settle, (s.NAME, s.INTEGERS, s.FLAG), answer=Done, when_full="refuse"),
-    Row(
+    MessageRow(13, Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
+    MessageRow(14, Forget, (s.NAME,), answer=Done, when_full="refuse"),
+    MessageRow(15, Refuse, (s.NAME, s.COUNT, s.NAME, s.optional(s.COUNT)), answer=Done, when_full="refuse"),
+    MessageRow(16, ListDeadLetters, (s.NAME, s.COUNT), answer=DeadLetters, means="those whose positions are behind it"),
+    MessageRow(17, Settle, (s.NAME, s.INTEGERS, s.FLAG), answer=Done, when_full="refuse"),
+    MessageRow(
         41,
         DeadLetters,
         (s.records(s.COUNT, s.BLOB, s.NAME, s.INTEGER, s.COUNT), s.FLAG, s.COUNT),

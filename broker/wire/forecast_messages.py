@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from . import shapes as s
-from .row import Row
+from .row import MessageRow
 
 # ---- from the client ----
 
@@ -45,8 +45,8 @@ class ProbabilityReport:
 # ---- the table ----
 
 ROWS: Final = (
-    Row(19, AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON)), answer=ProbabilityReport, at_once=True),
-    Row(
+    MessageRow(19, AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON)), answer=ProbabilityReport, at_once=True),
+    MessageRow(
         43,
         ProbabilityReport,
         (s.PLAIN,),

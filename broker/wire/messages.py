@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from . import cursor_messages, forecast_messages, session_messages, stream_messages, subscription_messages
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .forecast_messages import AskProbability, ProbabilityReport
-from .row import Row
+from .row import MessageRow
 from .session_messages import (
     Closing,
     Done,
@@ -76,7 +76,7 @@ Message: TypeAlias = (
     | Ended
 )
 
-TABLE: Final[Mapping[int, Row]] = {
+TABLE: Final[Mapping[int, MessageRow]] = {
     row.number: row
     for row in sorted(
         (
@@ -91,4 +91,4 @@ TABLE: Final[Mapping[int, Row]] = {
 }
 """By number, in order: requests from 1 on, answers from 32 on, what the broker says unasked from 64 on."""
 
-ROW_OF: Final[Mapping[type[Message], Row]] = {row.message: row for row in TABLE.values()}
+ROW_OF: Final[Mapping[type[Message], MessageRow]] = {row.message: row for row in TABLE.values()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeAlias, final
 
-from .shapes import Shape
+from .shapes import FieldShape
 
 ANSWERS: Final = 32
 """The first number of an answer; requests have smaller ones."""
@@ -23,7 +23,7 @@ there is room, or it is refused as busy."""
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class MessageRow:
     """`shapes`: of the fields behind the correlation. `answer`: what answers a request where nothing is wrong; None: it
     is not answered. `at_once`: it may be handled while a batch is in work, as it changes nothing that the batch depends
     on. `part`: the number of a field that holds values of our own, and their type; on the wire each of them is an array
@@ -32,7 +32,7 @@ class Row:
 
     number: int
     message: type[Any]
-    shapes: tuple[Shape, ...]
+    shapes: tuple[FieldShape, ...]
     answer: type[Any] | None = None
     at_once: bool = False
     when_full: WhenFull = "take"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from . import shapes as s
-from .row import Row
+from .row import MessageRow
 
 # ---- from the client ----
 
@@ -144,11 +144,11 @@ class Closing:
 _MICROSECONDS: Final = s.optional(s.COUNT)
 
 ROWS: Final = (
-    Row(1, Hello, (s.COUNT, s.TEXT, s.optional(s.TOKEN)), answer=Welcome, at_once=True),
-    Row(2, Goodbye, (), answer=Done, when_full="wait", means="the session is over"),
-    Row(3, Ping, (), answer=Pong, at_once=True),
-    Row(12, Statistics, (), answer=StatisticsReport, at_once=True),
-    Row(
+    MessageRow(1, Hello, (s.COUNT, s.TEXT, s.optional(s.TOKEN)), answer=Welcome, at_once=True),
+    MessageRow(2, Goodbye, (), answer=Done, when_full="wait", means="the session is over"),
+    MessageRow(3, Ping, (), answer=Pong, at_once=True),
+    MessageRow(12, Statistics, (), answer=StatisticsReport, at_once=True),
+    MessageRow(
         32,
         Welcome,
         (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT),
@@ -157,15 +157,15 @@ ROWS: Final = (
             " is what the broker's shows; `batches` how many may be [under way](#credits)"
         ),
     ),
-    Row(33, Done, (), means="it is done"),
-    Row(34, Pong, (), means="the broker's loop is alive, and the session is known"),
-    Row(39, StatisticsReport, (s.PLAIN,), means="numbers by name, in groups by name"),
-    Row(
+    MessageRow(33, Done, (), means="it is done"),
+    MessageRow(34, Pong, (), means="the broker's loop is alive, and the session is known"),
+    MessageRow(39, StatisticsReport, (s.PLAIN,), means="numbers by name, in groups by name"),
+    MessageRow(
         40,
         Failure,
         (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS, _MICROSECONDS),
         means="[refused](#errors), and nothing was changed",
     ),
-    Row(65, Probe, (), means="it looks whether there is still a connection; no answer"),
-    Row(66, Closing, (s.TEXT,), means="the session is over, and nothing follows"),
+    MessageRow(65, Probe, (), means="it looks whether there is still a connection; no answer"),
+    MessageRow(66, Closing, (s.TEXT,), means="the session is over, and nothing follows"),
 )

@@ -19,7 +19,7 @@ _GREATEST: Final = 2**63 - 1
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """A word for it (docs/protocol.md explains them), what is expected in words, and whether a value is that."""
 
     word: str
@@ -27,13 +27,13 @@ class Shape:
     fits: Callable[[object], bool]
 
 
-def optional(shape: Shape) -> Shape:
+def optional(shape: FieldShape) -> FieldShape:
     """The shape, or nil."""
     fits = shape.fits
-    return Shape(f"{shape.word}?", f"{shape.expected} or nil", lambda value: value is None or fits(value))
+    return FieldShape(f"{shape.word}?", f"{shape.expected} or nil", lambda value: value is None or fits(value))
 
 
-def records(*shapes: Shape) -> Shape:
+def records(*shapes: FieldShape) -> FieldShape:
     """An array of arrays, each with one value of each shape."""
     arity = len(shapes)
 
@@ -45,7 +45,7 @@ def records(*shapes: Shape) -> Shape:
             for record in value
         )
 
-    return Shape(f"records of {arity}", f"an array of arrays of {arity}", fits)
+    return FieldShape(f"records of {arity}", f"an array of arrays of {arity}", fits)
 
 
 def _is_count(value: object) -> bool:
@@ -96,31 +96,31 @@ def _is_plain(value: object) -> bool:
     return False
 
 
-COUNT: Final = Shape("count", "an integer from 0 to 2**63 - 1", _is_count)
-INTEGER: Final = Shape("integer", "an integer of 64 bits", _is_integer)
-CREDITS: Final = Shape(
+COUNT: Final = FieldShape("count", "an integer from 0 to 2**63 - 1", _is_count)
+INTEGER: Final = FieldShape("integer", "an integer of 64 bits", _is_integer)
+CREDITS: Final = FieldShape(
     "credits", f"an integer from 1 to {CREDITS_MAX:,}", lambda value: type(value) is int and 1 <= value <= CREDITS_MAX
 )
-TOKEN: Final = Shape(
+TOKEN: Final = FieldShape(
     "token",
     f"a byte string of at most {TOKEN_BYTES_MAX}",
     lambda value: type(value) is bytes and len(value) <= TOKEN_BYTES_MAX,
 )
-FLAG: Final = Shape("flag", "a boolean", lambda value: type(value) is bool)
-NAME: Final = Shape(
+FLAG: Final = FieldShape("flag", "a boolean", lambda value: type(value) is bool)
+NAME: Final = FieldShape(
     "name",
     f"a string of at most {NAME_LENGTH_MAX} characters",
     lambda value: type(value) is str and len(value) <= NAME_LENGTH_MAX,
 )
-HORIZON: Final = Shape(
+HORIZON: Final = FieldShape(
     "horizon",
     f"an integer from 0 to 2**63 - 1 or a string of at most {NAME_LENGTH_MAX} characters",
     lambda value: _is_count(value) or (type(value) is str and len(value) <= NAME_LENGTH_MAX),
 )
-TEXT: Final = Shape("text", "a string", lambda value: type(value) is str)
-INTEGERS: Final = Shape("integers", "an array of integers of 64 bits", _are_integers)
-ARRAY: Final = Shape("array", "an array", lambda value: type(value) is tuple)
-BLOB: Final = Shape("blob", "a byte string", lambda value: type(value) is bytes)
-BLOBS: Final = Shape("blobs", "an array of byte strings", _are(bytes))
-NAMES: Final = Shape("names", "a map of strings to strings", _are_names)
-PLAIN: Final = Shape("plain", f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)
+TEXT: Final = FieldShape("text", "a string", lambda value: type(value) is str)
+INTEGERS: Final = FieldShape("integers", "an array of integers of 64 bits", _are_integers)
+ARRAY: Final = FieldShape("array", "an array", lambda value: type(value) is tuple)
+BLOB: Final = FieldShape("blob", "a byte string", lambda value: type(value) is bytes)
+BLOBS: Final = FieldShape("blobs", "an array of byte strings", _are(bytes))
+NAMES: Final = FieldShape("names", "a map of strings to strings", _are_names)
+PLAIN: Final = FieldShape("plain", f"a map of finite plain values, nested at most {NESTING_MAX} deep", _is_plain)

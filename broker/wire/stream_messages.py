@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from . import shapes as s
-from .row import Row
+from .row import MessageRow
 from .session_messages import Done
 
 # ---- from the client ----
@@ -153,11 +153,11 @@ _MICROSECONDS: Final = s.optional(s.COUNT)
 _STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS)
 
 ROWS: Final = (
-    Row(4, AddStream, _STREAM, answer=Done, when_full="refuse"),
-    Row(9, DescribeStream, (s.NAME,), answer=Streams, at_once=True, means="with this one"),
-    Row(10, ListStreams, (s.NAME,), answer=Streams, at_once=True, means="those whose names sort behind it"),
-    Row(18, ResetTime, (s.NAME,), answer=TimeReset, when_full="refuse", means="for administrators"),
-    Row(
+    MessageRow(4, AddStream, _STREAM, answer=Done, when_full="refuse"),
+    MessageRow(9, DescribeStream, (s.NAME,), answer=Streams, at_once=True, means="with this one"),
+    MessageRow(10, ListStreams, (s.NAME,), answer=Streams, at_once=True, means="those whose names sort behind it"),
+    MessageRow(18, ResetTime, (s.NAME,), answer=TimeReset, when_full="refuse", means="for administrators"),
+    MessageRow(
         5,
         Publish,
         (
@@ -173,20 +173,20 @@ ROWS: Final = (
         answer=Published,
         when_full="refuse",
     ),
-    Row(
+    MessageRow(
         37,
         Streams,
         (s.records(*_STREAM), s.FLAG),
         part=(1, StreamEntry),
         means="each with the fields of `AddStream`; with `more`, ask again, after the last one",
     ),
-    Row(
+    MessageRow(
         42,
         TimeReset,
         (s.optional(s.INTEGER), _NAMED),
         means="the newest time of all events [from now on](#time), and the stream that has it",
     ),
-    Row(
+    MessageRow(
         35,
         Published,
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),

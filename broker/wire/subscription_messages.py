@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 from . import shapes as s
-from .row import Row
+from .row import MessageRow
 from .session_messages import Done
 
 # ---- from the client ----
@@ -171,7 +171,7 @@ _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)
 
 ROWS: Final = (
-    Row(
+    MessageRow(
         6,
         Subscribe,
         (
@@ -197,10 +197,17 @@ ROWS: Final = (
         answer=Subscribed,
         when_full="refuse",
     ),
-    Row(7, Unsubscribe, (s.NAME,), answer=Done, when_full="wait", means="no notification of it follows"),
-    Row(8, Credit, (s.NAME, s.CREDITS), at_once=True),
-    Row(11, ListSubscriptions, (s.NAME,), answer=Subscriptions, at_once=True, means="those whose names sort behind it"),
-    Row(
+    MessageRow(7, Unsubscribe, (s.NAME,), answer=Done, when_full="wait", means="no notification of it follows"),
+    MessageRow(8, Credit, (s.NAME, s.CREDITS), at_once=True),
+    MessageRow(
+        11,
+        ListSubscriptions,
+        (s.NAME,),
+        answer=Subscriptions,
+        at_once=True,
+        means="those whose names sort behind it",
+    ),
+    MessageRow(
         36,
         Subscribed,
         (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT)),
@@ -209,7 +216,7 @@ ROWS: Final = (
             "survives, the position of the first that comes or is missing, and which one of its name it is"
         ),
     ),
-    Row(
+    MessageRow(
         38,
         Subscriptions,
         (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG),
@@ -219,13 +226,13 @@ ROWS: Final = (
             " how many results of each are not acknowledged"
         ),
     ),
-    Row(
+    MessageRow(
         64,
         Notifications,
         (s.NAME, s.COUNT, s.BLOBS, s.optional(s.COUNT), s.FLAG),
         means="results, numbered from `first` on; of a [cursor](#cursors), with positions from `position` on",
     ),
-    Row(
+    MessageRow(
         67,
         Ended,
         (s.NAME, s.NAME, s.TEXT),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from broker.engine import Engine
 from broker.kernel import Access, Admission, Kernel, Received, Send, Sources, User, flows, states, wires
-from broker.server.history import History
+from broker.server.replicated_state import ReplicatedState
 from broker.wire import VERSION, Failure, Hello, Message, Publish, Subscribe, Welcome
 
 ANN, BEN, OPS = (name * 40 for name in "abo")
@@ -24,7 +24,7 @@ class Rig:
     `state`: go on with this one, as after a crash.
     """
 
-    def __init__(self, users: Mapping[str, User] = USERS, state: History | None = None) -> None:
+    def __init__(self, users: Mapping[str, User] = USERS, state: ReplicatedState | None = None) -> None:
         if state is None:
             self.engine = Engine()
             self.engine.add_stream("Stock", {"price": "int"})

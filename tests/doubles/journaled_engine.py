@@ -7,7 +7,14 @@ from typing import Any, cast
 from broker.engine import Engine
 from broker.events import Disorder
 from broker.storage.engine_digest import engine_digest
-from broker.storage.records import Batch, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved, TimeReset
+from broker.storage.records import (
+    BatchTaken,
+    Record,
+    StreamDeclared,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+    TimeWasReset,
+)
 
 
 class JournaledEngine:
@@ -31,11 +38,11 @@ class JournaledEngine:
                 )
             case SubscriptionRemoved(name):
                 self.engine.unsubscribe(name)
-            case Batch():
+            case BatchTaken():
                 rows = [tuple(row) for row in record.rows]
                 results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)
                 self.lines[position] = [result.line() for result in results]
-            case TimeReset(stream, newest):
+            case TimeWasReset(stream, newest):
                 told = self.engine.reset_time(stream, newest)
                 self.lines[position] = [result.line() for ended in told for result in ended]
             case _:

@@ -34,16 +34,16 @@ HELD = """
     import os, sys, time
     from pathlib import Path
     from broker.server import read_configuration, serve
-    from broker.server.history import History
+    from broker.server.replicated_state import ReplicatedState
 
-    save, process, name = History.save, os.getpid(), Path(sys.argv[2])
+    save, process, name = ReplicatedState.save, os.getpid(), Path(sys.argv[2])
 
     def waiting(history):
         while os.getpid() != process and name.exists():
             time.sleep(0.01)
         return save(history)
 
-    History.save = waiting
+    ReplicatedState.save = waiting
     serve(read_configuration(sys.argv[1], "foretell.toml"), lambda line: print(line, flush=True))
 """
 

@@ -36,13 +36,13 @@ from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
-from broker.kernel import Limits, cursor_requests, taken
+from broker.kernel import Limits, cursor_requests, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
-from broker.server import configuration, connections, console_connections, forking, keeping, router
-from broker.server import line as waiting_line
+from broker.server import admission_queue as waiting_line
+from broker.server import configuration, connections, console_connections, durability_gate, forking, router
 from broker.server.security import rates
 from broker.wire import limits as wire_limits
 from client import contexts as client_contexts
@@ -121,9 +121,9 @@ LIMIT_MODULES: Final = (
     wire_limits,
     router,
     configuration,
-    taken,
+    receipts,
     cursor_requests,
-    keeping,
+    durability_gate,
     waiting_line,
     client_contexts,
     mapping,

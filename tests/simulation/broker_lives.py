@@ -26,12 +26,12 @@ from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
 
-from broker.kernel import Admission, Away, Gone, Input, Kernel, Limits, Piece, Received, Tick, flows, states
-from broker.kernel.records import Batch
-from broker.server.history import History
-from broker.server.keeping import Keeper
-from broker.server.kept_kernel import KeptKernel
-from broker.server.line import Line
+from broker.kernel import Admission, Away, ContinueBatch, Gone, Input, Kernel, Limits, Received, Tick, flows, states
+from broker.kernel.records import BatchTaken
+from broker.server.admission_queue import AdmissionQueue
+from broker.server.durability_gate import DurabilityGate
+from broker.server.durable_kernel import DurableKernel
+from broker.server.replicated_state import ReplicatedState
 from broker.server.worker import Task
 from broker.storage import Durability, StorageFailed, StorageFull, Store
 from broker.storage.records import decode
@@ -157,9 +157,9 @@ class Story:
             self.told.clear()
             self.reader.forget_all()
 
-    def start(self) -> tuple[Store, KeptKernel]:
+    def start(self) -> tuple[Store, DurableKernel]:
         store = Store(self.disk, IDENTITY, self.settings, self.now)
-        history = History()
+        history = ReplicatedState()
         store.recover(history)
         self.check(store, history)
         tasks = self.tasks = deque()
@@ -168,7 +168,7 @@ class Story:
             return LateHands(tasks)
 
         told = self.settings.told()
-        keeper = Keeper(store, history, told, self.checkpoint_bytes, lambda: None, hands)
+        keeper = DurabilityGate(store, history, told, self.checkpoint_bytes, lambda: None, hands)
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
         kernel = Kernel(
@@ -181,8 +181,8 @@ class Story:
             cursors=history.cursors,
         )
         self.kernel = kernel
-        self.line = Line(kernel)
-        kept = KeptKernel(kernel, keeper)
+        self.line = AdmissionQueue(kernel)
+        kept = DurableKernel(kernel, keeper)
         self.say(kept, Hello(1, VERSION, "simulation"))
         self.say(kept, AddStream(2, "S", SCHEMA, None, "arrival", None, None))
         self.say(kept, Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
@@ -191,7 +191,7 @@ class Story:
         self.say_all(kept, self.users.begin())
         return store, kept
 
-    def read_slowly(self, kept: KeptKernel) -> None:
+    def read_slowly(self, kept: DurableKernel) -> None:
         """The slow reader attaches, with a policy."""
         self.number += 1
         self.slow, self.reached, self.quick = b"slow %d" % self.number, 0, None
@@ -200,17 +200,17 @@ class Story:
         asked = Subscribe(3, "all", "cayuga", self.query, True, None, None, 1, when_slow=policy)
         self.say(kept, asked, self.slow)
 
-    def read_on(self, kept: KeptKernel) -> None:
+    def read_on(self, kept: DurableKernel) -> None:
         """The durable subscriber attaches, with little patience."""
         for message in self.reader.attach(self.query):
             self.say(kept, message, self.reader.key)
 
-    def say_all(self, kept: KeptKernel, messages: list[tuple[bytes, Message]]) -> None:
+    def say_all(self, kept: DurableKernel, messages: list[tuple[bytes, Message]]) -> None:
         for session, message in messages:
             self.say(kept, message, session)
             self.hear(kept)
 
-    def converse(self, store: Store, kept: KeptKernel) -> None:
+    def converse(self, store: Store, kept: DurableKernel) -> None:
         random = self.random
         for _ in range(random.randrange(0, 50)):
             self.now += random.choice((-50, 0, 1, 100, 1_000))
@@ -260,26 +260,26 @@ class Story:
             store.check_invariants()
         self.lose_connection(kept, b"nobody")
 
-    def go_on(self, kept: KeptKernel) -> None:
+    def go_on(self, kept: DurableKernel) -> None:
         """With the batch in work, or with whoever has waited for its end."""
         if self.kernel.work is not None:
-            kept.step(Piece(self.random.randrange(1, 4)), self.now)
+            kept.step(ContinueBatch(self.random.randrange(1, 4)), self.now)
             self.count("pieces")
         elif (waited := self.line.next()) is not None:
             self.take(kept, waited)
             self.count("waited")
 
-    def lose_connection(self, kept: KeptKernel, session: bytes) -> None:
+    def lose_connection(self, kept: DurableKernel, session: bytes) -> None:
         if self.line.admit(Gone(session)):
             kept.happen(Gone(session), self.now)
         else:
             kept.step(Away(session), self.now)
 
-    def take(self, kept: KeptKernel, happening: Input) -> None:
-        if isinstance(happening, Received):
-            kept.request(happening, self.now)
+    def take(self, kept: DurableKernel, arrived: Input) -> None:
+        if isinstance(arrived, Received):
+            kept.request(arrived, self.now)
         else:
-            kept.happen(happening, self.now)
+            kept.happen(arrived, self.now)
 
     def batch(self, number: int) -> Publish:
         random = self.random
@@ -292,13 +292,13 @@ class Story:
         rows = tuple((random.choice("ab"), least + random.randrange(9)) for _ in range(count))
         return Publish(10 + number, stream, times, rows, None, None, "p", number)
 
-    def say(self, kept: KeptKernel, message: Message, session: bytes = ANN) -> None:
+    def say(self, kept: DurableKernel, message: Message, session: bytes = ANN) -> None:
         identity = KEY if session.startswith(b"guest") else ""
         received = Received(session, message, identity, events=self.random.choice((None, 1, 2, 3)))
         if self.line.admit(received, 1):
             self.take(kept, received)
 
-    def hear(self, kept: KeptKernel, answering: bool = True) -> None:
+    def hear(self, kept: DurableKernel, answering: bool = True) -> None:
         for send in kept.ready():
             if send.session == HOST:
                 self.users.hear_host(send.message)
@@ -361,7 +361,7 @@ class Story:
 
     # ---- the checker ----
 
-    def check(self, store: Store, history: History) -> None:
+    def check(self, store: Store, history: ReplicatedState) -> None:
         reference = JournaledEngine()
         taken: dict[int, int] = {}
         models = CursorModels(CURSOR)
@@ -371,7 +371,7 @@ class Story:
                 models.take(record)
                 continue
             reference.replay(entry.position, entry.time, record)
-            if isinstance(record, Batch):
+            if isinstance(record, BatchTaken):
                 assert record.message is not None
                 assert record.message not in taken, "taken twice"
                 taken[record.message] = record.ids[0]

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.command.batch import Batch
+from broker.command.batch import EventBatch
 from broker.command.csv_rows import read_csv as read_csv_for_run
 from broker.command.json_lines import read_json_lines as read_json_lines_for_run
 from broker.engine import Engine
@@ -188,7 +188,7 @@ def test_json_lines_have_the_ids_that_run_gives_them(tmp_path: Path) -> None:
     engine, wanted = Engine(), []
     engine.add_stream("Stock", STOCK.schema.declared())
     for item in read_json_lines_for_run(io.BytesIO(text.encode()), "x", STREAMS):
-        assert isinstance(item, Batch)
+        assert isinstance(item, EventBatch)
         assert item.ids is None
         wanted += list(zip(item.times, item.rows))
     assert [(t, row) for _, t, row, _, _ in events] == [(t, (n, float(p), v, o)) for t, (n, p, v, o) in wanted]  # type: ignore[arg-type]

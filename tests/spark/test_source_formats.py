@@ -16,7 +16,7 @@ from broker.command.archive import archive, open_journal
 from broker.command.shell import perform
 from broker.events import DefinitionError, ForetellError, Schema, StreamDefinition
 from broker.storage import Durability, Folder, Store
-from broker.storage.records import Batch, Punctuated, StreamDeclared
+from broker.storage.records import BatchTaken, Punctuated, StreamDeclared
 from client import Client
 from spark_bridge import History, register
 from spark_bridge.history.form import arrow_schema, batch_of, columns_of
@@ -62,11 +62,12 @@ def journal(tmp_path: Path) -> Path:
     for begin in range(0, 2_000, 50):
         part = slice(begin, begin + 50)
         store.reserve()
-        store.append(Batch("Stock", times[part], rows[part], range(begin + 1, begin + 51), None, "c", begin), begin)
+        taken = BatchTaken("Stock", times[part], rows[part], range(begin + 1, begin + 51), None, "c", begin)
+        store.append(taken, begin)
         if begin == 1_000:
             store.append(StreamDeclared("News", {"text": "string?"}, None, "arrival", None, None), begin)
             store.append(Punctuated(1_000, None, None), begin)
-            store.append(Batch("News", [1_049], [(None,)], [9_000], [5]), begin)
+            store.append(BatchTaken("News", [1_049], [(None,)], [9_000], [5]), begin)
         store.commit(begin)
     store.close()
     assert len(list(folder.glob("*.journal"))) > 5

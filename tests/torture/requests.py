@@ -18,7 +18,7 @@ import msgpack
 from torture.frames import SAID
 
 from broker.engine import Engine
-from broker.kernel import Kernel, Limits, Received, Turn
+from broker.kernel import Kernel, Limits, MakeResults, Received
 from broker.wire import VERSION, Failure, Goodbye, Hello, Subscribe, WireError, decode, encode
 
 ODD: Final[tuple[Any, ...]] = (
@@ -92,7 +92,7 @@ def attack(count: int, seed: int) -> Counter[str]:
         try:
             sends = kernel.step(Received(b"it", message), number)
             while kernel.has_work():
-                sends += kernel.step(Turn(), number)
+                sends += kernel.step(MakeResults(), number)
             for send in sends:
                 encode(send.message)
         except BaseException as error:

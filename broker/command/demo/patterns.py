@@ -24,7 +24,7 @@ STREAMS: Final = ("Departures", "Arrivals")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class DemoPattern:
     """A subscription, the words for it, how a notification is told, and its colour.
 
     `story` is filled with the values of the notification.
@@ -40,7 +40,7 @@ class Pattern:
     forecast: Mapping[str, Any] | None = None
 
 
-THREE_LATE: Final = Pattern(
+THREE_LATE: Final = DemoPattern(
     "three-late",
     """
     SELECT tail, carrier, origin, dest, delay_1_1 AS first, delay_1 AS second, delay AS third FROM
@@ -54,7 +54,7 @@ THREE_LATE: Final = Pattern(
     "yellow",
 )
 
-OUT_AND_BACK: Final = Pattern(
+OUT_AND_BACK: Final = DemoPattern(
     "out-and-back",
     """
     SELECT tail, carrier, origin, dest_1 AS away, dest, delay_1 AS arrival, delay AS departure FROM
@@ -68,7 +68,7 @@ OUT_AND_BACK: Final = Pattern(
     "cyan",
 )
 
-GROWING: Final = Pattern(
+GROWING: Final = DemoPattern(
     "growing",
     """
     SELECT tail, carrier, origin, dest, legs, delay_1 AS first, delay AS last FROM
@@ -82,7 +82,7 @@ GROWING: Final = Pattern(
     "magenta",
 )
 
-CONTAGION: Final = Pattern(
+CONTAGION: Final = DemoPattern(
     "contagion",
     """
     SELECT tail_1 AS other, tail, carrier, origin, dest, delay FROM
@@ -95,7 +95,7 @@ CONTAGION: Final = Pattern(
     "red",
 )
 
-LATE_AGAIN: Final = Pattern(
+LATE_AGAIN: Final = DemoPattern(
     "late-again",
     """
     FROM Departures BY tail

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..build import PURE, build
-from .patterns import LATE_AGAIN, PATTERNS, Pattern
+from .patterns import LATE_AGAIN, PATTERNS, DemoPattern
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_BY_NAME: Final[Mapping[str, Pattern]] = {pattern.name: pattern for pattern in (*PATTERNS, LATE_AGAIN)}
+_BY_NAME: Final[Mapping[str, DemoPattern]] = {pattern.name: pattern for pattern in (*PATTERNS, LATE_AGAIN)}
 _WIDTH: Final = max(map(len, _BY_NAME))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, final
 
 from ...events.schema import Schema
-from ...language.shapes import Shape
+from ...language.shapes import QueryShape
 from ...language.subscription import SubscriptionDefinition
 from ..options import Options
 from ..subscriber import Form
@@ -98,7 +98,7 @@ class Language:
     print: Callable[[Any], str]
     reads: Callable[[Any], list[str]]
     compile: Callable[[CompileRequest], Form]
-    compile_shape: Callable[[CompileRequest, Shape], Form | None] | None = None
+    compile_shape: Callable[[CompileRequest, QueryShape], Form | None] | None = None
     lineage: bool = True
     reports: tuple[str, ...] = ()
     forecasts: bool = False

@@ -17,7 +17,7 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.errors import LimitExceeded
 from ...events.schema import Schema
-from ...language.shapes import Shape
+from ...language.shapes import QueryShape
 from ..forecasts.plan import plan_of_automata
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
@@ -40,10 +40,10 @@ def compiling(lower: Lower, printed: Print) -> Callable[[CompileRequest], Form]:
     return compiled
 
 
-def compiling_shapes(lower: Lower, printed: Print) -> Callable[[CompileRequest, Shape], Form | None]:
+def compiling_shapes(lower: Lower, printed: Print) -> Callable[[CompileRequest, QueryShape], Form | None]:
     """A `compile_shape` of the table, for a language whose literals are Number and String (broker/language/syntax)."""
 
-    def compiled(request: CompileRequest, shape: Shape) -> Form | None:
+    def compiled(request: CompileRequest, shape: QueryShape) -> Form | None:
         with_marks = marked(request.syntax, shape)
         if with_marks is None:
             return None

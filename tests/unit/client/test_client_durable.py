@@ -13,8 +13,8 @@ from broker.wire import VERSION, Forget, Hello, ListDeadLetters, Message, Settle
 from client import ConnectionLost, DefinitionError, Durable, Notification, UnknownSubscription
 from client import calls as calls_module
 from client.calls import Calls, hello, run
-from client.renewal import Renewal
 from client.session import Session
+from client.session_renewal import Renewal
 
 
 class Broker:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.command.batch import BATCH_EVENTS, Batch, Control, Item
+from broker.command.batch import BATCH_EVENTS, Control, EventBatch, Item
 from broker.command.complaint import BadInput
 from broker.command.json_lines import read_json_lines
 from broker.events import Schema, StreamDefinition, Unsubscribe
@@ -48,7 +48,7 @@ def events(items: list[Item]) -> list[tuple[object, ...]]:
     """Every event of all batches, however they were cut."""
     found: list[tuple[object, ...]] = []
     for batch in items:
-        if isinstance(batch, Batch):
+        if isinstance(batch, EventBatch):
             count = len(batch.times)
             ids: Sequence[int | None] = batch.ids or [None] * count
             starts = batch.starts or batch.times
@@ -66,14 +66,14 @@ def complaint(content: str | bytes) -> tuple[list[Item], str]:
 
 def test_consecutive_events_of_one_stream_are_one_batch() -> None:
     (batch,) = read(stock(1) + stock(2, 2.5))
-    assert batch == Batch("Stock", [1, 2], [("IBM", 1.0), ("IBM", 2.5)], None, None, [1, 2], batch.position)
+    assert batch == EventBatch("Stock", [1, 2], [("IBM", 1.0), ("IBM", 2.5)], None, None, [1, 2], batch.position)
     assert batch.position == len(stock(1) + stock(2, 2.5))
 
 
 def test_another_stream_begins_another_batch() -> None:
     note = '{"stream": "Note", "time": 2, "data": {}}\n'
     batches = read(stock(1) + note + stock(3) + stock(4))
-    assert [(b.stream, b.times) for b in batches if isinstance(b, Batch)] == [
+    assert [(b.stream, b.times) for b in batches if isinstance(b, EventBatch)] == [
         ("Stock", [1]),
         ("Note", [2]),
         ("Stock", [3, 4]),
@@ -83,7 +83,7 @@ def test_another_stream_begins_another_batch() -> None:
 
 def test_a_batch_is_never_too_long() -> None:
     batches = read("".join(stock(time) for time in range(2 * BATCH_EVENTS + 1)))
-    assert [len(b.times) for b in batches if isinstance(b, Batch)] == [BATCH_EVENTS, BATCH_EVENTS, 1]
+    assert [len(b.times) for b in batches if isinstance(b, EventBatch)] == [BATCH_EVENTS, BATCH_EVENTS, 1]
 
 
 def test_ids_are_given_or_left_to_whoever_takes_the_events() -> None:
@@ -94,8 +94,8 @@ def test_ids_are_given_or_left_to_whoever_takes_the_events() -> None:
 
 def test_a_control_line_stands_between_batches() -> None:
     first, control, last = read(stock(1) + '{"unsubscribe": "q"}\n' + stock(3))
-    assert isinstance(first, Batch)
-    assert isinstance(last, Batch)
+    assert isinstance(first, EventBatch)
+    assert isinstance(last, EventBatch)
     assert control == Control(Unsubscribe("q"), 2, control.position)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from broker.command.complaint import BadInput
 from broker.command.reading import open_events
-from broker.command.results import Results
+from broker.command.results import ResultWriter
 from broker.command.run import match_events
 from broker.events import Row, Schema, StreamDefinition, check_rows, check_times
 
@@ -87,7 +87,7 @@ def run(folder: Path, content: str) -> tuple[EchoEngine, list[str], str]:
     complaint = ""
     try:
         with open_events(str(path), engine.streams) as reading:
-            match_events(engine, reading, Results(output))
+            match_events(engine, reading, ResultWriter(output))
     except BadInput as error:
         complaint = str(error).removeprefix(f"{path}: ")
     return engine, [json.loads(line)["id"] for line in output.getvalue().splitlines()], complaint
@@ -103,7 +103,7 @@ def test_results_of_one_time_are_in_the_order_of_their_ids(tmp_path: Path) -> No
 
 def test_results_are_written_as_soon_as_time_goes_on() -> None:
     output = io.StringIO()
-    results = Results(output)
+    results = ResultWriter(output)
     results.add([Echo(1, "a"), Echo(2, "b")], 2)
     assert output.getvalue() == '{"end": 1, "id": "a"}\n'
     results.add([], 3)
@@ -117,7 +117,7 @@ def test_a_time_with_more_results_than_a_portion_is_written_in_portions_whatever
     written = []
     for size in (1, 999, 20_000):
         output = io.StringIO()
-        results = Results(output)
+        results = ResultWriter(output)
         for first in range(0, len(found), size):
             batch = found[first : first + size]
             results.add(iter(batch), batch[-1].end)
@@ -163,7 +163,7 @@ def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
         for suffix in ("csv", "jsonl", "parquet"):
             output, engine = io.StringIO(), EchoEngine()
             with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
-                match_events(engine, reading, Results(output))
+                match_events(engine, reading, ResultWriter(output))
             assert engine.calls == ["publish 1000", "publish 1000", "publish 500"]
             yield output.getvalue()
 
@@ -181,4 +181,4 @@ def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:
         pytest.raises(BadInput, match=r"e\.parquet: row 2: stream 'Tick': expected a time of 2 or later, found 1"),
         open_events(path, engine.streams) as reading,
     ):
-        match_events(engine, reading, Results(io.StringIO()))
+        match_events(engine, reading, ResultWriter(io.StringIO()))

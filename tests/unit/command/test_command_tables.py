@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.command.batch import BATCH_EVENTS, Batch
+from broker.command.batch import BATCH_EVENTS, EventBatch
 from broker.command.complaint import BadInput
 from broker.command.csv_rows import read_csv
 from broker.command.parquet_rows import open_parquet, read_parquet
@@ -25,13 +25,13 @@ STOCK = StreamDefinition(
 SECOND = 1_000_000
 
 
-def csv_batches(text: str | bytes, stream: StreamDefinition = STOCK, time: str = "time") -> list[Batch]:
+def csv_batches(text: str | bytes, stream: StreamDefinition = STOCK, time: str = "time") -> list[EventBatch]:
     return list(read_csv(io.BytesIO(text if isinstance(text, bytes) else text.encode()), "e.csv", stream, time))
 
 
 def csv_complaint(text: str | bytes) -> tuple[list[int], str]:
     """The times that came before the complaint, and the complaint."""
-    came: list[Batch] = []
+    came: list[EventBatch] = []
     source = io.BytesIO(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput) as caught:
         came.extend(read_csv(source, "e.csv", STOCK, "time"))
@@ -44,7 +44,7 @@ def parquet_file(folder: Path, columns: dict[str, Any]) -> str:
     return path
 
 
-def parquet_batches(path: str, stream: StreamDefinition = STOCK, time: str = "time") -> list[Batch]:
+def parquet_batches(path: str, stream: StreamDefinition = STOCK, time: str = "time") -> list[EventBatch]:
     with open_parquet(path, "e.parquet") as file:
         return list(read_parquet(file, "e.parquet", stream, time))
 

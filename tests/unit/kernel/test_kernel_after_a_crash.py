@@ -6,7 +6,7 @@ from doubles.kernel_rig import ANN, SECOND, publish, subscribe
 from doubles.small_engine import SmallEngine
 
 from broker.kernel import Gone, Kernel, Limits, Received, Send, Tick
-from broker.kernel.records import Batch, StreamDeclared, SubscriptionRemoved
+from broker.kernel.records import BatchTaken, StreamDeclared, SubscriptionRemoved
 from broker.wire import VERSION, AddStream, Hello, Message, Subscribed
 
 LIMITS = Limits(resume_seconds=60)
@@ -57,5 +57,5 @@ def test_what_has_happened_is_recorded_once_and_in_order() -> None:
     say(kernel, publish([1], [1]))
     first, second = kernel.records()
     assert isinstance(first, StreamDeclared)
-    assert isinstance(second, Batch)
+    assert isinstance(second, BatchTaken)
     assert kernel.records() == []

@@ -8,7 +8,7 @@ from doubles.kernel_rig import ANN, SECOND, Rig, publish, subscribe
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.kernel import taken
+from broker.kernel import receipts
 from broker.wire import VERSION, Failure, Hello, Published, Subscribed, Welcome
 
 NEW = b"new"
@@ -73,7 +73,7 @@ def test_numbers_that_have_expired_leave_no_holes(story: list[tuple[bool, int]])
 
 def test_after_many_that_have_expired_the_next_is_taken() -> None:
     rig = Rig()
-    for number in range(taken.PUBLISHER_RECEIPTS_MAX + 10):
+    for number in range(receipts.PUBLISHER_RECEIPTS_MAX + 10):
         batch = replace(publish(None, [number]), publisher="p", number=number, deadline=rig.now - 1)
         assert rig.refusal(batch, ANN)[0] == "expired"
     first = replace(publish(None, [1]), publisher="p", number=0, deadline=rig.now)

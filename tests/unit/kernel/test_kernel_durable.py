@@ -14,7 +14,7 @@ from broker.engine import Engine, Match
 from broker.engine.shares import MADE_AT_ONCE_MAX, Share
 from broker.kernel import Cursors, Gone, Kernel, Limits, Quota, Received, Send, Tick, User
 from broker.kernel.records import CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
-from broker.server.history import History
+from broker.server.replicated_state import ReplicatedState
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -260,7 +260,7 @@ def test_tuples_that_are_too_many_are_told_as_dropped() -> None:
     asked = Subscribe(2, "all", "ptopss", query, None, "all", None, 1, durable="mine")
     (answer,) = kernel.step(Received(ANN, asked), 0)
     assert isinstance(answer.message, Subscribed), answer
-    history = History()
+    history = ReplicatedState()
     history.replay(1, 0, StreamDeclared("S", {"x": "int"}, None, "arrival", None, None))
 
     def play(xs: list[int], first: int) -> None:

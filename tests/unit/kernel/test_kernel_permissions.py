@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import DefinitionError
-from broker.kernel import Access, Change, Drain, Gone, Limits, Send, Tick, User
+from broker.kernel import Access, Drain, Gone, Limits, Reconfigure, Send, Tick, User
 from broker.kernel.records import (
-    Batch,
+    BatchTaken,
     CursorAdded,
     Record,
     StreamDeclared,
@@ -20,7 +20,7 @@ from broker.kernel.records import (
     SubscriptionRemoved,
 )
 from broker.kernel.sources import Flow, Sources
-from broker.server.history import History
+from broker.server.replicated_state import ReplicatedState
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -269,7 +269,7 @@ def test_what_a_subscription_has_begun_with_counts_when_its_publisher_has_gone(r
 
 
 def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
-    history = History()
+    history = ReplicatedState()
     records: list[Record] = [
         StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
         StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
@@ -277,12 +277,12 @@ def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
         SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
         CursorAdded("mine", "ann.j", "ann", 10, 1_000),
         SubscriptionAdded("k", "cayuga", SECRETS, None, None, None, {}),  # as by the configuration: nobody is asked
-        Batch("Secret", (1,), ((41,),), (1,)),
+        BatchTaken("Secret", (1,), ((41,),), (1,)),
         SubscriptionRemoved("k"),
     ]
     for position, record in enumerate(records, 1):
         history.replay(position, 0, record)
-    again = History()
+    again = ReplicatedState()
     again.restore(history.save())
     assert again.digest() == history.digest()
     for state in (history, again):
@@ -295,7 +295,7 @@ def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
 
 
 def test_who_may_come_back_after_a_crash_reads_until_it_is_known_that_nobody_does() -> None:
-    history = History()
+    history = ReplicatedState()
     records: list[Record] = [
         StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
         StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
@@ -331,7 +331,7 @@ def test_dead_letters_are_values_and_an_administrator_reads_none() -> None:
 
 def world(*, there: bool) -> Rig:
     """With everything that ben has, or without any of it."""
-    history = History()
+    history = ReplicatedState()
     for position, name in enumerate(("Stock", "Secret") if there else ("Stock",), 1):
         history.replay(position, 0, StreamDeclared(name, {"price": "int"}, None, "arrival", None, None))
     rig = Rig(state=history)
@@ -431,7 +431,7 @@ def test_who_loses_a_permission_in_use_is_ended_and_others_go_on(rig: Rig) -> No
     rig.say(ANN, subscribe("ann.all", "SELECT * FROM Stock"))
     rig.say(BEN, subscribe("all", "SELECT * FROM Stock"))
     less = {**USERS, ANN: User("ann", subscribe=("ann.*",))}
-    (send,) = rig.kernel.step(Change(Limits(), Access(less)), 0)
+    (send,) = rig.kernel.step(Reconfigure(Limits(), Access(less)), 0)
     rig.kernel.check_invariants()
     assert send.session == b"a"
     assert isinstance(send.message, Closing)
@@ -445,7 +445,7 @@ def test_who_loses_a_permission_in_use_is_ended_and_others_go_on(rig: Rig) -> No
 
 def test_who_may_not_publish_any_more_stays_and_is_refused(rig: Rig) -> None:
     less = {**USERS, ANN: replace(USERS[ANN], publish=())}
-    assert rig.kernel.step(Change(Limits(), Access(less)), 0) == []
+    assert rig.kernel.step(Reconfigure(Limits(), Access(less)), 0) == []
     assert "no permission to publish" in rig.refusal(ANN, publish("Stock", 1))
 
 
@@ -456,7 +456,7 @@ def test_publishers_of_one_name_are_each_its_own_users(rig: Rig) -> None:
 
 
 def test_a_key_that_is_withdrawn_ends_its_sessions_also_on_an_open_connection(rig: Rig) -> None:
-    (send,) = rig.kernel.step(Change(Limits(), Access({ANN: USERS[ANN], OPS: USERS[OPS]})), 0)
+    (send,) = rig.kernel.step(Reconfigure(Limits(), Access({ANN: USERS[ANN], OPS: USERS[OPS]})), 0)
     assert (send.session, type(send.message)) == (b"b", Closing)
     assert rig.refusal(BEN, Hello(1, VERSION, "")) == "this broker knows no user with this key"
 
@@ -470,7 +470,7 @@ def test_a_second_key_of_a_user_is_the_same_user() -> None:
 
 def test_limits_that_change_hold_for_what_waits_already(rig: Rig) -> None:
     rig.say(BEN, Subscribe(2, "all", "cayuga", "SELECT * FROM Stock", None, None, None, 1))
-    rig.kernel.step(Change(Limits(queue_notifications=2), Access(USERS)), 0)
+    rig.kernel.step(Reconfigure(Limits(queue_notifications=2), Access(USERS)), 0)
     rig.say(ANN, publish("Stock", *range(9)))
     assert rig.kernel.statistics()["broker"]["notifications_queued"] == 2
 

@@ -9,9 +9,22 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine
 from broker.engine import shares as shares_module
-from broker.kernel import Away, Cursors, Drain, Gone, Kernel, Limits, Piece, Received, Send, Stop, Tick, Turn
+from broker.kernel import (
+    Away,
+    ContinueBatch,
+    Cursors,
+    Drain,
+    Gone,
+    Kernel,
+    Limits,
+    MakeResults,
+    Received,
+    Send,
+    Stop,
+    Tick,
+)
 from broker.kernel import cursors as cursors_module
-from broker.kernel.records import Batch
+from broker.kernel.records import BatchTaken
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -49,7 +62,7 @@ class Pieces(Rig):
         return self.kernel.step(Received(ANN, message, "", events), self.now)
 
     def go_on(self, events: int | None) -> list[Send]:
-        sends = self.kernel.step(Piece(events), self.now)
+        sends = self.kernel.step(ContinueBatch(events), self.now)
         self.kernel.check_invariants()
         return sends
 
@@ -81,7 +94,7 @@ def test_others_are_answered_in_between() -> None:
     assert rig.ask(Statistics(8), BEN).correlation == 8
     assert isinstance(rig.ask(Hello(1, VERSION, ""), CAY), Welcome)
     assert rig.kernel.work is not None
-    assert rig.kernel.step(Turn(), rig.now) == []
+    assert rig.kernel.step(MakeResults(), rig.now) == []
     rig.now += 60 * SECOND
     assert {send.message for send in rig.kernel.step(Tick(), rig.now)} == {Probe(0)}
     assert rig.kernel.work is not None
@@ -142,7 +155,7 @@ def test_sessions_that_expire_meanwhile_are_released_after_the_batch() -> None:
     rig.now += 2 * SECOND
     rig.kernel.step(Tick(), rig.now)
     assert "all" in rig.engine.subscriptions
-    rig.kernel.step(Piece(None), rig.now)
+    rig.kernel.step(ContinueBatch(None), rig.now)
     rig.kernel.step(Tick(), rig.now)
     assert rig.engine.subscriptions == {}
 
@@ -203,10 +216,10 @@ class Played:
             else:
                 self.answers.setdefault(send.session, []).append(send.message)
         while self.kernel.has_work():
-            self.hear(self.kernel.step(Turn(), 0))
+            self.hear(self.kernel.step(MakeResults(), 0))
 
-    def batches(self) -> list[Batch]:
-        return [record for record in self.kernel.records() if isinstance(record, Batch)]
+    def batches(self) -> list[BatchTaken]:
+        return [record for record in self.kernel.records() if isinstance(record, BatchTaken)]
 
 
 batches = st.lists(st.lists(st.sampled_from((1, 1, 2, 3)), min_size=1, max_size=8), min_size=1, max_size=3)
@@ -241,7 +254,7 @@ def test_any_division_gives_the_same(
         while divided.kernel.work is not None:
             if position > known.acknowledged:
                 divided.say(BEN, Acknowledge(9, f"q{cursor}", position))
-            divided.hear(divided.kernel.step(Piece(data.draw(st.integers(1, 4))), 0))
+            divided.hear(divided.kernel.step(ContinueBatch(data.draw(st.integers(1, 4))), 0))
         whole.say(ANN, message)
         for each in (whole, divided):
             (own,) = each.cursors.of(f"q{cursor}")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from broker.events import DefinitionError
 from broker.kernel import Gone, Quota, Received, User
-from broker.kernel.accounts import Account
+from broker.kernel.accounts import UserAccount
 from broker.wire import VERSION, Busy, Failure, Goodbye, Hello, Published, Subscribed, Unsubscribe, Welcome
 
 AGAIN = b"again"
@@ -78,7 +78,7 @@ def test_the_rate_is_refused_as_busy_and_says_when() -> None:
 )
 def test_on_average_no_more_than_the_rate(rate: int, story: list[tuple[int, int]]) -> None:
     """Whoever tries as often as it likes gets through what the rate allows, and one second and one batch more."""
-    account = Account(User("u", quota=Quota(events_per_second=rate)))
+    account = UserAccount(User("u", quota=Quota(events_per_second=rate)))
     now = begin = 10_000_000
     taken, largest = 0, 0
     for pause, events in story:
@@ -91,7 +91,7 @@ def test_on_average_no_more_than_the_rate(rate: int, story: list[tuple[int, int]
         assert taken <= rate * (now - begin) / 1_000_000 + rate + largest + len(story)
 
 
-def wait(account: Account, now: int) -> int:
+def wait(account: UserAccount, now: int) -> int:
     """How long the account says one has to wait."""
     try:
         account.check_rate(now)
@@ -101,7 +101,7 @@ def wait(account: Account, now: int) -> int:
 
 
 def test_a_clock_that_steps_back_makes_nobody_wait_for_long() -> None:
-    account = Account(User("u", quota=Quota(events_per_second=8_192)))
+    account = UserAccount(User("u", quota=Quota(events_per_second=8_192)))
     account.spend(8_192, 10**15)
     account.spend(8_192, 10**15)
     with pytest.raises(Busy) as caught:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.events import LimitExceeded
-from broker.kernel import Kernel, Received, Taken, taken
-from broker.kernel.records import Batch, StreamDeclared
+from broker.kernel import Kernel, Receipts, Received, receipts
+from broker.kernel.records import BatchTaken, StreamDeclared
 from broker.wire import VERSION, AddStream, Failure, Hello, Publish, Published, Refusal
 
 
@@ -44,9 +44,9 @@ def test_what_was_refused_as_a_whole_is_not_remembered() -> None:
 
 
 def test_a_number_whose_receipt_may_be_gone_is_refused() -> None:
-    table = Taken()
-    for number in range(taken.PUBLISHER_RECEIPTS_MAX + 3):
-        table.note(Batch("S", [number], [(1,)], [number], client="a", message=number), number)
+    table = Receipts()
+    for number in range(receipts.PUBLISHER_RECEIPTS_MAX + 3):
+        table.note(BatchTaken("S", [number], [(1,)], [number], client="a", message=number), number)
     table.check_invariants()
     for number in range(3):
         with pytest.raises(LimitExceeded, match=f"message {number}: .* 1,024 receipts"):
@@ -60,14 +60,14 @@ def late(count: int) -> list[tuple[int, str, str]]:
     return [(at, "late", "expected a time of 5 or later, found 3") for at in range(count)]
 
 
-def batch(publisher: str, number: int, refused: int = 0) -> Batch:
-    return Batch("S", [number], [(1,)], [number], None, publisher, number, late(refused))
+def batch(publisher: str, number: int, refused: int = 0) -> BatchTaken:
+    return BatchTaken("S", [number], [(1,)], [number], None, publisher, number, late(refused))
 
 
 @pytest.mark.parametrize("flood", ["ben/p", "ann/q"])
 def test_what_another_publisher_floods_with_late_events_pushes_no_receipt_out(flood: str) -> None:
     """Of another user, and of the same."""
-    table = Taken()
+    table = Receipts()
     receipts = [table.note(batch("ann/p", number), number) for number in range(100)]
     for number in range(60):
         table.note(batch(flood, number, 8_191), number)
@@ -79,7 +79,7 @@ def test_what_another_publisher_floods_with_late_events_pushes_no_receipt_out(fl
 
 
 def test_a_flood_of_names_is_its_users_own_and_what_it_forgets_is_refused() -> None:
-    table = Taken(bytes_max=20_000, publishers_max=10)
+    table = Receipts(bytes_max=20_000, publishers_max=10)
     table.note(batch("ann/p", 7), 7)
     for number in range(200):
         table.note(batch(f"ben/{number}", number, number % 5), number)
@@ -107,7 +107,7 @@ def test_of_a_flooded_broker_a_repeated_batch_is_refused_or_answered_as_before()
 class Remembering:
     """What must hold of any table: everything that was noted, and for ever."""
 
-    def __init__(self, table: Taken) -> None:
+    def __init__(self, table: Receipts) -> None:
         self.table = table
         self.known: dict[tuple[str, int], Published] = {}
 
@@ -131,12 +131,12 @@ SAYING = st.tuples(
 def test_nothing_is_taken_twice_however_small_the_table_and_a_restored_one_forgets_the_same(
     before: list[tuple[str, int, int]], behind: list[tuple[str, int, int]], most: int, size: int
 ) -> None:
-    table = Taken(size, most)
+    table = Receipts(size, most)
     remembering = Remembering(table)
     for each in before:
         remembering.say(*each)
         table.check_invariants()
-    again = Taken(size, most)
+    again = Receipts(size, most)
     again.restore(table.save())
     restored = Remembering(again)
     restored.known = dict(remembering.known)
@@ -150,8 +150,8 @@ def test_nothing_is_taken_twice_however_small_the_table_and_a_restored_one_forge
 @given(st.lists(SAYING, max_size=60), st.integers(600, 6_000))
 def test_who_stays_within_its_share_loses_nothing(others: list[tuple[str, int, int]], size: int) -> None:
     """Of four users with a quarter of the table each, ann has one publisher and takes no more than that."""
-    table = Taken(size)
-    mine = {number: table.note(batch("ann/p", number), number) for number in range(size // 4 // taken.RECEIPT_BYTES)}
+    table = Receipts(size)
+    mine = {number: table.note(batch("ann/p", number), number) for number in range(size // 4 // receipts.RECEIPT_BYTES)}
     for at, (publisher, _, refused) in enumerate(others):
         table.note(batch(publisher, at, refused), at)
     assert {number: table.receipt("ann/p", number) for number in mine} == mine
@@ -164,13 +164,13 @@ def test_who_stays_within_its_share_loses_nothing(others: list[tuple[str, int, i
     )
 )
 def test_a_restored_table_goes_on_as_the_saved_one(messages: list[tuple[str, int, int, bool]]) -> None:
-    table = Taken()
+    table = Receipts()
     for name, number, count, late in messages:
         if table.receipt(name, number) is None:
             refused = ((count, "late", "too late"),) if late else ()
             ids = range(table.events, table.events + count)
-            table.note(Batch("S", [1] * count, [(1,)] * count, ids, None, name, number, refused), 1)
-    again = Taken()
+            table.note(BatchTaken("S", [1] * count, [(1,)] * count, ids, None, name, number, refused), 1)
+    again = Receipts()
     again.restore(table.save())
     again.check_invariants()
     assert again.save() == table.save()
@@ -187,7 +187,7 @@ def test_a_kernel_with_a_journal_says_what_is_to_be_recorded_and_what_it_promise
     refused = ((1, "late", "expected a time of 5 or later, found 3"),)
     assert kernel.records() == [
         StreamDeclared("S", {"x": "int"}, None, "arrival", None, None),
-        Batch("S", [5], [(1,)], range(1, 2), None, "anybody/p", 4, refused),
+        BatchTaken("S", [5], [(1,)], range(1, 2), None, "anybody/p", 4, refused),
     ]
     kernel.step(Received(ANN, publish([1], [1])), 0)  # wholly late: nothing has changed
     assert kernel.records() == []

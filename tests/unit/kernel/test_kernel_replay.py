@@ -8,7 +8,7 @@ from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
 from broker.kernel import Cursors, Gone, Kernel, Limits, Received, Send, Tick
 from broker.kernel.records import CursorAdded, CursorMoved, SubscriptionAdded
-from broker.server.history import History
+from broker.server.replicated_state import ReplicatedState
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -223,7 +223,7 @@ def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart(
 
 
 def test_a_history_replays_cursors_with_the_same_incarnations() -> None:
-    history = History()
+    history = ReplicatedState()
     added = CursorAdded("mine", "all", "ann", 10, 1_000, 5)
     for record in (SubscriptionAdded("all", "cayuga", "SELECT * FROM S", None, None, None, {}), added):
         if isinstance(record, CursorAdded):
@@ -233,7 +233,7 @@ def test_a_history_replays_cursors_with_the_same_incarnations() -> None:
     cursor = history.cursors.find("mine")
     assert cursor is not None
     assert (cursor.incarnation, cursor.retain) == (2, 5)
-    other = History()
+    other = ReplicatedState()
     other.restore(history.save())
     assert other.digest() == history.digest()
 

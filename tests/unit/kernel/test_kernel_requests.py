@@ -6,7 +6,7 @@ import pytest
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
 from doubles.small_engine import SmallEngine
 
-from broker.kernel import Garbled, Gone, Kernel, Limits, Received, Send, Stop, Tick
+from broker.kernel import Gone, Kernel, Limits, Received, Send, Stop, Tick, Undecodable
 from broker.wire import (
     VERSION,
     AddStream,
@@ -130,9 +130,9 @@ def test_a_session_that_is_gone_releases_its_subscriptions(rig: Rig) -> None:
 
 
 def test_garbage_is_answered_to_who_has_said_hello_only(rig: Rig) -> None:
-    (send,) = rig.kernel.step(Garbled(ANN, WireError("no message", 77)), rig.now)
+    (send,) = rig.kernel.step(Undecodable(ANN, WireError("no message", 77)), rig.now)
     assert send == Send(ANN, Failure(77, "protocol", "no message", None, None, None))
-    assert rig.kernel.step(Garbled(b"who", WireError("no message")), rig.now) == []
+    assert rig.kernel.step(Undecodable(b"who", WireError("no message")), rig.now) == []
     assert rig.ask(Ping(8)) == Pong(8)
 
 

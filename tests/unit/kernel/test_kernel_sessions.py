@@ -8,7 +8,7 @@ from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import BEN as PUBLISHER
 from doubles.kernel_rig import SECOND, Rig, publish, subscribe
 
-from broker.kernel import Access, Change, Drain, Gone, Limits, Piece, Received, Send, Stop, Tick
+from broker.kernel import Access, ContinueBatch, Drain, Gone, Limits, Received, Reconfigure, Send, Stop, Tick
 from broker.wire import (
     VERSION,
     Closing,
@@ -86,7 +86,7 @@ def test_nobody_is_displaced_in_the_middle_of_a_batch() -> None:
     assert rig.kernel.work is not None
     (answer,) = rig.kernel.step(Received(NEW, Hello(1, VERSION, "", None)), rig.now)
     assert isinstance(answer.message, Failure)
-    rig.kernel.step(Piece(None), rig.now)
+    rig.kernel.step(ContinueBatch(None), rig.now)
     assert opened(rig, NEW) is not None
 
 
@@ -243,7 +243,7 @@ def test_who_is_away_loses_what_is_not_allowed_any_more() -> None:
     token = token_of(rig, ANN)
     rig.say(ANN, Subscribe(2, "ann.all", "cayuga", "SELECT * FROM Stock", None, None, None, 9), OLD)
     rig.kernel.step(Gone(OLD), 0)
-    rig.kernel.step(Change(Limits(), Access({key: user for key, user in USERS.items() if key != ANN})), 0)
+    rig.kernel.step(Reconfigure(Limits(), Access({key: user for key, user in USERS.items() if key != ANN})), 0)
     rig.kernel.check_invariants()
     assert list(rig.engine.subscriptions) == []
     refused: Message = rig.say(ANN, Hello(1, VERSION, "", token), NEW)[0].message

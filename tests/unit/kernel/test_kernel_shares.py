@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine, Options
 from broker.engine import shares as shares_module
-from broker.kernel import Gone, Kernel, Limits, Received, Send, Stop, Turn
+from broker.kernel import Gone, Kernel, Limits, MakeResults, Received, Send, Stop
 from broker.kernel.distribution import TURN_RESULTS_MAX
 from broker.wire import (
     VERSION,
@@ -65,7 +65,7 @@ class Rig:
                 self.told[send.session, send.message.subscription].extend(map(decode_result, send.message.results))
 
     def turn(self, full: tuple[bytes, ...] = ()) -> None:
-        self.hear(self.kernel.step(Turn(full), 0))
+        self.hear(self.kernel.step(MakeResults(full), 0))
 
     def hear(self, sends: list[Send]) -> list[Message]:
         answers: list[Message] = []

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.engine import Engine
-from broker.kernel import Change, Kernel, Limits, Received, Send, Tick, open_access
+from broker.kernel import Kernel, Limits, Received, Reconfigure, Send, Tick, open_access
 from broker.kernel.ahead import CLOCK_SETTLES_MICROSECONDS, Ahead
 from broker.kernel.limits import AHEAD_MICROSECONDS
-from broker.kernel.records import Record, TimeReset
-from broker.server.history import History
+from broker.kernel.records import Record, TimeWasReset
+from broker.server.replicated_state import ReplicatedState
 from broker.wire import (
     VERSION,
     AddStream,
@@ -47,7 +47,7 @@ class Life:
     def __init__(self, limits: Limits | None = None, records: list[Record] | None = None) -> None:
         self.limits = limits or Limits()
         self.written = [] if records is None else records
-        self.history = History()
+        self.history = ReplicatedState()
         for position, record in enumerate(self.written, 1):
             self.history.replay(position, 0, record)
         state = self.history
@@ -80,7 +80,7 @@ class Life:
     def end(self) -> Life:
         """The same broker after a crash, once from the journal and once from a checkpoint: they are equal."""
         again = Life(self.limits, self.written)
-        saved = History()
+        saved = ReplicatedState()
         saved.restore(self.history.save())
         assert again.history.digest() == self.history.digest() == saved.digest()
         again.now = self.now
@@ -110,7 +110,7 @@ def test_what_was_reached_before_is_not_ahead() -> None:
     """So that nothing that is taken today is refused after the limit, or the clock, was set back."""
     life = Life(Limits(ahead_max=None))
     assert life.taken("S", FAR - 5) == 1
-    life.kernel.step(Change(Limits(), open_access()), life.now)
+    life.kernel.step(Reconfigure(Limits(), open_access()), life.now)
     assert life.taken("T", FAR - 5) == 1
     answer = life.publish("T", FAR)
     assert isinstance(answer, Published)
@@ -252,7 +252,7 @@ def test_a_stream_whose_time_was_none_begins_anew_and_the_others_go_on() -> None
     assert life.say(ResetTime(7, "S"))[0].message == TimeResetMessage(7, now, "T")
     assert results(life.say(Publish(8, "T", (now + 3,), ((1,),), None, None))) == [(now, now + 3)]
     assert results(life.say(Publish(9, "S", (now + 4, now + 5), ((1,), (2,)), None, None))) == [(now + 4, now + 5)]
-    assert life.written[-3] == TimeReset("S", now)
+    assert life.written[-3] == TimeWasReset("S", now)
 
 
 def test_it_is_so_after_a_crash_too() -> None:

@@ -16,10 +16,10 @@ from broker.events import DefinitionError, ForetellError
 from broker.forecast.model_file import write_model
 from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
-from broker.server.history import History
-from broker.server.keeping import Keeper
+from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
 from broker.server.opening import Journalling, opened
+from broker.server.replicated_state import ReplicatedState
 from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
 from broker.wire import Busy
 from client import Client
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Occupied, match=f"process {os.getpid()} works on this folder"):
         opened(journalling(tmp_path / "data"), wanted(), None, 0)
     store.close()
-    state = History()
+    state = ReplicatedState()
     with pytest.raises(DefinitionError, match="expected a broker's state"):
         state.restore(b"\xc0")
     with pytest.raises(Damaged, match="format 9"):
@@ -234,11 +234,11 @@ def test_a_wrong_one_is_one_line(text: str, reason: str) -> None:
 # ---- the keeper, on a disk that misbehaves ----
 
 
-def keeper(folder: Path, **more: Any) -> tuple[Store, History, Keeper]:
+def keeper(folder: Path, **more: Any) -> tuple[Store, ReplicatedState, DurabilityGate]:
     store = Store(Folder.made(folder), bytes(16), Durability(growth_bytes=4_096, record_bytes=4_096), 0)
-    history = History()
+    history = ReplicatedState()
     store.recover(history)
-    return store, history, Keeper(store, history, "always", 1, lambda: None)
+    return store, history, DurabilityGate(store, history, "always", 1, lambda: None)
 
 
 def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
@@ -277,11 +277,11 @@ def test_a_state_that_cannot_be_saved_costs_the_checkpoint_and_not_the_broker(
 ) -> None:
     store, _, kept = keeper(tmp_path / "data")
 
-    def fail(_: History) -> bytes:
+    def fail(_: ReplicatedState) -> bytes:
         raise OverflowError("too large")
 
     monkeypatch.setattr(LOG, "propagate", True)  # whatever log another test has opened
-    monkeypatch.setattr(History, "save", fail)
+    monkeypatch.setattr(ReplicatedState, "save", fail)
     kept.check_room()
     kept.keep([StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)], [], 0)
     kept.advance(0)

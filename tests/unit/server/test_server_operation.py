@@ -23,8 +23,8 @@ from broker.server import Broker
 from broker.server.console import console
 from broker.server.console_connections import CONNECTIONS_MAX
 from broker.server.durations import BOUNDS_MICROSECONDS, Durations
+from broker.server.loop_wakeup import LoopRequest, LoopWakeup
 from broker.server.metrics import exposition
-from broker.server.wake import Request, Wake
 from client import Busy, Client, ConnectionLost, LimitExceeded
 
 
@@ -46,15 +46,15 @@ def test_nothing_took_no_time() -> None:
 
 
 def test_requests_are_told_apart_and_never_block() -> None:
-    wake = Wake()
+    wake = LoopWakeup()
     assert wake.take() == []
-    for request in (Request.REPORT, Request.RELOAD, Request.STOP):
+    for request in (LoopRequest.REPORT, LoopRequest.RELOAD, LoopRequest.STOP):
         wake.ask(request)
     wake.writer.send(bytes((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)))
-    stop, reload = Request.STOP, Request.RELOAD
-    assert wake.take() == [Request.REPORT, reload, stop, stop, reload, stop]
+    stop, reload = LoopRequest.STOP, LoopRequest.RELOAD
+    assert wake.take() == [LoopRequest.REPORT, reload, stop, stop, reload, stop]
     for _ in range(10_000):
-        wake.ask(Request.REPORT)
+        wake.ask(LoopRequest.REPORT)
     wake.close()
 
 
@@ -194,7 +194,7 @@ def test_a_reload_changes_limits_and_a_wrong_one_nothing() -> None:
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0", reload=reload)
     with running(broker), Client(broker.endpoint) as client:
         for _ in range(2):
-            broker.wake.ask(Request.RELOAD)
+            broker.wake.ask(LoopRequest.RELOAD)
             client.ping()
             with pytest.raises(LimitExceeded, match="sessions: this broker takes 1 clients"):
                 Client(broker.endpoint)

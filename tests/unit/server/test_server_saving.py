@@ -16,10 +16,10 @@ from doubles.broker_process import python_process
 from doubles.process_gauges import children, comes_true
 
 from broker.kernel import Record
-from broker.kernel.records import Batch, CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded
-from broker.server.history import History, digest_of
-from broker.server.keeping import Keeper
+from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded
+from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
+from broker.server.replicated_state import ReplicatedState, digest_of
 from broker.server.saving import InCopy, InLoop, Saved, Saving, saving
 from broker.storage import Durability, Folder, Store
 from broker.storage.checkpoint import Checkpoint, checkpoints, read
@@ -49,7 +49,7 @@ def batches(first: int, count: int) -> Iterator[Record]:
         times = [10 * number + index for index in range(9)]
         rows = [(chance.choice("ab"), chance.randrange(10)) for _ in times]
         ids = [1 + 9 * number + index for index in range(9)]
-        yield Batch("S", times, rows, ids, None, "publisher", number + 1)
+        yield BatchTaken("S", times, rows, ids, None, "publisher", number + 1)
 
 
 class Life:
@@ -57,9 +57,9 @@ class Life:
 
     def __init__(self, folder: Path, way: Saving, checkpoint_bytes: int = 1) -> None:
         self.store = Store(Folder.made(folder), bytes(16), Durability(growth_bytes=4_096, record_bytes=4_096), 0)
-        self.history = History()
+        self.history = ReplicatedState()
         self.recovery = self.store.recover(self.history)
-        self.keeper = Keeper(self.store, self.history, "always", checkpoint_bytes, lambda: None, saving=way)
+        self.keeper = DurabilityGate(self.store, self.history, "always", checkpoint_bytes, lambda: None, saving=way)
 
     def take(self, *records: Record) -> None:
         for record in records:
@@ -92,14 +92,14 @@ def linked(descriptor: str) -> str:
 @pytest.fixture
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """While there is a file of this name, a copy of the process waits before it saves."""
-    save, process, name = History.save, os.getpid(), tmp_path / "held"
+    save, process, name = ReplicatedState.save, os.getpid(), tmp_path / "held"
 
-    def waiting(history: History) -> bytes:
+    def waiting(history: ReplicatedState) -> bytes:
         while os.getpid() != process and name.exists():
             time.sleep(0.01)
         return save(history)
 
-    monkeypatch.setattr(History, "save", waiting)
+    monkeypatch.setattr(ReplicatedState, "save", waiting)
     name.touch()
     return name
 
@@ -111,7 +111,7 @@ def log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> py
 
 
 def test_both_ways_give_the_same_bytes_of_the_same_moment(held: Path) -> None:
-    history = History()
+    history = ReplicatedState()
     for position, record in enumerate([*beginning(), *batches(0, 20)], 1):
         history.replay(position, 0, record)
     copied = InCopy().begin(history)
@@ -155,7 +155,7 @@ def test_with_a_checkpoint_that_was_made_beside_it_a_state_comes_back_and_goes_o
     assert again.history.digest() == life.history.digest()
     found = 0
     for record in batches(60, 10):
-        assert isinstance(record, Batch)
+        assert isinstance(record, BatchTaken)
         rows: list[Any] = list(record.rows)
         lines, expected = (
             [each.line() for each in state.history.engine.publish("S", record.times, rows, record.ids)]
@@ -188,13 +188,13 @@ def test_a_copy_that_fails_costs_this_checkpoint_only(
 def test_a_mistake_in_the_copy_is_told_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
 ) -> None:
-    def fail(_: History) -> bytes:
+    def fail(_: ReplicatedState) -> bytes:
         raise OverflowError("too large")
 
     life = Life(tmp_path / "data", InCopy())
     life.take(*beginning())
     with monkeypatch.context() as within:
-        within.setattr(History, "save", fail)
+        within.setattr(ReplicatedState, "save", fail)
         assert life.goes_on_until(lambda: life.number("checkpoints_refused") == 1)
     assert "OverflowError: too large, at " in str(vars(log.records[0]))
     life.keeper.finish()
@@ -264,12 +264,12 @@ def test_after_a_copy_the_next_one_rests(
             return cls.now
 
     class Slow:
-        def begin(self, history: History) -> Saved:
+        def begin(self, history: ReplicatedState) -> Saved:
             copy = InCopy().begin(history)
             Clock.now += 1
             return copy
 
-    monkeypatch.setattr("broker.server.keeping.time", Clock)
+    monkeypatch.setattr("broker.server.durability_gate.time", Clock)
     life = Life(tmp_path / "data", Slow())
     life.take(*beginning())
     life.keeper.advance(0)
@@ -291,10 +291,10 @@ def test_nothing_is_loaded_while_a_state_is_saved() -> None:
         import sys
         sys.path.insert(0, "tests/unit/server")
         from test_server_saving import batches, beginning
-        from broker.server.history import History
+        from broker.server.replicated_state import ReplicatedState
         from broker.server.saving import InLoop
 
-        history = History()
+        history = ReplicatedState()
         for position, record in enumerate([*beginning(), *batches(0, 20)], 1):
             history.replay(position, 0, record)
         before = set(sys.modules)

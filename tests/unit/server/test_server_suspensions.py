@@ -12,10 +12,10 @@ from broker.algebra.functions import FUNCTIONS, ScalarFunction
 from broker.engine import Engine
 from broker.engine.suspensions import suspended
 from broker.kernel import Record
-from broker.kernel.records import Batch, StreamDeclared, SubscriptionAdded
+from broker.kernel.records import BatchTaken, StreamDeclared, SubscriptionAdded
 from broker.server import Broker
-from broker.server.history import History
 from broker.server.logs import LOG, log_failures
+from broker.server.replicated_state import ReplicatedState
 from client import Client, Notification, Subscription
 
 PATIENCE = 60
@@ -91,20 +91,20 @@ def test_a_replay_decides_the_same_from_any_point_on() -> None:
         StreamDeclared("S", {"k": "int", "v": "int"}, None, "arrival", None, None),
         SubscriptionAdded("bad", "cayuga", BAD, None, None, None, {}),
         SubscriptionAdded("good", "cayuga", GOOD, None, None, None, {}),
-        Batch("S", [1, 2], [(0, 1), (0, 13)], [1, 2]),
-        Batch("S", [3], [(0, 13)], [3]),
-        Batch("S", [4, 5], [(0, 4), (1, 4)], [4, 5]),
+        BatchTaken("S", [1, 2], [(0, 1), (0, 13)], [1, 2]),
+        BatchTaken("S", [3], [(0, 13)], [3]),
+        BatchTaken("S", [4, 5], [(0, 4), (1, 4)], [4, 5]),
     ]
-    whole = History()
+    whole = ReplicatedState()
     for position, record in enumerate(records):
         whole.replay(position, 0, record)
     assert suspended(whole.engine.catalog, whole.engine.program) == {"bad": ("failure", 2)}
     for cut in range(len(records)):
-        history = History()
+        history = ReplicatedState()
         for position, record in enumerate(records):
             history.replay(position, 0, record)
             if position == cut:
                 saved = history.save()
-                history = History()
+                history = ReplicatedState()
                 history.restore(saved)
         assert history.digest() == whole.digest()

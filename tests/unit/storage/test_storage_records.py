@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from broker.storage import Damaged
 from broker.storage.records import (
     KINDS,
-    Batch,
+    BatchTaken,
     ClockTick,
     CursorAdded,
     CursorMoved,
@@ -26,7 +26,7 @@ from broker.storage.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
-    TimeReset,
+    TimeWasReset,
     decode,
     encode,
 )
@@ -38,13 +38,13 @@ VALUES = st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False) | TEX
 
 
 @st.composite
-def batches(draw: st.DrawFn) -> Batch:
+def batches(draw: st.DrawFn) -> BatchTaken:
     count = draw(st.integers(0, 5))
     column = st.lists(INTEGERS, min_size=count, max_size=count)
     constant = INTEGERS.map(lambda value: [value] * count)
     counting = st.integers(1, 2**40).map(lambda first: range(first, first + count))
     rows = draw(st.lists(st.lists(VALUES, min_size=2, max_size=2).map(tuple), min_size=count, max_size=count))
-    return Batch(
+    return BatchTaken(
         draw(TEXT),
         draw(column | constant),
         rows,
@@ -87,13 +87,13 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(CursorSetAside, TEXT, INTEGERS, TEXT, INTEGERS, INTEGERS),
     st.builds(DeadLettersSettled, TEXT, st.lists(INTEGERS, max_size=3), st.booleans()),
     st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
-    st.builds(TimeReset, TEXT, st.none() | INTEGERS),
+    st.builds(TimeWasReset, TEXT, st.none() | INTEGERS),
 )
 
 
 def plain(record: Record) -> Record | tuple[Any, ...]:
     """A batch with lists for columns, whatever sequences they were."""
-    if not isinstance(record, Batch):
+    if not isinstance(record, BatchTaken):
         return record
     starts = None if record.starts is None else list(record.starts)
     columns = (list(record.times), [tuple(row) for row in record.rows], list(record.ids), starts)
@@ -131,8 +131,8 @@ def test_what_is_refused_has_a_reason(kind: int, payload: bytes, said: str) -> N
 
 def test_columns_that_count_or_stay_cost_one_number() -> None:
     rows = [("IBM", float(n)) for n in range(100)]
-    short = encode(Batch("Stock", [7] * 100, rows, range(1_000, 1_100)))[1]
-    long = encode(Batch("Stock", list(range(100)), rows, list(range(0, 300, 3))))[1]
+    short = encode(BatchTaken("Stock", [7] * 100, rows, range(1_000, 1_100)))[1]
+    long = encode(BatchTaken("Stock", list(range(100)), rows, list(range(0, 300, 3))))[1]
     assert len(long) - len(short) > 200
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.storage import Damaged, Durability, StorageFull, Store
-from broker.storage.records import Batch, ClockTick, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+from broker.storage.records import BatchTaken, ClockTick, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
 from broker.storage.recovery import compare
 
 IDENTITY = b"r" * 16
@@ -50,7 +50,7 @@ def workload(random: Random) -> Iterator[Record]:
             time += random.randrange(3)
             times.append(time)
         rows = [(random.choice("AB"), float(random.randrange(40, 70))) for _ in range(size)]
-        yield Batch("Stock", times, rows, range(count + 1, count + size + 1))
+        yield BatchTaken("Stock", times, rows, range(count + 1, count + size + 1))
         count += size
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.wire.messages import TABLE
-from broker.wire.row import UNASKED, Row
+from broker.wire.row import UNASKED, MessageRow
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "protocol.md"
 _TABLE: Final = re.compile(r"\| type \| message \| fields \| (answered by|means) \|\n(?:\|.*\n)+")
@@ -29,7 +29,7 @@ def written(page: str) -> str:
     return _TABLE.sub(lambda _: next(made), page)
 
 
-def _table(last: str, rows: list[Row]) -> str:
+def _table(last: str, rows: list[MessageRow]) -> str:
     lines = [f"| type | message | fields | {last} |", "|---|---|---|---|"]
     for row in rows:
         said = ", ".join(f"`{name}` {shape.word}" for name, shape in zip(row.names, row.shapes, strict=True))
@@ -37,7 +37,7 @@ def _table(last: str, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _meaning(row: Row) -> str:
+def _meaning(row: MessageRow) -> str:
     if not row.request:
         return row.means
     return "; ".join(filter(None, (f"`{row.answer.__name__}`" if row.answer else "nothing", row.means)))

@@ -8,11 +8,11 @@ batch is through; in doubt, also what may be added one day.
 from __future__ import annotations
 
 from ..wire import ROW_OF
-from .boundary import Change, Gone, Input, Received
+from .inputs_and_effects import Gone, Input, Received, Reconfigure
 
 
-def must_wait(happening: Input) -> bool:
+def must_be_deferred(given: Input) -> bool:
     """Whether the kernel would have to end the batch in work first. O(1)."""
-    if isinstance(happening, Received):
-        return not ROW_OF[type(happening.message)].at_once
-    return isinstance(happening, Gone | Change)
+    if isinstance(given, Received):
+        return not ROW_OF[type(given.message)].at_once
+    return isinstance(given, Gone | Reconfigure)

@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from client import ConnectionLost, ForetellError, ProtocolError, contexts
-from client.line import RECEIVE_FRAMES_MAX, Line
+from client.transport import RECEIVE_FRAMES_MAX, Transport
 
 PATIENCE_SECONDS = 60
 
@@ -42,14 +42,14 @@ def router() -> Iterator[tuple[zmq.Socket[bytes], str]]:
         bound.close()
 
 
-def receive_until_lost(line: Line, heard: Heard) -> None:
+def receive_until_lost(line: Transport, heard: Heard) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while heard.lost is None:
         assert time.monotonic() < deadline
         line.receive(heard, 1.0)  # type: ignore[arg-type]  # as much of a session as a line needs
 
 
-def said_hello(bound: zmq.Socket[bytes], line: Line) -> bytes:
+def said_hello(bound: zmq.Socket[bytes], line: Transport) -> bytes:
     assert line.send(b"hello")
     assert bound.poll(PATIENCE_SECONDS * 1_000)
     key, frame = bound.recv_multipart()
@@ -63,7 +63,7 @@ def test_what_came_last_is_here_when_the_end_is_told(patient: bool, count: int) 
     for _ in range(10):
         heard = Heard()
         with router() as (bound, address):
-            line = Line(address, patient=patient)
+            line = Transport(address, patient=patient)
             key = said_hello(bound, line)
             for number in range(count):
                 bound.send_multipart((key, b"%d" % number))
@@ -80,7 +80,7 @@ def test_what_came_last_is_here_when_the_end_is_told(patient: bool, count: int) 
 def test_a_receive_takes_a_bounded_number_and_goes_on_where_it_stopped() -> None:
     heard = Heard()
     with router() as (bound, address):
-        line = Line(address)
+        line = Transport(address)
         key = said_hello(bound, line)
         for _ in range(RECEIVE_FRAMES_MAX + 1):
             bound.send_multipart((key, b""))
@@ -97,7 +97,7 @@ def test_where_nobody_listens_an_impatient_line_ends_and_a_patient_one_waits() -
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        impatient, patient = Line(address, patient=False), Line(address)
+        impatient, patient = Transport(address, patient=False), Transport(address)
         heard, waiting = Heard(), Heard()
         receive_until_lost(impatient, heard)
         for _ in range(3):
@@ -111,7 +111,7 @@ def test_where_nobody_listens_an_impatient_line_ends_and_a_patient_one_waits() -
 def test_a_message_of_many_frames_is_no_message() -> None:
     heard = Heard()
     with router() as (bound, address):
-        line = Line(address)
+        line = Transport(address)
         key = said_hello(bound, line)
         bound.send_multipart((key, b"one", b"two", b"three"))
         receive_until_lost(line, heard)
@@ -125,12 +125,12 @@ def test_lines_share_a_context_that_ends_with_the_last_of_them(monkeypatch: pyte
     monkeypatch.setattr(contexts, "LINES_MAX", 2)
     pool = contexts._Pool()
     monkeypatch.setattr(contexts, "_pool", pool)
-    lines = [Line("tcp://127.0.0.1:9") for _ in range(5)]
+    lines = [Transport("tcp://127.0.0.1:9") for _ in range(5)]
     shared = [line._shared for line in lines]
     assert [one is other for one, other in itertools.pairwise(shared)] == [True, False, True, False]
     lines.pop(0).close()
     assert shared[0].lines == 1
-    lines.append(Line("tcp://127.0.0.1:9"))
+    lines.append(Transport("tcp://127.0.0.1:9"))
     assert lines[-1]._shared is shared[0], "there is room again"
     for line in lines:
         line.close()
@@ -142,16 +142,16 @@ def test_an_address_that_is_none_leaves_nothing_behind(monkeypatch: pytest.Monke
     pool = contexts._Pool()
     monkeypatch.setattr(contexts, "_pool", pool)
     with pytest.raises(ConnectionLost, match="nonsense is no address of a broker"):
-        Line("nonsense")
+        Transport("nonsense")
     assert pool.open == []
 
 
 def test_a_context_without_room_for_another_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts, "SOCKETS_MAX", 5)
     monkeypatch.setattr(contexts, "_pool", contexts._Pool())
-    line = Line("tcp://127.0.0.1:9")
+    line = Transport("tcp://127.0.0.1:9")
     with pytest.raises(ConnectionLost, match=r"^tcp://127.0.0.1:9: no socket for a connection: Too many open files$"):
-        Line("tcp://127.0.0.1:9")
+        Transport("tcp://127.0.0.1:9")
     assert line._shared.lines == 1
     line.close()
 
@@ -160,7 +160,7 @@ def test_a_context_without_room_for_another_line_says_so(monkeypatch: pytest.Mon
 def test_a_context_whose_lines_were_dropped_ends_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = contexts._Pool()
     monkeypatch.setattr(contexts, "_pool", pool)
-    line: Line | None = Line("tcp://127.0.0.1:9")
+    line: Transport | None = Transport("tcp://127.0.0.1:9")
     (reference,) = pool.open
     del line
     gc.collect()

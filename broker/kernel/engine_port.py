@@ -9,7 +9,7 @@ from ..events import Disorder, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 
 
-class Result(Protocol):
+class EngineResult(Protocol):
     """One result of the engine; `line()` is its form for the outside."""
 
     @property
@@ -18,13 +18,13 @@ class Result(Protocol):
     def line(self) -> dict[str, Any]: ...
 
 
-class Answer(Protocol):
+class EngineAnswer(Protocol):
     """What the engine was asked; `line()` is its form for the outside."""
 
     def line(self) -> dict[str, Any]: ...
 
 
-class Matcher(Protocol):
+class EnginePort(Protocol):
     """An engine. What it refuses, it refuses with a ForetellError and unchanged.
 
     Results may be made while they are iterated over, and their number is not asked for: it can exceed every integer.
@@ -63,7 +63,7 @@ class Matcher(Protocol):
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
-    ) -> Iterable[Result]: ...
+    ) -> Iterable[EngineResult]: ...
 
     def check(
         self,
@@ -76,11 +76,11 @@ class Matcher(Protocol):
         """Raise what `publish` would raise; once it does not, the batch can be published in pieces of any length."""
         ...
 
-    def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[Result]]:
+    def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:
         """`now` is this time again, and what reads the stream begins anew; what is told of what has ended."""
         ...
 
-    def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> Answer:
+    def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:
         """How likely the next match of a key is; nothing changes by it."""
         ...
 

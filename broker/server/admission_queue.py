@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, final
 
-from ..kernel import Excess, Garbled, Gone, Input, Kernel, Received, must_wait
+from ..kernel import Gone, Input, Kernel, Received, TooManyBatches, Undecodable, must_be_deferred
 from ..wire import Acknowledge, Credit, Hello, Publish
 
 WAITING_MESSAGES_MAX: Final = 4_096
@@ -21,7 +21,7 @@ WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 @final
-class Line:
+class AdmissionQueue:
     """O(1) for each input in and out."""
 
     __slots__ = ("_batches", "_bytes", "_gone", "_inputs", "_kernel", "_requests", "_subscribing")
@@ -47,33 +47,33 @@ class Line:
         """Whether the session's end waits."""
         return session in self._gone
 
-    def admit(self, happening: Input, size: int = 0) -> bool:
+    def admit(self, given: Input, size: int = 0) -> bool:
         """Whether this is to be handled now; else it is in line. `size`: its bytes. The end of a session waits once."""
         work = self._kernel.work
         if work is None and not self._inputs:
             return True
-        if not must_wait(happening) and not self._behind_own(happening, None if work is None else work.session):
+        if not must_be_deferred(given) and not self._behind_own(given, None if work is None else work.session):
             return True
-        if isinstance(happening, Gone):
-            if happening.session in self._gone:
+        if isinstance(given, Gone):
+            if given.session in self._gone:
                 return False
-            self._gone[happening.session] = None
-        elif isinstance(happening, Received | Garbled):
-            if _is_batch(happening) and self._batches.get(happening.session, 0) >= self._kernel.limits.session_batches:
-                happening, size = _excess(happening), 0
-            self._count(happening, 1)
-        self._inputs.append((happening, size))
+            self._gone[given.session] = None
+        elif isinstance(given, Received | Undecodable):
+            if _is_batch(given) and self._batches.get(given.session, 0) >= self._kernel.limits.session_batches:
+                given, size = _excess(given), 0
+            self._count(given, 1)
+        self._inputs.append((given, size))
         self._bytes += size
         return False
 
-    def _behind_own(self, happening: Input, working: bytes | None) -> bool:
-        match happening:
+    def _behind_own(self, given: Input, working: bytes | None) -> bool:
+        match given:
             case Received(session, Credit()):
                 return session in self._subscribing
             case Received(session, Hello(session=bytes(token)), identity) if token:
                 earlier = self._kernel.session_of(token, identity)
                 return self._is_behind(session, working) or (earlier is not None and self._is_behind(earlier, working))
-            case Received(session) | Garbled(session) | Excess(session):
+            case Received(session) | Undecodable(session) | TooManyBatches(session):
                 return self._is_behind(session, working)
             case _:
                 return False
@@ -85,20 +85,20 @@ class Line:
         """Who has waited longest, and may come now; None if nobody may."""
         if self._kernel.work is not None or not self._inputs:
             return None
-        happening, size = self._inputs.popleft()
+        given, size = self._inputs.popleft()
         self._bytes -= size
-        if isinstance(happening, Gone):
-            del self._gone[happening.session]
-        elif isinstance(happening, Received | Garbled | Excess):
-            self._count(happening, -1)
-        return happening
+        if isinstance(given, Gone):
+            del self._gone[given.session]
+        elif isinstance(given, Received | Undecodable | TooManyBatches):
+            self._count(given, -1)
+        return given
 
-    def _count(self, happening: Received | Garbled | Excess, change: int) -> None:
-        _count(self._requests, happening.session, change)
-        if _may_be_about_subscriptions(happening):
-            _count(self._subscribing, happening.session, change)
-        elif _is_batch(happening):
-            _count(self._batches, happening.session, change)
+    def _count(self, given: Received | Undecodable | TooManyBatches, change: int) -> None:
+        _count(self._requests, given.session, change)
+        if _may_be_about_subscriptions(given):
+            _count(self._subscribing, given.session, change)
+        elif _is_batch(given):
+            _count(self._batches, given.session, change)
 
     def statistics(self) -> dict[str, int]:
         """What waits."""
@@ -107,7 +107,7 @@ class Line:
     def check_invariants(self) -> None:
         """For tests."""
         assert self._bytes == sum(size for _, size in self._inputs)
-        waiting = [each for each, _ in self._inputs if isinstance(each, Received | Garbled | Excess)]
+        waiting = [each for each, _ in self._inputs if isinstance(each, Received | Undecodable | TooManyBatches)]
         assert sum(self._requests.values()) == len(waiting)
         assert self._requests.keys() == {each.session for each in waiting}
         assert self._subscribing.keys() <= self._requests.keys()
@@ -123,13 +123,13 @@ def _count(counts: dict[bytes, int], session: bytes, change: int) -> None:
         del counts[session]
 
 
-def _may_be_about_subscriptions(happening: Input) -> bool:
-    return isinstance(happening, Received) and not isinstance(happening.message, Acknowledge | Publish)
+def _may_be_about_subscriptions(given: Input) -> bool:
+    return isinstance(given, Received) and not isinstance(given.message, Acknowledge | Publish)
 
 
-def _is_batch(happening: Input) -> bool:
-    return isinstance(happening, Received) and isinstance(happening.message, Publish)
+def _is_batch(given: Input) -> bool:
+    return isinstance(given, Received) and isinstance(given.message, Publish)
 
 
-def _excess(happening: Received | Garbled) -> Excess:
-    return Excess(happening.session, happening.message.correlation if isinstance(happening, Received) else 0)
+def _excess(given: Received | Undecodable) -> TooManyBatches:
+    return TooManyBatches(given.session, given.message.correlation if isinstance(given, Received) else 0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.kernel import Send
-from broker.server.joining import joined
+from broker.server.coalescing import coalesced
 from broker.wire import Message, Notifications, Pong, encode
 from broker.wire.limits import FRAME_BYTES_MAX, NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
 
@@ -67,37 +67,38 @@ def passes(draw: st.DrawFn) -> list[Send]:
 
 @given(passes())
 def test_every_session_is_told_the_same(sends: list[Send]) -> None:
-    fewer = joined(list(sends))
+    fewer = coalesced(list(sends))
     assert told(fewer) == told(sends)
     assert len(fewer) <= len(sends)
-    assert joined(list(fewer)) == fewer
+    assert coalesced(list(fewer)) == fewer
 
 
 def test_what_follows_for_one_subscription_is_one_message() -> None:
     sends = [found(ANN, S, 1, b"a"), Send(BEN, Pong(1)), found(ANN, S, 2, b"b", b"c"), Send(BEN, Pong(2))]
-    assert joined(sends) == [found(ANN, S, 1, b"a", b"b", b"c"), Send(BEN, Pong(1)), Send(BEN, Pong(2))]
+    assert coalesced(sends) == [found(ANN, S, 1, b"a", b"b", b"c"), Send(BEN, Pong(1)), Send(BEN, Pong(2))]
 
 
 def test_an_answer_is_not_overtaken() -> None:
     sends = [found(ANN, S, 1, b"a"), Send(ANN, Pong(1)), found(ANN, S, 2, b"b")]
-    assert joined(sends) == sends
+    assert coalesced(sends) == sends
     sends = [found(ANN, S, 1, b"a"), found(ANN, T, 1, b"a"), found(ANN, S, 2, b"b")]
-    assert joined(sends) == sends
+    assert coalesced(sends) == sends
 
 
 def test_what_a_cursor_has_kept_stays_as_it_is() -> None:
     sends = [Send(ANN, Notifications(0, S, first, (b"a",), first + 7)) for first in (1, 2)]
-    assert joined(sends) == sends
+    assert coalesced(sends) == sends
 
 
 def test_a_message_stays_within_its_bounds() -> None:
     many = [found(ANN, S, first, b"a") for first in range(1, 2 * NOTIFICATIONS_COUNT_MAX + 2)]
-    assert [len(send.message.results) for send in joined(many) if isinstance(send.message, Notifications)] == [
+    assert [len(send.message.results) for send in coalesced(many) if isinstance(send.message, Notifications)] == [
         NOTIFICATIONS_COUNT_MAX,
         NOTIFICATIONS_COUNT_MAX,
         1,
     ]
     half = bytes(NOTIFICATIONS_BYTES_TARGET // 2)
     large = [found(ANN, S, first, half) for first in range(1, 6)]
-    assert [len(send.message.results) for send in joined(large) if isinstance(send.message, Notifications)] == [2, 2, 1]
-    assert all(len(encode(send.message)) <= FRAME_BYTES_MAX for send in joined(large))
+    sent = [send.message for send in coalesced(large)]
+    assert [len(message.results) for message in sent if isinstance(message, Notifications)] == [2, 2, 1]
+    assert all(len(encode(send.message)) <= FRAME_BYTES_MAX for send in coalesced(large))

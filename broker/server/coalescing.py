@@ -27,7 +27,7 @@ class _Run:
     size: int
 
 
-def joined(sends: list[Send]) -> list[Send]:
+def coalesced(sends: list[Send]) -> list[Send]:
     """The same messages in the same order for each session, with fewer of notifications. O(sends)."""
     if len(sends) <= 2:
         return sends  # a receipt and what its batch has found, as a rule

@@ -21,8 +21,8 @@ from ..kernel import Record, Send
 from ..storage import StorageFull, Store, Sync
 from ..storage.store import Writing
 from ..wire import Busy
-from .history import History
 from .logs import LOG, say
+from .replicated_state import ReplicatedState
 from .saving import InLoop, Saved, Saving
 from .worker import Hands, Worker
 
@@ -37,7 +37,7 @@ REST: Final = 20
 
 
 @final
-class Keeper:
+class DurabilityGate:
     """What the loop asks of durability; not thread-safe. `told` is called from other threads: call `advance` then.
 
     The history's engine and receipts are those of the kernel. Methods raise StorageFailed, after which nothing is to be
@@ -47,7 +47,7 @@ class Keeper:
     def __init__(
         self,
         store: Store,
-        history: History,
+        history: ReplicatedState,
         durability: str,
         checkpoint_bytes: int,
         told: Callable[[], None],

@@ -42,7 +42,7 @@ _NUMBERS: Final = count()
 
 
 @final
-class Line:
+class Transport:
     """A DEALER and its monitor. Raises ConnectionLost for an address that cannot be one.
 
     `patient`: where nobody listens at the address, ZeroMQ tries again by itself; otherwise that is an end, too.

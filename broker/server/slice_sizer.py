@@ -13,7 +13,7 @@ FIRST_EVENTS: Final = 64
 
 
 @final
-class Pace:
+class SliceSizer:
     """`events` of the next piece: at once fewer where one took too long, at most twice as many where it did not."""
 
     __slots__ = ("events",)

@@ -15,8 +15,8 @@ from broker.events import ForetellError
 
 from .errors import RequestTimeout
 from .flow import FlowEvent, Happening
-from .renewal import Renewal
 from .session import Session
+from .session_renewal import Renewal
 
 
 @final

@@ -17,7 +17,7 @@ _STORED_BYTE: Final = 0x81
 _BYTES_MAX: Final = 256
 
 
-class Request(Enum):
+class LoopRequest(Enum):
     """What the loop is asked for."""
 
     STOP = 0
@@ -28,7 +28,7 @@ class Request(Enum):
 
 
 @final
-class Wake:
+class LoopWakeup:
     """A socket pair, neither end of which ever blocks."""
 
     __slots__ = ("reader", "writer")
@@ -38,19 +38,19 @@ class Wake:
         self.reader.setblocking(False)
         self.writer.setblocking(False)
 
-    def ask(self, request: Request) -> None:
+    def ask(self, request: LoopRequest) -> None:
         """From any thread. If there is no room, the loop is about to wake anyway."""
         with suppress(BlockingIOError):
             self.writer.send(bytes((request.value,)))
 
-    def take(self) -> list[Request]:
+    def take(self) -> list[LoopRequest]:
         """What was asked for since the last time."""
         try:
             asked = self.reader.recv(_BYTES_MAX)
         except BlockingIOError:
             return []
-        known = {each.value: each for each in (Request.RELOAD, Request.REPORT, Request.STORED)}
-        return [known.get(byte, Request.STOP) for byte in asked]
+        known = {each.value: each for each in (LoopRequest.RELOAD, LoopRequest.REPORT, LoopRequest.STORED)}
+        return [known.get(byte, LoopRequest.STOP) for byte in asked]
 
     def close(self) -> None:
         """Both ends."""

@@ -16,18 +16,18 @@ from ..kernel import Input, Kernel, Received, Send, Tick
 from ..kernel.listing import failure
 from ..storage import StorageError
 from ..wire import ROW_OF, Busy
-from .keeping import Keeper
+from .durability_gate import DurabilityGate
 from .logs import LOG
 
 
 @final
-class KeptKernel:
+class DurableKernel:
     """Inputs in with `request`, `happen` and `step`; what may be sent comes out of `ready`."""
 
-    def __init__(self, kernel: Kernel, keeper: Keeper | None) -> None:
+    def __init__(self, kernel: Kernel, keeper: DurabilityGate | None) -> None:
         self._kernel: Final = kernel
         self._keeper = keeper
-        self._ended: Keeper | None = None  # in good order, but for closing
+        self._ended: DurabilityGate | None = None  # in good order, but for closing
         self._postponed: deque[Input] = deque()
         self._sends: list[Send] = []
         self.failed: Exception | None = None
@@ -52,13 +52,13 @@ class KeptKernel:
             else:
                 self.step(received, now)
 
-    def happen(self, happening: Input, now: int) -> None:
+    def happen(self, arrived: Input, now: int) -> None:
         """What cannot be refused, and may be recorded."""
         if self._keeper is None:
-            self.step(happening, now)
+            self.step(arrived, now)
             return
-        if not (isinstance(happening, Tick) and self._postponed) and happening not in self._postponed:
-            self._postponed.append(happening)
+        if not (isinstance(arrived, Tick) and self._postponed) and arrived not in self._postponed:
+            self._postponed.append(arrived)
         while self._postponed and self.failed is None:
             try:
                 self._keeper.check_room()
@@ -69,9 +69,9 @@ class KeptKernel:
                 return
             self.step(self._postponed.popleft(), now)
 
-    def step(self, happening: Input, now: int) -> None:
+    def step(self, arrived: Input, now: int) -> None:
         """Any other."""
-        self.send(self._kernel.step(happening, now), now)
+        self.send(self._kernel.step(arrived, now), now)
 
     def send(self, sends: list[Send], now: int) -> None:
         """These after all that came before, and after what has been recorded."""

@@ -12,9 +12,9 @@ import msgpack
 from ..engine import Engine
 from ..events import DefinitionError, Disorder
 from ..forecast.model_file import read_model
-from ..kernel import Cursors, Record, Sources, Taken, wires
+from ..kernel import Cursors, Receipts, Record, Sources, wires
 from ..kernel.records import (
-    Batch,
+    BatchTaken,
     CursorAdded,
     CursorMoved,
     CursorSetAside,
@@ -23,7 +23,7 @@ from ..kernel.records import (
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
-    TimeReset,
+    TimeWasReset,
 )
 from ..storage import Damaged
 from ..storage.checkpoint import digest
@@ -33,7 +33,7 @@ FORMAT: Final = 4
 
 
 @final
-class History:
+class ReplicatedState:
     """The engine, what has flowed into its subscriptions, what was taken of publishers, what cursors keep, and the
     digest of the model that was given last."""
 
@@ -42,7 +42,7 @@ class History:
     def __init__(self) -> None:
         self.engine = Engine()
         self.sources = Sources(wires(self.engine))
-        self.taken = Taken()
+        self.taken = Receipts()
         self.cursors = Cursors()
         self.model = ""
 
@@ -50,7 +50,7 @@ class History:
         """What this record did the first time. Raises ForetellErrors where it cannot have been."""
         engine = self.engine
         match record:
-            case Batch():
+            case BatchTaken():
                 results = engine.publish(
                     record.stream, record.times, cast("list[tuple[Any, ...]]", record.rows), record.ids, record.starts
                 )
@@ -74,7 +74,7 @@ class History:
                 self.cursors.set_aside(record)
             case DeadLettersSettled():
                 self.cursors.settle(record)
-            case TimeReset(stream, newest):
+            case TimeWasReset(stream, newest):
                 for ended in engine.reset_time(stream, newest):
                     self.cursors.find_all(ended)
                 self.taken.reset_time(stream)

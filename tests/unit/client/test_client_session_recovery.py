@@ -33,10 +33,10 @@ from client import (
     advice,
 )
 from client.calls import Calls, hello, run
-from client.reconnection import is_passing
-from client.recovery import Recovery
-from client.renewal import HELD_ATTEMPTS_MAX, Renewal
+from client.reconnect_policy import is_passing
 from client.session import Session
+from client.session_recovery import Recovery
+from client.session_renewal import HELD_ATTEMPTS_MAX, Renewal
 
 
 @given(

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 from ..events import LimitExceeded
 from ..wire import Published, Refusal
-from .records import Batch
+from .records import BatchTaken
 
 PUBLISHER_RECEIPTS_MAX: Final = 1_024
 """Of one publisher: twice as many as a client may have under way."""
@@ -101,7 +101,7 @@ class _Share:
 
 
 @final
-class Taken:
+class Receipts:
     """Part of the kernel's state. `events` taken so far number those without an id. O(users) for each message."""
 
     __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "events")
@@ -141,7 +141,7 @@ class Taken:
             )
         return found
 
-    def note(self, batch: Batch, newest: int | None) -> Published:
+    def note(self, batch: BatchTaken, newest: int | None) -> Published:
         """This was taken, and `newest` was the newest time then; the answer, without a correlation."""
         count = len(batch.rows)
         self.events += count

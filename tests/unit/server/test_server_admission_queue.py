@@ -6,9 +6,22 @@ from doubles.kernel_rig import ANN, BEN, Rig, publish, subscribe
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.kernel import Change, Excess, Garbled, Gone, Input, Limits, Piece, Received, Stop, Tick, Turn, open_access
-from broker.server.line import WAITING_BYTES_MAX, WAITING_MESSAGES_MAX, Line
-from broker.server.pace import FIRST_EVENTS, PIECE_NANOSECONDS, Pace
+from broker.kernel import (
+    ContinueBatch,
+    Gone,
+    Input,
+    Limits,
+    MakeResults,
+    Received,
+    Reconfigure,
+    Stop,
+    Tick,
+    TooManyBatches,
+    Undecodable,
+    open_access,
+)
+from broker.server.admission_queue import WAITING_BYTES_MAX, WAITING_MESSAGES_MAX, AdmissionQueue
+from broker.server.slice_sizer import FIRST_EVENTS, PIECE_NANOSECONDS, SliceSizer
 from broker.wire import (
     BATCH_EVENTS_MAX,
     VERSION,
@@ -27,7 +40,7 @@ from broker.wire import (
 
 CAY, DAN = b"cay", b"dan"
 PUBLISH = publish([9], [9])
-GARBLED = Garbled(ANN, WireError("what?"))
+GARBLED = Undecodable(ANN, WireError("what?"))
 
 
 class Waiting:
@@ -40,21 +53,21 @@ class Waiting:
         assert isinstance(welcome.message, Welcome)
         assert welcome.message.batches == self.rig.kernel.limits.session_batches
         self.token = welcome.message.session
-        self.line = Line(self.rig.kernel)
+        self.line = AdmissionQueue(self.rig.kernel)
         assert self.admitted(BEN, Ping(1))
         self.rig.kernel.step(Received(ANN, publish([1, 2], [1, 2]), "", 1), self.now)
 
     def admitted(self, session: bytes, message: Message) -> bool:
         return self.comes(Received(session, message), 10)
 
-    def comes(self, happening: Input, size: int = 0) -> bool:
-        admitted = self.line.admit(happening, size)
+    def comes(self, arrived: Input, size: int = 0) -> bool:
+        admitted = self.line.admit(arrived, size)
         self.line.check_invariants()
         return admitted
 
     def end(self) -> list[Input]:
         """End the batch; who comes then."""
-        self.rig.kernel.step(Piece(None), self.now)
+        self.rig.kernel.step(ContinueBatch(None), self.now)
         found: list[Input] = []
         while (waited := self.line.next()) is not None:
             self.line.check_invariants()
@@ -69,9 +82,9 @@ def test_what_changes_nothing_comes_at_once_and_the_rest_in_its_order() -> None:
     for message in (Ping(1), Credit(0, "all", 1), Statistics(2)):
         assert waiting.admitted(BEN, message)
     assert waiting.admitted(DAN, Hello(1, VERSION, ""))
-    for happening in (Tick(), Turn(), Stop("")):
-        assert waiting.comes(happening)
-    change = Change(Limits(), open_access())
+    for arrived in (Tick(), MakeResults(), Stop("")):
+        assert waiting.comes(arrived)
+    change = Reconfigure(Limits(), open_access())
     assert not waiting.admitted(DAN, PUBLISH)
     assert not waiting.comes(change)
     assert not waiting.admitted(BEN, subscribe())
@@ -95,7 +108,7 @@ def test_a_session_is_answered_in_its_order() -> None:
 def test_who_comes_later_does_not_overtake_those_who_have_waited() -> None:
     waiting = Waiting()
     assert not waiting.admitted(BEN, PUBLISH)
-    waiting.rig.kernel.step(Piece(None), waiting.now)
+    waiting.rig.kernel.step(ContinueBatch(None), waiting.now)
     assert not waiting.admitted(CAY, PUBLISH)
     assert waiting.admitted(CAY, Credit(0, "all", 1))
     assert waiting.end() == [Received(BEN, PUBLISH), Received(CAY, PUBLISH)]
@@ -150,13 +163,13 @@ def test_batches_beyond_those_that_may_wait_are_refused_in_their_order() -> None
     *first, fourth, fifth, sixth, cay = waiting.end()
     served = [each.message for each in first if isinstance(each, Received)]
     assert [each.rows for each in served if isinstance(each, Publish)] == [((0,),), ((1,),)]
-    assert [first[2], fourth, fifth] == [Excess(BEN, PUBLISH.correlation)] * 3
+    assert [first[2], fourth, fifth] == [TooManyBatches(BEN, PUBLISH.correlation)] * 3
     assert [sixth, cay] == [Received(BEN, Ping(7)), Received(CAY, PUBLISH)]
     (send,) = waiting.rig.kernel.step(fourth, waiting.now)
     assert isinstance(send.message, Failure)
     assert (send.session, send.message.code, send.message.correlation) == (BEN, "busy", PUBLISH.correlation)
     assert "session_batches" in send.message.message
-    assert waiting.rig.kernel.step(Excess(DAN, 1), waiting.now) == [], "nobody is there"
+    assert waiting.rig.kernel.step(TooManyBatches(DAN, 1), waiting.now) == [], "nobody is there"
 
 
 def crowded(waiting: Waiting) -> bool:
@@ -180,7 +193,7 @@ def test_the_line_is_bounded_in_messages_and_bytes() -> None:
 
 @given(st.integers(1, 100_000_000), st.integers(0, 50_000_000))
 def test_pieces_become_as_large_as_there_is_time_for(nanoseconds: int, fixed: int) -> None:
-    pace = Pace()
+    pace = SliceSizer()
     assert pace.events == FIRST_EVENTS
     for _ in range(40):
         pace.took(pace.events, fixed + pace.events * nanoseconds)
@@ -190,7 +203,7 @@ def test_pieces_become_as_large_as_there_is_time_for(nanoseconds: int, fixed: in
 
 
 def test_a_piece_that_was_too_dear_makes_the_next_one_small_at_once() -> None:
-    pace = Pace()
+    pace = SliceSizer()
     pace.took(64, 64 * PIECE_NANOSECONDS)
     assert pace.events == 1
     pace.took(1, 0)

@@ -31,7 +31,7 @@ class Received:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Garbled:
+class Undecodable:
     """Something came that is no message."""
 
     session: bytes
@@ -40,7 +40,7 @@ class Garbled:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Excess:
+class TooManyBatches:
     """A batch came beyond those that may wait, and was not kept; its answer has come in its order."""
 
     session: bytes
@@ -71,7 +71,7 @@ class Tick:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MakeResults:
     """There is time for a piece of the work that waits; expected soon while `Kernel.has_work`.
 
     For the sessions in `full`, messages wait to be taken by the transport: nothing more is made for them now.
@@ -82,7 +82,7 @@ class Turn:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContinueBatch:
     """There is time for so many events of the batch in work (None: all); expected soon while `Kernel.work`."""
 
     events: int | None
@@ -90,7 +90,7 @@ class Piece:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Change:
+class Reconfigure:
     """Other limits and rules from now on; whoever has what it may not have by these is ended."""
 
     limits: Limits
@@ -111,7 +111,19 @@ class Stop:
     reason: str
 
 
-Input: TypeAlias = Received | Garbled | Excess | Gone | Away | Tick | Turn | Piece | Change | Drain | Stop
+Input: TypeAlias = (
+    Received
+    | Undecodable
+    | TooManyBatches
+    | Gone
+    | Away
+    | Tick
+    | MakeResults
+    | ContinueBatch
+    | Reconfigure
+    | Drain
+    | Stop
+)
 
 
 @final
