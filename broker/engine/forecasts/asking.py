@@ -19,8 +19,8 @@ from mypy_extensions import i64
 
 from ...events.errors import DefinitionError, shown
 from ...events.schema import Row, Schema
-from ...forecast.forecaster import Place
 from ...forecast.pending import Queue
+from ...forecast.place import Place
 from ..index.spaces import Key
 from . import joint
 from .combination import Combination
