@@ -2,7 +2,9 @@
 
 Transitions are recorded once, under their whole context. Pools over all, over the key, and over what else the context
 holds are sums of these, made when a model is loaded and kept up step by step. A context borrows from the mean of its
-key's pool and its circumstances' pool, and both borrow from the pool of all (forecasting 3). `choose` lets the log loss
+key's pool and its circumstances' pool, and both borrow from the pool of all (forecasting 3). Where some of its values
+vary, it borrows from the pool of its key and fixed circumstances, which borrows likewise, instead of its key's: a value
+of today must not make forgotten what is known of the key in this month. `choose` lets the log loss
 of what became of earlier forecasts pick the pool that forecasts are taken from.
 
 Values of a context that vary move on with the chain: pools that have such values are asked as products (product).
@@ -68,8 +70,11 @@ class Forecaster:
         self.refused: int = 0  # contexts beyond the limit, counted together under ()
         self._smoothing = smoothing
         cells = varying is not None and len(varying.cells) > 0
-        self._tolerance = tolerance / ((DEPTH + MOVES_DEPTH * cells) * max(horizon, 1))
-        models = 1 if parts == 0 else 4 if keyed and parts > 1 else 2
+        # How many fixed values a context has whose varying ones borrow from these.
+        self._fixed = 0 if varying is None or not keyed else parts - len(varying.cells) - varying.end + varying.begin
+        depth = DEPTH + (self._fixed > 1) + MOVES_DEPTH * cells
+        self._tolerance = tolerance / (depth * max(horizon, 1))
+        models = 1 if parts == 0 else 6 if self._fixed > 1 else 4 if keyed and parts > 1 else 2
         self.choice: Choice | None = Choice(models) if choose and models > 1 else None
         # Without parts what is counted under () is all there is.
         pool = counts.table(version) if parts == 0 else Table(counts.clock_of(version))
@@ -100,13 +105,14 @@ class Forecaster:
             found = Place(self, context, (self.pool,), {})
         else:
             parents = self._parents(context)
-            strength = PARENT_STRENGTH if len(parents) == 2 else POOL_STRENGTH
+            strength = PARENT_STRENGTH if len(parents) > 1 else POOL_STRENGTH
             table = self.counts.table(self.version, context)
-            leaf = Level(table, self.form, parents or (self.pool,), strength, 0.0, self._tolerance)
+            near = (parents[0], parents[-1]) if len(parents) > 1 else (self.pool,)
+            leaf = Level(table, self.form, near, strength, 0.0, self._tolerance)
             products: dict[int, Product] = {}
             if self.varying is not None and len(context) == self.parts:
                 products[1 + len(parents)] = self._product(True, context, leaf)
-                if len(parents) == 2:
+                if len(parents) > 1:
                     products[1] = self._product(False, context[1:], parents[0])
             found = Place(self, context, (self.pool, *parents, leaf), products)
         self._places[context] = found
@@ -133,7 +139,7 @@ class Forecaster:
         found = self._pools.get(at)
         if found is None:
             others = self._pool(False, context[1:]) if below else None
-            key = self._between("key", context[:1]) if below else None
+            key = self._parents(context)[-1] if below else None
             strength = PARENT_STRENGTH if below else POOL_STRENGTH
             found = self._pools[at] = Pool(varying, strength, others, key, self.pool)
         return found
@@ -147,6 +153,9 @@ class Forecaster:
         found = [self.pool] if with_pool else []
         if self.keyed and len(context) > 1:
             found += [self._between("others", context[1:]), self._between("key", context[:1])]
+            if self._fixed > 1 and self.varying is not None and len(context) == self.parts:
+                fixed = self.varying.fixed(context)
+                found += [self._between("fixed others", fixed[1:]), self._between("fixed", fixed)]
         return tuple(found)
 
     def _between(self, name: str, part: Context) -> Level:
@@ -154,9 +163,12 @@ class Forecaster:
         level = self._shared.get((name, part))
         if level is None:
             table = Table(self.counts.clock_of(self.version))
-            level = self._shared[name, part] = Level(
-                table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance
-            )
+            parents: tuple[Level, ...] = (self.pool,)
+            strength = POOL_STRENGTH
+            if name == "fixed":
+                parents = (self._between("fixed others", part[1:]), self._between("key", part[:1]))
+                strength = PARENT_STRENGTH
+            level = self._shared[name, part] = Level(table, self.form, parents, strength, 0.0, self._tolerance)
             self._register(name, part, level)
         return level
 

@@ -39,6 +39,7 @@ class Moves:
         self.varying = varying
         self.counts = counts
         self.tolerance = tolerance
+        counts.table(self.version)  # so that it forgets as the version does, also before anything is counted
         # Nothing is known of what was never counted: fallbacks are never asked for.
         self.form = Shape(states, frozenset(), (0,) * states)
         self.pool = Level(Table(counts.clock_of(self.version)), self.form, (), 0.0, 0.0, tolerance)

