@@ -21,6 +21,7 @@ from .level import Level
 from .varying import Varying
 
 MARKS: Final = "/marks"
+UNKNOWN: Final = 0
 MOVE_STRENGTH: Final = 20.0
 """What the moves of all marks weigh for those of one, in transitions."""
 
@@ -40,7 +41,7 @@ class Moves:
         self.counts = counts
         self.tolerance = tolerance
         counts.table(self.version)  # so that it forgets as the version does, also before anything is counted
-        # Nothing is known of what was never counted: fallbacks are never asked for.
+        # What was never counted leads to the code 0, which no mark has.
         self.form = Shape(states, frozenset(), (0,) * states)
         self.pool = Level(Table(counts.clock_of(self.version)), self.form, (), 0.0, 0.0, tolerance)
         self.levels: dict[Context, Level] = {}  # by the cells before
@@ -61,12 +62,12 @@ class Moves:
         found = self.levels.get(binned)
         if found is None:
             table = self.counts.table(self.version, binned)
+            # Its parent is estimated before it, and nothing is counted here that is not counted there.
             found = Level(table, self.form, (self.pool,), MOVE_STRENGTH, 0.0, self.tolerance)
             self.levels[binned] = found
         return found
 
     def row(self, binned: Context, following: int) -> Row | None:
         """Which codes follow; None where the state has never been entered."""
-        level = self.levels.get(binned, self.pool)
-        found = level.rows[following]
-        return None if self.pool.rows[following].weight <= 0.0 or found.weight <= 0.0 else found
+        found = self.levels.get(binned, self.pool).rows[following]
+        return None if found.targets[0] == UNKNOWN else found

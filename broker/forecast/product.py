@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import final
 
 from .chain import Chain, Row, Shape, mean_row, shrunk_row
-from .counts import Context
+from .counts import Context, Counts
 from .level import Level
 from .moves import Moves
 from .passage import Passage
@@ -238,7 +238,7 @@ class Product:
         pool = _pool_aside(self.pool, copies)
         moves = self.moves
         if moves is not None:
-            own = Moves("", moves.varying, moves.counts, self.form.states, moves.tolerance)
+            own = Moves("", moves.varying, Counts(), self.form.states, moves.tolerance)
             own.pool = copy_of(moves.pool, copies)
             own.levels = {binned: copy_of(level, copies) for binned, level in moves.levels.items()}
             moves = own

@@ -49,17 +49,18 @@ class Varying:
         return tuple([context[at] for at in self.cells])
 
     def code(self, context: Context) -> int:
-        """The cells of numbers as one number from 0 on."""
+        """The cells of numbers as one number from 1 on."""
         found = 0
         for at, size in zip(self.cells, self.sizes):
             value = context[at]
             cell = value - MISSING if isinstance(value, int) else 0
             found = found * size + min(max(cell, 0), size - 1)
-        return found
+        return found + 1
 
     def onward(self, context: Context, following: int, code: int) -> Context:
         """The context after a step to the state `following` with cells of that code. O(values)."""
         found: list[str | int] = list(context)
+        code -= 1
         for place in range(len(self.cells) - 1, -1, -1):
             size = self.sizes[place]
             found[self.cells[place]] = code % size + MISSING

@@ -62,7 +62,7 @@ def tallied(case: Case, plan: Plan, found: list[Beat]) -> Counted:
             code = 0
             for size, cell in zip(sizes, cells(parts, contexts[beat.key])):
                 code = code * size + cell + 1
-            steps["marks", cells(parts, earlier), beat.state, code] += 1
+            steps["marks", cells(parts, earlier), beat.state, code + 1] += 1
     return steps
 
 

@@ -125,7 +125,7 @@ class Ways:
             return {tuple(values): 1.0}
         found: dict[Context, float] = {}
         for code, share in shares.items():
-            rest = code
+            rest = code - 1
             for at, size in reversed(cells):
                 values[at] = rest % size - 1
                 rest //= size
