@@ -22,8 +22,8 @@ from .varying import Varying
 
 MARKS: Final = "/marks"
 UNKNOWN: Final = 0
-MOVE_STRENGTH: Final = 20.0
-"""What the moves of all marks weigh for those of one, in transitions."""
+MOVE_STRENGTH: Final = 2.0
+"""What the moves of all marks weigh for those of one, in transitions. Little: each mark mostly has neighbours."""
 
 
 def marks_of(version: str) -> str:

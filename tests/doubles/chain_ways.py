@@ -19,7 +19,7 @@ Context: TypeAlias = tuple[Any, ...]
 """None for the values that a pool does not tell apart."""
 Weighted: TypeAlias = dict[Context, dict[int, dict[int, float]]]
 
-POOL, PARENT, MOVES = 20.0, 10.0, 20.0
+POOL, PARENT, MOVES = 20.0, 10.0, 2.0
 
 
 @final
