@@ -17,7 +17,7 @@ from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
 from ...forecast.moves import marks_of
-from ...forecast.varying import varying_of
+from ...forecast.varying import check_varying, varying_of
 from ..composites.lanes import Lane, Matcher
 from ..directory import Directory
 from ..notices import Notice
@@ -248,7 +248,8 @@ class Forecasts:
         """From now on every forecast is judged over these horizons, in events: a judge by subscription.
 
         With a model its forecasts are, else those that are made. Judges are in no snapshot, and are to be closed at the
-        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only.
+        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only; and
+        LimitExceeded where values of a context that vary make a chain too large for a horizon.
         """
         found: dict[str, Judge] = {}
         for name, outlook in self.outlooks.items():
@@ -257,6 +258,7 @@ class Forecasts:
                     f"subscription {name!r}: forecasts that are put together from parts are not judged over other"
                     " horizons: expected forecast.parts = false"
                 )
+            check_varying(outlook.settings.context, [outlook.states.shape.states], max(horizons, default=1))
             own: Forecaster | None = None
             if model is not None:
                 counts, settings = _only(model.counts, outlook.version), outlook.settings
