@@ -106,3 +106,8 @@ def _spread(chances: list[float], slopes: list[float]) -> float:
 def interval(probability: float, error: float, deviations: float = NINETY_PERCENT) -> tuple[float, float]:
     """The probabilities between which the true one is thought to lie, within [0, 1]."""
     return max(0.0, probability - deviations * error), min(1.0, probability + deviations * error)
+
+
+def around(chance: float, middle: float, low: float, high: float) -> tuple[float, float]:
+    """An interval as far around a probability as this one is around its middle."""
+    return max(0.0, chance - (middle - low)), min(1.0, chance + (high - middle))

@@ -21,11 +21,12 @@ from ...events.errors import DefinitionError, shown
 from ...events.schema import Row, Schema
 from ...forecast.pending import Queue
 from ...forecast.place import Place
+from ...forecast.uncertainty import around
 from ...forecast.varying import check_varying
 from ..index.spaces import Key
 from . import joint
 from .combination import Combination
-from .outlook import Outlook, around
+from .outlook import Outlook
 from .pace import Pace
 from .plan import Plan
 from .scope import Pulse

@@ -20,6 +20,7 @@ from ...forecast.notifying import Forecast as Told
 from ...forecast.notifying import Resolution as Resolved
 from ...forecast.notifying import Watch
 from ...forecast.place import Place
+from ...forecast.uncertainty import around
 from ...forecast.varying import varying_of
 from ..cells import flattened
 from ..notices import Forecast, Notice, Resolution
@@ -67,15 +68,9 @@ class Outlook(Observer):
         self.target = Target(Outcome((), ()), subscriber)
         definition = settings.context
         parts = settings.values
+        steps, varying = max(settings.steps, 1), varying_of(definition)
         self.forecaster = Forecaster(
-            version,
-            states.shape,
-            max(settings.steps, 1),
-            counts,
-            parts,
-            definition.keyed,
-            choose=settings.choose,
-            varying=varying_of(definition),
+            version, states.shape, steps, counts, parts, definition.keyed, choose=settings.choose, varying=varying
         )
         self.watch = Watch(subscriber.said(), settings.threshold, settings.within)
         self.account = Account(settings)
@@ -395,11 +390,6 @@ class Outlook(Observer):
         """It is `time`: what was foretold for before that has not come true. For horizons in time."""
         for resolved in self.watch.expire(time):
             self.tell(resolved, time)
-
-
-def around(chance: float, middle: float, low: float, high: float) -> tuple[float, float]:
-    """An interval as far around a probability as this one is around its middle."""
-    return max(0.0, chance - (middle - low)), min(1.0, chance + (high - middle))
 
 
 def lineage_of(run: Any) -> list[int]:
