@@ -30,7 +30,7 @@ from .program import Program
 from .results import Results
 from .transition import Place
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 MAGIC: Final = "foretell engine"
 
 

@@ -1,9 +1,12 @@
-"""Which of several models has foretold best, judged on every step before it learnt from it.
+"""Which of several models has foretold best, judged on what became of its forecasts at the horizon.
 
-The prequential log loss (Dawid, JRSS A 147, 1984): each model names a probability for what then happens, and pays
-its negative logarithm. The sum is a code length, so a model with more parameters pays for having to learn them; nothing
-is held out and nothing else penalises. Sums are whole numbers of millionths of a nat, so that the parts of a stream add
-up.
+The prequential log loss (Dawid, JRSS A 147, 1984): each model names a probability of a match within the horizon before
+anything is known of it, and pays the negative logarithm of what then happens. A model with more parameters pays for
+having to learn them; nothing is held out and nothing else penalises. Models are not judged by the next step: what is
+known of it may be out of date at the horizon. Sums are whole numbers of millionths of a nat, so that the parts of a
+stream add up.
+
+Here: losses. Not here: forecasts whose outcome is not known yet (trials).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any, Final, final
 
 MILLIONTHS: Final = 1_000_000
 SURPRISE_MAX: Final = 20 * MILLIONTHS
-"""What a step costs at most that a model held impossible: e**-20."""
+"""What an outcome costs at most that a model held impossible: e**-20."""
 
 
 def surprise(probability: float) -> int:
@@ -24,7 +27,7 @@ def surprise(probability: float) -> int:
 
 @final
 class Choice:
-    """The losses of some models on the same steps."""
+    """The losses of some models on the same forecasts; `steps` is how many these were."""
 
     def __init__(self, models: int, margin: float = 2.0) -> None:
         """`margin`: by how many nats a more elaborate model must be better than a simpler one (a smaller number)."""
@@ -33,7 +36,7 @@ class Choice:
         self.margin: int = round(margin * MILLIONTHS)
 
     def score(self, probabilities: list[float], times: int = 1) -> None:
-        """Each model's probability of a step that then happened `times` times. O(models)."""
+        """Each model's probability of something that then happened `times` times. O(models)."""
         self.steps += times
         for model, probability in enumerate(probabilities):
             self.losses[model] += times * surprise(probability)
@@ -44,7 +47,7 @@ class Choice:
         return next(model for model, loss in enumerate(self.losses) if loss <= bound)
 
     def mean_losses(self) -> list[float]:
-        """Nats a step, by model."""
+        """Nats a forecast, by model."""
         return [loss / (MILLIONTHS * max(self.steps, 1)) for loss in self.losses]
 
     def merge(self, other: Choice) -> None:

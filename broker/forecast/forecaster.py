@@ -2,10 +2,15 @@
 
 Transitions are recorded once, under their whole context. Pools over all, over the key, and over what else the context
 holds are sums of these, made when a model is loaded and kept up step by step. A context borrows from the mean of its
-key's pool and its circumstances' pool, and both borrow from the pool of all (forecasting 3). `choose` lets the
-prequential log loss pick the pool that forecasts are taken from.
+key's pool and its circumstances' pool, and both borrow from the pool of all (forecasting 3). Where some of its values
+vary, it borrows from the pool of its key and fixed circumstances, which borrows likewise, instead of its key's: a value
+of today must not make forgotten what is known of the key in this month. `choose` lets the log loss
+of what became of earlier forecasts pick the pool that forecasts are taken from.
 
-Here: the levels and their places. Not here: how a level estimates (level), when somebody is told (notifying).
+Values of a context that vary move on with the chain: pools that have such values are asked as products (product).
+
+Here: the levels, which places have which. Not here: what a place says (place), how a level estimates (level), when
+somebody is told (notifying).
 """
 
 from __future__ import annotations
@@ -17,8 +22,12 @@ from .chain import KRICHEVSKY_TROFIMOV, Shape
 from .choice import Choice, load_choice
 from .counts import Context, Counts, Table
 from .level import Level
-from .passage import Passage
-from .uncertainty import interval, standard_error
+from .moves import MARKS, Moves
+from .notifying import Run
+from .place import Place
+from .product import Pool, Product
+from .trials import Trials, load_trials
+from .varying import Varying
 
 POOL_STRENGTH: Final = 20.0  # what the pool weighs for a key or a circumstance, in transitions
 PARENT_STRENGTH: Final = 10.0  # what these two weigh for a key in a circumstance
@@ -26,82 +35,7 @@ TOLERANCE: Final = 0.05
 """How far a probability may be from that of the counts to the last, at the very worst; in practice a fiftieth of it."""
 CONTEXTS_MAX: Final = 100_000
 DEPTH: Final = 3
-
-
-@final
-class Place:
-    """A context of a subscription: where its steps are counted, and what is forecast there. Kept by whoever runs it."""
-
-    def __init__(self, forecaster: Forecaster, context: Context, levels: tuple[Level, ...]) -> None:
-        self.forecaster = forecaster
-        self.context = context
-        self.levels = levels  # the pool first, the whole context last
-        self._next: list[float] = []  # by state, what `within` says, as of the level and its stamp
-        self._level: Level | None = None
-        self._stamp = -1
-
-    def step(self, state: int, following: int, times: int = 1) -> None:
-        """`times` events have each led from a state to the following one. O(levels)."""
-        choice = self.forecaster.choice
-        if choice is not None and len(self.levels) == len(choice.losses):
-            choice.score([self._chance(level, state, following) for level in self.levels], times)
-        for level in self.levels:
-            level.add(state, following, times)
-
-    def _chance(self, level: Level, state: int, following: int) -> float:
-        level.refresh()
-        return level.rows[state].chance(following)
-
-    def within(self, state: int) -> float:
-        """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
-        level = self.level()
-        level.refresh()
-        if level is not self._level or level.stamp != self._stamp:
-            steps = self.forecaster.horizon
-            passage = level.passage(steps)
-            self._next = [passage.next(each, steps) for each in range(self.forecaster.form.states)]
-            self._level, self._stamp = level, level.stamp
-        return self._next[state]
-
-    def forget(self) -> None:
-        """The horizon is another one."""
-        self._stamp = -1
-
-    def passage(self) -> Passage:
-        """First passages from all states, over at least the horizon's steps."""
-        return self.level().passage(self.forecaster.horizon)
-
-    def level(self) -> Level:
-        """The level that forecasts are taken from."""
-        choice = self.forecaster.choice
-        if choice is None or len(self.levels) != len(choice.losses):
-            return self.levels[-1]
-        return self.levels[choice.best()]
-
-    def effective(self, state: int) -> float:
-        """How many transitions stand behind the row of a state; what larger pools know counts up to their strength."""
-        level = self.level()
-        level.refresh()
-        return level.rows[state].weight
-
-    def interval(self, state: int, steps: int) -> tuple[float, float]:
-        """Where the true probability of a match within so many steps is thought to lie with nine chances in ten.
-
-        O(horizon x edges)."""
-        level = self.level()
-        chain, passage = level.chain(), level.passage(max(steps, self.forecaster.horizon))
-        return interval(passage.next(state, steps), standard_error(chain, passage, state, steps))
-
-    def over(self, state: int, steps: int) -> float:
-        """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges)."""
-        return self.level().passage(max(steps, self.forecaster.horizon)).next(state, steps)
-
-    def aside(self) -> Place:
-        """As this one, with estimates of its own: what is asked of it changes nothing here. O(levels x states)."""
-        copies: list[Level] = []
-        for level in self.levels:
-            copies.append(level.aside(tuple([copies[self.levels.index(parent)] for parent in level.parents])))
-        return Place(self.forecaster, self.context, tuple(copies))
+MOVES_DEPTH: Final = 2  # levels of the moves of marks, which err as well
 
 
 @final
@@ -120,10 +54,11 @@ class Forecaster:
         tolerance: float = TOLERANCE,
         choose: bool = False,
         contexts_max: int = CONTEXTS_MAX,
+        varying: Varying | None = None,
     ) -> None:
         """`parts` and `keyed`: how many values a context has, and whether the first is the key. `counts`: the model,
         with what is already known; what is counted here goes into it. `tolerance`: see TOLERANCE; 0 computes anew after
-        every step.
+        every step. `varying`: which values of a context move on.
         """
         self.version = version
         self.form = form
@@ -134,19 +69,26 @@ class Forecaster:
         self.contexts_max = contexts_max
         self.refused: int = 0  # contexts beyond the limit, counted together under ()
         self._smoothing = smoothing
-        self._tolerance = tolerance / (DEPTH * max(horizon, 1))
-        models = 1 if parts == 0 else 4 if keyed and parts > 1 else 2
+        cells = varying is not None and len(varying.cells) > 0
+        # How many fixed values a context has whose varying ones borrow from these.
+        self._fixed = 0 if varying is None or not keyed else parts - len(varying.cells) - varying.end + varying.begin
+        depth = DEPTH + (self._fixed > 1) + MOVES_DEPTH * cells
+        self._tolerance = tolerance / (depth * max(horizon, 1))
+        models = 1 if parts == 0 else 6 if self._fixed > 1 else 4 if keyed and parts > 1 else 2
         self.choice: Choice | None = Choice(models) if choose and models > 1 else None
         # Without parts what is counted under () is all there is.
         pool = counts.table(version) if parts == 0 else Table(counts.clock_of(version))
         self.pool = Level(pool, form, (), 0.0, smoothing, self._tolerance)
         self._shared: dict[tuple[str, Context], Level] = {}
         self._places: dict[Context, Place] = {}
-        if parts:
-            for known, context, generation, state, following, times in counts.records():
-                if known == version:
-                    for level in self._parents(context, with_pool=True):
-                        level.table.put(generation, state, following, times)
+        self.varying = varying
+        self.moves: Moves | None = None
+        if varying is not None and cells:
+            self.moves = Moves(version, varying, counts, form.states, self._tolerance)
+        self._pools: dict[tuple[bool, Context], Pool] = {}  # by whether the key is in it, and fixed values
+        self._products: dict[tuple[bool, Context], Product] = {}
+        self._trials: dict[Run, Trials] = {}
+        self._spread(counts)
 
     def place(self, context: Context = ()) -> Place:
         """Where a context's steps go; made when it is first asked for. O(1).
@@ -160,25 +102,60 @@ class Forecaster:
             self.refused += 1
             return self.place(())
         if self.parts == 0:
-            found = Place(self, context, (self.pool,))
+            found = Place(self, context, (self.pool,), {})
         else:
             parents = self._parents(context)
-            strength = PARENT_STRENGTH if len(parents) == 2 else POOL_STRENGTH
+            strength = PARENT_STRENGTH if len(parents) > 1 else POOL_STRENGTH
             table = self.counts.table(self.version, context)
-            leaf = Level(table, self.form, parents or (self.pool,), strength, 0.0, self._tolerance)
-            found = Place(self, context, (self.pool, *parents, leaf))
+            near = (parents[0], parents[-1]) if len(parents) > 1 else (self.pool,)
+            leaf = Level(table, self.form, near, strength, 0.0, self._tolerance)
+            products: dict[int, Product] = {}
+            if self.varying is not None and len(context) == self.parts:
+                products[1 + len(parents)] = self._product(True, context, leaf)
+                if len(parents) > 1:
+                    products[1] = self._product(False, context[1:], parents[0])
+            found = Place(self, context, (self.pool, *parents, leaf), products)
         self._places[context] = found
+        return found
+
+    def _product(self, whole: bool, context: Context, level: Level) -> Product:
+        """The product that a level belongs to; made when it is first asked for."""
+        pool = self._pool(whole, context)
+        pool.levels[context] = level
+        at = whole, pool.varying.fixed(context)
+        found = self._products.get(at)
+        if found is None:
+            found = self._products[at] = Product(self.form, pool, self.moves)
+        return found
+
+    def _pool(self, whole: bool, context: Context) -> Pool:
+        """The levels of all marks beside the fixed values of a context; `whole`: with its key, if it has one."""
+        varying = self.varying
+        assert varying is not None
+        below = self.keyed and len(context) > 1 if whole else False
+        if not whole:
+            varying = varying.without_key()
+        at = whole, varying.fixed(context)
+        found = self._pools.get(at)
+        if found is None:
+            others = self._pool(False, context[1:]) if below else None
+            key = self._parents(context)[-1] if below else None
+            strength = PARENT_STRENGTH if below else POOL_STRENGTH
+            found = self._pools[at] = Pool(varying, strength, others, key, self.pool)
         return found
 
     def aside(self, context: Context | None) -> Place:
         """The place of a context, or where it is not known that of all, with estimates of its own (Place.aside)."""
         found = None if context is None else self._places.get(context)
-        return Place(self, (), (self.pool.aside(()),)) if found is None else found.aside()
+        return Place(self, (), (self.pool.aside(()),), {}) if found is None else found.aside()
 
     def _parents(self, context: Context, with_pool: bool = False) -> tuple[Level, ...]:
         found = [self.pool] if with_pool else []
         if self.keyed and len(context) > 1:
             found += [self._between("others", context[1:]), self._between("key", context[:1])]
+            if self._fixed > 1 and self.varying is not None and len(context) == self.parts:
+                fixed = self.varying.fixed(context)
+                found += [self._between("fixed others", fixed[1:]), self._between("fixed", fixed)]
         return tuple(found)
 
     def _between(self, name: str, part: Context) -> Level:
@@ -186,19 +163,62 @@ class Forecaster:
         level = self._shared.get((name, part))
         if level is None:
             table = Table(self.counts.clock_of(self.version))
-            level = self._shared[name, part] = Level(
-                table, self.form, (self.pool,), POOL_STRENGTH, 0.0, self._tolerance
-            )
+            parents: tuple[Level, ...] = (self.pool,)
+            strength = POOL_STRENGTH
+            if name == "fixed":
+                parents = (self._between("fixed others", part[1:]), self._between("key", part[:1]))
+                strength = PARENT_STRENGTH
+            level = self._shared[name, part] = Level(table, self.form, parents, strength, 0.0, self._tolerance)
+            self._register(name, part, level)
         return level
+
+    def _register(self, name: str, part: Context, level: Level) -> None:
+        if self.varying is not None and name == "others" and len(part) == self.parts - 1:
+            self._pool(False, part).levels[part] = level
 
     def absorb(self, other: Counts) -> None:
         """Add what was trained elsewhere, also of other versions. Places stay valid. Raises as `Counts.merge`."""
         self.counts.merge(other)
-        for version, context, generation, state, following, times in other.records():
-            if version == self.version and self.parts:
+        self._spread(other)
+        self.estimate_anew()
+
+    def _spread(self, counts: Counts) -> None:
+        """Add what has come to the model to the pools. Where values vary, each context has its place in a product."""
+        if self.parts == 0:
+            return
+        marks = self.version + MARKS
+        for version, context, generation, state, following, times in counts.records():
+            if version == self.version:
                 for level in self._parents(context, with_pool=True):
                     level.table.put(generation, state, following, times)
-        self.estimate_anew()
+                if self.varying is not None and len(self._places) < self.contexts_max:
+                    self.place(context)
+            elif version == marks and self.moves is not None:
+                self.moves.put(context, generation, state, following, times)
+
+    # --- which pool foretells best ------------------------------------------------------------------------------
+
+    def propose(self, run: Run, deadline: int, chances: list[float]) -> None:
+        """What each level has said of a run up to a deadline, for `choose`. O(levels)."""
+        trials = self._trials.get(run)
+        if trials is None:
+            trials = self._trials[run] = Trials()
+        trials.put(deadline, chances)
+
+    def decide(self, run: Run, over: int, matched: bool) -> None:
+        """What was said of a run up to the deadline `over` has not come true; if it has `matched`, the rest has.
+
+        O(what this decides)."""
+        trials = self._trials.get(run)
+        if trials is not None and self.choice is not None:
+            trials.decide(self.choice, over, matched)
+
+    def drop(self, run: Run | None = None) -> None:
+        """Of what is open nothing will be known: of a run, or of all."""
+        if run is None:
+            self._trials.clear()
+        else:
+            self._trials.pop(run, None)
 
     def estimate_anew(self) -> None:
         """Have everything estimated again: after the counts or the clock's rate were changed from outside."""
@@ -214,7 +234,8 @@ class Forecaster:
 
     def _levels(self) -> list[Level]:
         leaves = [place.levels[-1] for place in self._places.values() if self.parts]
-        return [self.pool, *self._shared.values(), *leaves]
+        moves = [] if self.moves is None else [self.moves.pool, *self.moves.levels.values()]
+        return [self.pool, *self._shared.values(), *leaves, *moves]
 
     def dump(self) -> dict[str, Any]:
         """The state of its estimates as plain data; the counts are the model's."""
@@ -222,12 +243,16 @@ class Forecaster:
             "contexts": [list(context) for context in self._places],
             "levels": [level.dump() for level in self._levels()],
             "shared": [[name, list(part)] for name, part in self._shared],
+            "moves": [] if self.moves is None else [list(binned) for binned in self.moves.levels],
             "choice": None if self.choice is None else self.choice.dump(),
+            "trials": [[run, trials.dump()] for run, trials in self._trials.items() if len(trials)],
             "refused": self.refused,
         }
 
     def load(self, data: Mapping[str, Any]) -> None:
         """What was dumped, into a new forecaster of the same counts: it forecasts to the last digit as the old one."""
+        # Levels stand in the order in which they were first asked for, not in that of the counts.
+        self._places, self._pools, self._products = {}, {}, {}
         for context in data["contexts"]:
             self.place(tuple(context))
         order = {(name, tuple(part)): number for number, (name, part) in enumerate(data["shared"])}
@@ -235,10 +260,15 @@ class Forecaster:
             self._between(name, part)
         shared = sorted(self._shared.items(), key=lambda item: order[item[0]])
         self._shared = dict(shared)
+        for (name, part), level in shared:
+            self._register(name, part, level)
+        if self.moves is not None:
+            self.moves.levels = {binned: self.moves.level(binned) for binned in map(tuple, data["moves"])}
         for level, saved in zip(self._levels(), data["levels"], strict=True):
             level.load(saved)
         if data["choice"] is not None:
             self.choice = load_choice(data["choice"])
+        self._trials = {run: load_trials(saved) for run, saved in data["trials"]}
         self.refused = data["refused"]
 
     def check_invariants(self) -> None:

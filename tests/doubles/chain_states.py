@@ -27,8 +27,8 @@ from broker.automaton.paths.path_automaton import PathArc
 from broker.events.schema import Row
 
 Positions: TypeAlias = Mapping[str, tuple[int, ...]]
-Counted: TypeAlias = Counter[tuple[tuple[str | int, ...], int, int]]
-"""(context, state, next state)"""
+Counted: TypeAlias = Counter[tuple[Any, ...]]
+"""(context, state, next state), and ("marks", cells before, state entered, code of the cells after)"""
 LONG = 1 << 60
 
 

@@ -35,7 +35,7 @@ from broker.engine.forecasts import joint, judging, parts, scope, settings, stat
 from broker.engine.kleene import expansion
 from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
-from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage
+from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
 from broker.kernel import Limits, cursor_requests, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
@@ -111,6 +111,7 @@ LIMIT_MODULES: Final = (
     joint,
     judging,
     contexts,
+    varying,
     forecaster,
     passage,
     horizon,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from doubles.chain_counts import plan_of
+from doubles.chain_ways import Ways, exact
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from strategies import composite_subscriptions as ptopss
@@ -27,6 +28,8 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 few = settings(max_examples=max(10, settings().max_examples // 5), suppress_health_check=slow)  # whole engines
 
 Played = tuple[Case, list[Happening]]
+MOST = 40
+"""Steps within a horizon in time."""
 
 
 def engine_with(case: Case) -> Engine:
@@ -197,11 +200,13 @@ def arrived(atoms: list[tuple[float, float]], time: int, most: int) -> list[floa
 @few
 @given(played(most=16))
 def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history: Played) -> None:
+    """The chain is that over states and marks; its rows are estimated from what was counted (chain_ways)."""
     case, history = case_and_history
     engine = engine_with(case)
     outlook = engine.forecasts("q")
     if outlook.states.final > 20:
         return
+    exact(outlook.forecaster)
     within = case.forecast["within"]
     for happening in history:
         for match in feed(engine, [happening]):
@@ -210,14 +215,24 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
             told = match.notice
             track = track_of(engine, told.run)
             assert track.place is not None
-            chain = track.place.level().chain()
+            chain = track.place.chain()
             for row in [*chain.rows, *chain.continuations.values()]:
                 assert sum(row.chances) == pytest.approx(1.0)
                 assert min(row.chances) >= 0.0
-            if isinstance(within, int):
-                expected = came(chain, told.state, within)[-1]
-            else:
-                expected = within_time(engine, chain, told, parse_duration(within))
+            ways = Ways(outlook.counts, outlook.version, outlook.states.shape, case.forecast["context"])
+            steps = within if isinstance(within, int) else MOST
+            place, choice = track.place, outlook.forecaster.choice
+            models = [-1] if choice is None else range(len(place.levels))
+            for model in models:
+                own = ways.curve(told.state, place.context, steps, model)
+                assert place.curve(told.state, model)[: steps + 1] == pytest.approx(own[: place.forecaster.horizon + 1])
+            best = -1 if choice is None else choice.best()
+            curve = ways.curve(told.state, place.context, steps, best)
+            if not place.products:
+                assert curve == pytest.approx(came(chain, told.state, steps), abs=1e-9)
+            expected = curve[-1]
+            if not isinstance(within, int):
+                expected = within_time(engine, curve, told, parse_duration(within))
                 if any(window < FOREVER for window in outlook.windows) or outlook.progress is not None:
                     expected = min(expected, told.probability) if outlook.account.correction is None else expected
             if outlook.account.correction is not None:
@@ -226,13 +241,11 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
                 assert told.probability == pytest.approx(expected, abs=1e-6)
 
 
-def within_time(engine: Engine, chain: Chain, told: Forecast, horizon: int) -> float:
+def within_time(engine: Engine, curve: list[float], told: Forecast, horizon: int) -> float:
     pace = engine.forecasts("q").pace
     assert pace is not None
-    most = 40
-    curve = came(chain, told.state, most)
-    fits = arrived(pace.known[told.run].atoms, horizon, most)
-    return sum((curve[n] - curve[n - 1]) * fits[n] for n in range(1, most + 1))
+    fits = arrived(pace.known[told.run].atoms, horizon, MOST)
+    return sum((curve[n] - curve[n - 1]) * fits[n] for n in range(1, MOST + 1))
 
 
 def track_of(engine: Engine, run: str | int) -> Track:

@@ -136,9 +136,15 @@ def cayuga_texts(draw: st.DrawFn) -> str:
 @st.composite
 def contexts(draw: st.DrawFn, language: str, keyed: bool) -> list[Any]:
     """Parts of a context; whether they can be asked of the subscription is not known."""
-    own: list[Any] = ["a", "b", {"attribute": "x", "cuts": [0.5, 1.0]}] if language == "cayuga" else ["ty", "k"]
+    if language == "cayuga":
+        own: list[Any] = ["a", "b", {"attribute": "x", "cuts": [0.5, 1.0]}]
+    else:
+        own = ["ty", "k", {"attribute": "k", "cuts": [1, 2]}]
     common: list[Any] = ["hour", {"last": 1}, {"last": 2}]
-    kind = draw(st.integers(0, 5))
+    kind = draw(st.integers(0, 7))
+    if kind >= 6:  # values that vary, beside each other and beside what does not
+        several = [*(["key"] if keyed and kind == 6 else []), "hour", own[-1], {"last": 2}]
+        return [part for part in several if part == "key" or draw(st.booleans())]
     if kind <= 1:
         return []
     if kind == 2 and keyed:

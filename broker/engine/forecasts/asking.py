@@ -19,12 +19,14 @@ from mypy_extensions import i64
 
 from ...events.errors import DefinitionError, shown
 from ...events.schema import Row, Schema
-from ...forecast.forecaster import Place
 from ...forecast.pending import Queue
+from ...forecast.place import Place
+from ...forecast.uncertainty import around
+from ...forecast.varying import check_varying
 from ..index.spaces import Key
 from . import joint
 from .combination import Combination
-from .outlook import Outlook, around
+from .outlook import Outlook
 from .pace import Pace
 from .plan import Plan
 from .scope import Pulse
@@ -95,7 +97,8 @@ def _value(name: str, kind: str, given: object) -> Value:
 def ask(outlook: Outlook, key: object, within: object) -> Probability:
     """`key` as in `key_of`; `within` as a subscription says it, None for its own horizon.
 
-    Raises DefinitionError for what cannot be answered. O(levels x states + horizon x edges).
+    Raises DefinitionError or LimitExceeded for what cannot be answered. O(levels x states + horizon x edges), where
+    values of the context vary for each of their marks.
     """
     settings, scope = outlook.settings, outlook.scope
     key, row = _found(outlook, key)
@@ -105,6 +108,8 @@ def ask(outlook: Outlook, key: object, within: object) -> Probability:
         raise DefinitionError("within: forecasts that are put together from parts have one horizon: expected none")
     if duration and outlook.clock is None:
         raise DefinitionError("within: expected a number of events: times between events are measured for who asks")
+    if not own:
+        check_varying(settings.context, [outlook.states.shape.states], steps)
     known = scope.pulses.get(key)
     pulse = Pulse(key) if known is None else known
     track = _aside(outlook, pulse)

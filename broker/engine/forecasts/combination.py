@@ -17,6 +17,7 @@ from mypy_extensions import i64
 
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
+from ...forecast.varying import varying_of
 from ..composites.lanes import Lane, Matcher
 from ..tuples.completion import Completion
 from ..watcher import Follower
@@ -53,7 +54,14 @@ class Part(Follower):
         self.values = settings.values
         steps, keyed = max(settings.steps, 1), definition.keyed
         self.forecaster = Forecaster(
-            version, plan.states.shape, steps, counts, self.values, keyed, choose=settings.choose
+            version,
+            plan.states.shape,
+            steps,
+            counts,
+            self.values,
+            keyed,
+            choose=settings.choose,
+            varying=varying_of(definition),
         )
         self.progress = Progress(lane, matcher, plan.states, plan.numbers, plan.states.left, positions)
         self.combination: Combination | None = None
@@ -154,6 +162,7 @@ class Combination:
         until: i64 = FOREVER
         reached = self.reached(track, time)
         stays: int = pulse.events - 1 - track.seen
+        stepped: list[bool] = []
         for number, part in enumerate(self.parts):
             spot = track.spots[number]
             part.counts.clock_of(part.version).move(time)
@@ -172,9 +181,18 @@ class Combination:
                 state: int = spot.state
                 if stays > 0:
                     place.step(state, state, stays)
+                    place.moved(state, place, stays)
                 if on:
                     place.step(state, following, 1)
+                    stepped.append(True)
+            if len(stepped) <= number:
+                stepped.append(False)
             spot.state = following
+            if part.forecaster.choice is not None:
+                if on:
+                    part.forecaster.decide(pulse.run, int(pulse.events) - spot.matched, spot.matched)
+                else:  # whether it would have matched nobody knows
+                    part.forecaster.drop(pulse.run)
         self.until = until
         for spot in track.spots:
             if spot.matched:
@@ -188,7 +206,14 @@ class Combination:
             spot = track.spots[number]
             spot.on = not self.phased or number <= reached
             if part.values:
-                spot.place = part.forecaster.place(context_after(track, spot.history, part.symbols, spot.state, scope))
+                after = part.forecaster.place(context_after(track, spot.history, part.symbols, spot.state, scope))
+                if spot.place is not None and stepped[number]:
+                    spot.place.moved(spot.state, after)
+                spot.place = after
+            if part.forecaster.choice is not None and spot.on and spot.place is not None:
+                steps = part.forecaster.horizon
+                chances = [curve[steps] for curve in spot.place.candidates(spot.state)]
+                part.forecaster.propose(pulse.run, int(pulse.events) + steps, chances)
         return fleeting
 
     # --- what is foretold ---------------------------------------------------------------------------------------
@@ -251,14 +276,14 @@ class Combination:
 
     # --- what was learnt ----------------------------------------------------------------------------------------
 
-    def staying(self, track: Track | None) -> list[tuple[str, int, Context]]:
-        """Version, state and context of the steps that events make which pass a track by, or a key without one."""
+    def staying(self, track: Track | None) -> list[tuple[Forecaster, int, Context]]:
+        """Whose steps events make which pass a track by, or a key without one, in which state and context."""
         if track is None:
-            return [(part.version, NONE, ()) for part in self.parts if not self.phased or part.number == 1]
-        found: list[tuple[str, int, Context]] = []
+            return [(part.forecaster, NONE, ()) for part in self.parts if not self.phased or part.number == 1]
+        found: list[tuple[Forecaster, int, Context]] = []
         for part, spot in zip(self.parts, track.spots):
             if spot.on and spot.place is not None:
-                found.append((part.version, int(spot.state), spot.place.context))
+                found.append((part.forecaster, int(spot.state), spot.place.context))
         return found
 
     def load(self, saved: Sequence[Any]) -> list[Spot]:

@@ -17,8 +17,8 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ...forecast.combining import both, both_bounds, either, either_bounds
-from ...forecast.forecaster import Place
 from ...forecast.horizon import usable, within_time
+from ...forecast.place import Place
 from ...forecast.uncertainty import interval, standard_error
 from .combination import Combination
 from .serial import Serial, joined, serial
@@ -79,17 +79,15 @@ def spread(whole: Combination, track: Track, time: i64, chance: float) -> tuple[
     horizon = whole.parts[0].forecaster.horizon
     if whole.phased and len(asked) > 1:
         found = _serial(whole, track)
-        _, chain = joined([level.chain() for level in found.levels])
-        state = found.begins[asked[0]] + int(track.spots[asked[0]].state)
-        return interval(chance, standard_error(chain, found.passage, state, horizon))
+        _, chain = joined([source.chain() for source in found.sources], found.starts)
+        return interval(chance, standard_error(chain, found.passage, _phase(track, found, asked[0]), horizon))
     chances: list[float] = []
     errors: list[float] = []
     for number in asked:
-        own_state, level = int(track.spots[number].state), _place(track, number).level()
-        passage = level.passage(horizon)
-        own = passage.next(own_state, horizon)
+        own_state, place = int(track.spots[number].state), _place(track, number)
+        own = place.over(own_state, horizon)
         chances.append(1.0 - own if union else own)
-        errors.append(standard_error(level.chain(), passage, own_state, horizon))
+        errors.append(place.error(own_state, horizon))
     variance = 0.0
     for at, error in enumerate(errors):
         others = 1.0
@@ -106,7 +104,7 @@ def _chance(whole: Combination, track: Track, time: i64, question: Question) -> 
         return _within(whole, track, time, question, _curve(whole, track, time, question))
     if whole.phased and len(asked) > 1:
         found = _serial(whole, track)
-        return found.passage.next(found.begins[asked[0]] + track.spots[asked[0]].state, found.horizon)
+        return found.passage.next(_phase(track, found, asked[0]), found.horizon)
     chance = 1.0
     for number in asked:
         own = _place(track, number).within(track.spots[number].state)
@@ -142,7 +140,7 @@ def _curve(whole: Combination, track: Track, time: i64, question: Question) -> l
         if len(asked) == 1:
             return _alone(track, asked[0])
         found = _serial(whole, track)
-        return found.passage.curve(found.begins[asked[0]] + track.spots[asked[0]].state)
+        return found.passage.curve(_phase(track, found, asked[0]))
     curves = _curves(whole, track, time, question)
     return either(curves) if question.union else both(curves)
 
@@ -166,7 +164,7 @@ def _curves(whole: Combination, track: Track, time: i64, question: Question) -> 
 
 def _alone(track: Track, number: i64) -> list[float]:
     place = _place(track, number)
-    return place.passage().curve(track.spots[number].state)[: place.forecaster.horizon + 1]
+    return place.curve(int(track.spots[number].state))[: place.forecaster.horizon + 1]
 
 
 def _rest(whole: Combination, track: Track, time: i64, until: i64) -> list[float] | None:
@@ -217,6 +215,11 @@ def _serial(whole: Combination, track: Track) -> Serial:
             whole.serials.clear()
         found = whole.serials[key] = serial(places)
     return found
+
+
+def _phase(track: Track, found: Serial, number: i64) -> int:
+    """The number in a serial chain of where a phase is."""
+    return found.begins[number] + _place(track, number).number(int(track.spots[number].state))
 
 
 def _place(track: Track, number: i64) -> Place:

@@ -30,9 +30,11 @@ from mypy_extensions import i64
 from ...events.errors import DefinitionError
 from ...forecast.choice import MILLIONTHS, surprise
 from ...forecast.counts import Context
-from ...forecast.forecaster import Forecaster, Place
+from ...forecast.forecaster import Forecaster
 from ...forecast.level import Level
 from ...forecast.notifying import Run
+from ...forecast.place import Place
+from ...forecast.product import Product
 from .states import NONE
 from .track import Track
 
@@ -164,7 +166,7 @@ class Judge:
         self.own = own
         self._open: dict[Run, Open] = {}
         self._bins: dict[Context, list[dict[int, Bin]]] = {}
-        self._said: dict[Context, tuple[Level, int, dict[int, Said | None]]] = {}
+        self._said: dict[Context, tuple[Level | Product, int, dict[int, Said | None]]] = {}
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -241,17 +243,17 @@ class Judge:
         context = place.context
         if self.own is not None:
             place = self.own.place(context)
-        level = place.level()
-        level.refresh()
+        source = place.source()
+        source.refresh()
         known = self._said.get(context)
-        if known is None or known[0] is not level or known[1] != level.stamp:
-            known = self._said[context] = (level, level.stamp, {})
+        if known is None or known[0] is not source or known[1] != source.stamp:
+            known = self._said[context] = (source, source.stamp, {})
         said = known[2].get(int(state))
-        if level.rows[state].weight < self.effective:
+        if place.effective(int(state)) < self.effective:
             return None
         if said is None:
-            passage = level.passage(self.longest)
-            chances = [passage.next(int(state), horizon) for horizon in self.horizons]
+            number, passage = place.number(int(state)), place.passage(self.longest)
+            chances = [passage.next(number, horizon) for horizon in self.horizons]
             said = known[2][int(state)] = Said(context, chances, self._of(context))
         return said
 

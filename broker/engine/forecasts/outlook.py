@@ -14,11 +14,14 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ...forecast.counts import Counts
-from ...forecast.forecaster import Forecaster, Place
+from ...forecast.forecaster import Forecaster
 from ...forecast.horizon import usable, within_time
 from ...forecast.notifying import Forecast as Told
 from ...forecast.notifying import Resolution as Resolved
 from ...forecast.notifying import Watch
+from ...forecast.place import Place
+from ...forecast.uncertainty import around
+from ...forecast.varying import varying_of
 from ..cells import flattened
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
@@ -65,8 +68,9 @@ class Outlook(Observer):
         self.target = Target(Outcome((), ()), subscriber)
         definition = settings.context
         parts = settings.values
+        steps, varying = max(settings.steps, 1), varying_of(definition)
         self.forecaster = Forecaster(
-            version, states.shape, max(settings.steps, 1), counts, parts, definition.keyed, choose=settings.choose
+            version, states.shape, steps, counts, parts, definition.keyed, choose=settings.choose, varying=varying
         )
         self.watch = Watch(subscriber.said(), settings.threshold, settings.within)
         self.account = Account(settings)
@@ -198,13 +202,15 @@ class Outlook(Observer):
             stays: int = pulse.events - 1 - track.seen
             if stays > 0:
                 place.step(state, state, stays)
+                place.moved(state, place, stays)
             place.step(state, following, 1)
+        if self.parts:
+            after = self.forecaster.place(context_after(track, track.history, self.symbols, following, self.scope))
+            if place is not None and track.seen < pulse.events:
+                place.moved(following, after)
+            track.place = after
         track.seen = pulse.events
         track.state = following
-        if self.parts:
-            track.place = self.forecaster.place(
-                context_after(track, track.history, self.symbols, following, self.scope)
-            )
 
     # --- what was foretold --------------------------------------------------------------------------------------
 
@@ -216,6 +222,8 @@ class Outlook(Observer):
         if matched or timed:
             over -= 1
         self.account.resolve(track, over, matched)
+        if self.forecaster.choice is not None:
+            self.forecaster.decide(run, over + self.within, matched)
         if self.account.drifted:
             self._forget_anew()
         resolved: Resolved | None = None
@@ -253,6 +261,8 @@ class Outlook(Observer):
             state = combination.reached(track, time)
         computed = self.probability(track, place, time, until)
         said = self.account.predict(track, clock, computed, matched)
+        if self.forecaster.choice is not None and combination is None:
+            self.forecaster.propose(pulse.run, clock + self.within, self._candidates(track, place, time, until))
         judged = said
         if self.cautious and said > self.threshold:
             judged = min(said, self.interval(track, place, computed)[0])
@@ -283,13 +293,25 @@ class Outlook(Observer):
 
     def within_time(self, track: Track, place: Place, pace: Pace, time: i64, until: i64) -> float:
         """P(a match within a horizon in time)."""
+        fits = self._fits(track, pace, time, until)
+        return within_time(place.curve(track.state), fits)
+
+    def _fits(self, track: Track, pace: Pace, time: i64, until: i64) -> list[float]:
+        """How many events are in time; curves are as long as that afterwards."""
         if self.progress is not None:
             until = self.progress.end(self.scope.row, time)
         remaining = usable(pace.horizon, None if until == FOREVER else int(until), int(time))
         fits = pace.fits(track.pulse, self.scope, remaining or 0)
         if len(fits) > self.forecaster.horizon:
             self.forecaster.reach(len(fits))
-        return within_time(place.passage().curve(track.state), fits)
+        return fits
+
+    def _candidates(self, track: Track, place: Place, time: i64, until: i64) -> list[float]:
+        """P(a match within the horizon), as each pool of the place has it."""
+        if self.pace is None:
+            return [curve[self.within] for curve in place.candidates(track.state)]
+        fits = self._fits(track, self.pace, time, until)
+        return [within_time(curve, fits) for curve in place.candidates(track.state)]
 
     def interval(self, track: Track, place: Place, computed: float) -> tuple[float, float]:
         """Where the probability is thought to lie; with a horizon in time, around it as far as over its steps."""
@@ -360,17 +382,14 @@ class Outlook(Observer):
                 self.account.resolve(track, over, False)
         if self.account.drifted:
             self._forget_anew()
+        for _, _, forecaster in self.books():
+            forecaster.drop()
         self.account.close()
 
     def expire(self, time: int) -> None:
         """It is `time`: what was foretold for before that has not come true. For horizons in time."""
         for resolved in self.watch.expire(time):
             self.tell(resolved, time)
-
-
-def around(chance: float, middle: float, low: float, high: float) -> tuple[float, float]:
-    """An interval as far around a probability as this one is around its middle."""
-    return max(0.0, chance - (middle - low)), min(1.0, chance + (high - middle))
 
 
 def lineage_of(run: Any) -> list[int]:

@@ -16,6 +16,7 @@ from ...automaton.automaton import Automaton
 from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.errors import DefinitionError
 from ...events.schema import Schema
+from ...forecast.varying import check_varying
 from .keys import Positions, key_of_automata, key_of_paths, unkeyed
 from .parts import PRODUCT_STATES_MAX, Division, division
 from .settings import Settings, read_settings
@@ -84,6 +85,7 @@ def plan_of_automata(
     if settings.per == "stream":
         positions = unkeyed(list(streams))
     states, numbers = states_of_automata(automata, settings.states == "set")
+    check_varying(settings.context, [states.shape.states], settings.steps)
     windows = [FOREVER] * len(states.left)
     for automaton, own in zip(automata, numbers):
         for depth, window in enumerate(windows_of(automaton)):
@@ -102,6 +104,7 @@ def plan_of_paths(written: Mapping[str, Any], composite: Composite, automaton: P
     if settings.parts or (settings.parts is None and sum(waiting[1:]) > PRODUCT_STATES_MAX):
         found = division(composite, sets)
         if found is not None:
+            check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
             numbers = [number if waits else NONE for number, waits in enumerate(waiting)]
             return Plan(
                 settings, States([1], [UNDIVIDED], False), positions, [numbers], [], distances_of(automaton), found
@@ -109,6 +112,7 @@ def plan_of_paths(written: Mapping[str, Any], composite: Composite, automaton: P
         if settings.parts:
             raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
     states, numbers = states_of_paths(automaton, sets)
+    check_varying(settings.context, [states.shape.states], settings.steps)
     return Plan(settings, states, positions, [numbers], [])
 
 

@@ -16,6 +16,8 @@ from ...events.schema import Row
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
+from ...forecast.moves import marks_of
+from ...forecast.varying import check_varying, varying_of
 from ..composites.lanes import Lane, Matcher
 from ..directory import Directory
 from ..notices import Notice
@@ -108,10 +110,7 @@ class Forecasts:
 
     def _known(self, version: str, plan: Plan) -> Counts:
         """What the model knows of a version, to go on with. Raises DefinitionError where it forgets otherwise."""
-        counts = Counts(plan.settings.half_life)
-        counts.table(version)
-        counts.merge(_only(self.trained.counts, version))
-        return counts
+        return _merged(plan.settings.half_life, version, _only(self.trained.counts, version))
 
     def _versions(self) -> list[str]:
         return self.trained.counts.versions()
@@ -194,7 +193,8 @@ class Forecasts:
         Nothing changes by it: an engine that was asked goes on as one that was not.
         """
         found = Model()
-        own = {version for outlook in self.outlooks.values() for version, _, _ in outlook.books()}
+        versions = [version for outlook in self.outlooks.values() for version, _, _ in outlook.books()]
+        own = {*versions, *map(marks_of, versions)}
         found.merge(_others(self.trained, own))
         for (version, known), gaps in self.trained.gaps.items():
             found.gaps_of(version, known).merge(gaps)  # a pulse has only those that were measured here
@@ -212,8 +212,8 @@ class Forecasts:
                 else:
                     passed = pulse.events - track.seen
                 if passed > 0:
-                    for version, state, context in _staying(outlook, track):
-                        _passed(found.counts, version, context, int(state), pulse, int(passed))
+                    for forecaster, state, context in _staying(outlook, track):
+                        _passed(found.counts, forecaster, context, int(state), pulse, int(passed))
         return found
 
     def load_model(self, model: Model) -> None:
@@ -230,9 +230,7 @@ class Forecasts:
                     f" expected version {outlook.version}, found {known[0]}"
                 )
             for version, _, _ in outlook.books():
-                trial = Counts(outlook.settings.half_life)
-                trial.table(version)
-                trial.merge(_only(model.counts, version))
+                _merged(outlook.settings.half_life, version, _only(model.counts, version))
         self.trained.merge(model)
         for outlook in self.outlooks.values():
             for version, _, forecaster in outlook.books():
@@ -250,7 +248,8 @@ class Forecasts:
         """From now on every forecast is judged over these horizons, in events: a judge by subscription.
 
         With a model its forecasts are, else those that are made. Judges are in no snapshot, and are to be closed at the
-        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only.
+        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only; and
+        LimitExceeded where values of a context that vary make a chain too large for a horizon.
         """
         found: dict[str, Judge] = {}
         for name, outlook in self.outlooks.items():
@@ -259,11 +258,14 @@ class Forecasts:
                     f"subscription {name!r}: forecasts that are put together from parts are not judged over other"
                     " horizons: expected forecast.parts = false"
                 )
+            check_varying(outlook.settings.context, [outlook.states.shape.states], max(horizons, default=1))
             own: Forecaster | None = None
             if model is not None:
                 counts, settings = _only(model.counts, outlook.version), outlook.settings
                 keyed, steps = settings.context.keyed, max(horizons, default=1)
-                own = Forecaster(outlook.version, outlook.states.shape, steps, counts, settings.values, keyed)
+                varying = varying_of(settings.context)
+                shape = outlook.states.shape
+                own = Forecaster(outlook.version, shape, steps, counts, settings.values, keyed, varying=varying)
             found[name] = Judge(horizons, outlook.effective, own)
         for name, judge in found.items():
             self.outlooks[name].judge = judge
@@ -298,37 +300,51 @@ class Forecasts:
             outlook.account.check_invariants()
 
 
+def _merged(half_life: int | None, version: str, known: Counts) -> Counts:
+    """What is known of a version, to go on with. Raises DefinitionError where it forgets otherwise."""
+    counts = Counts(half_life)
+    counts.table(version)
+    for name, _ in known.tables:
+        counts.table(name)
+    counts.merge(known)
+    return counts
+
+
 def _only(counts: Counts, version: str) -> Counts:
-    """The counts of one version."""
+    """The counts of one version, and those of the moves of its marks."""
     found = Counts()
-    known = counts.clock_of(version)
+    names = version, marks_of(version)
     for (name, context), table in counts.tables.items():
-        if name == version:
-            own = found.clocks.setdefault(version, known)
-            assert own is known
+        if name in names:
+            found.clocks.setdefault(name, counts.clock_of(name))
             for generation, rows in table.generations.items():
                 for state, row in rows.items():
                     for following, count in row.items():
-                        found.table(version, context).put(generation, state, following, count)
+                        found.table(name, context).put(generation, state, following, count)
     return found
 
 
-def _staying(outlook: Outlook, track: Track | None) -> list[tuple[str, int, Context]]:
-    """Version, state and context of the steps that events make which pass a track by, or a key without one."""
+def _staying(outlook: Outlook, track: Track | None) -> list[tuple[Forecaster, int, Context]]:
+    """Whose steps events make which pass a track by, or a key without one, in which state and context."""
     found = [] if outlook.combination is None else outlook.combination.staying(track)
     if track is None:
-        found.append((outlook.version, NONE, ()))
+        found.append((outlook.forecaster, NONE, ()))
     elif track.place is not None:
-        found.append((outlook.version, int(track.state), track.place.context))
+        found.append((outlook.forecaster, int(track.state), track.place.context))
     return found
 
 
-def _passed(counts: Counts, version: str, context: Context, state: int, pulse: Pulse, times: int) -> None:
-    """Count events that have passed a track by."""
-    clock = counts.clock_of(version)
-    generation = pulse.time // clock.width if clock.width else 0
-    counts.table(version, context).put(generation, state, state, times)
-    clock.generation = max(clock.generation, generation)
+def _passed(counts: Counts, forecaster: Forecaster, context: Context, state: int, pulse: Pulse, times: int) -> None:
+    """Count events that have passed a track by, which have left the state and the mark as they were."""
+    steps = [(forecaster.version, context, state)]
+    moves = forecaster.moves
+    if moves is not None and len(context) > 0:
+        steps.append((moves.version, moves.varying.binned(context), moves.varying.code(context)))
+    for version, where, following in steps:
+        clock = counts.clock_of(version)
+        generation = pulse.time // clock.width if clock.width else 0
+        counts.table(version, where).put(generation, state, following, times)
+        clock.generation = max(clock.generation, generation)
 
 
 def _others(model: Model, versions: set[str]) -> Model:

@@ -16,6 +16,7 @@ from ...forecast.counts import Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.horizon import Gaps
 from ...forecast.model_file import read_model, write_model
+from ...forecast.moves import marks_of
 from ...forecast.notifying import load_watch
 from .combination import dumped
 from .outlook import Outlook
@@ -155,7 +156,7 @@ def _load_book(version: str, own: Counts, forecaster: Forecaster, saved: Mapping
     counts = Counts()
     clock = own.clock_of(version)
     clock.width, clock.generation, clock.rate = saved["clock"]
-    counts.clocks[version] = clock
+    counts.clocks[version] = counts.clocks[marks_of(version)] = clock
     for name, context, generation, state, following, count in saved["records"]:
         counts.table(name, tuple(context)).put(generation, state, following, count)
     forecaster.absorb(counts)

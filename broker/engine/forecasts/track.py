@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 from mypy_extensions import i64
 
 from ...events import instant
-from ...forecast.forecaster import Place
 from ...forecast.pending import Queue
+from ...forecast.place import Place
 from ..index.spaces import Key
 from ..watcher import Watcher
 

@@ -146,9 +146,10 @@ def chains(draw: st.DrawFn) -> Markov:
 
 @given(st.lists(chains(), min_size=1, max_size=4), st.data())
 def test_one_chain_of_all_convolves_their_first_passages(several: list[Markov], data: st.DataObject) -> None:
-    begins, whole = joined(several)
+    starts = [data.draw(st.integers(0, len(chain.rows) - 2)) for chain in several]
+    begins, whole = joined(several, starts)
     state = data.draw(st.integers(0, len(several[0].rows) - 1))
-    curves = [first_passage(chain, 8).curve(state if number == 0 else 0) for number, chain in enumerate(several)]
+    curves = [first_passage(chain, 8).curve(starts[at] if at else state) for at, chain in enumerate(several)]
     expected = in_sequence(curves)
     assert first_passage(whole, 8).curve(state) == pytest.approx(expected, abs=1e-12)
     assert len(begins) == len(several)

@@ -181,12 +181,16 @@ def test_horizons_in_time_may_reach_further() -> None:
 
 
 def walk(model: Forecaster, chance: random.Random, probability: dict[tuple[str, int], float], events: int) -> None:
+    """Each step in another context; what levels say of the next one is held against it."""
     state = 0
-    for _ in range(events):
+    for number in range(1, events + 1):
         context = chance.choice(list(probability))
         following = min(state + 1, 3) if chance.random() < probability[context] else 0
         following = 2 if state == 2 and following == 0 else following
-        model.place(context).step(state, following)
+        place = model.place(context)
+        model.propose("run", number, [curve[1] for curve in place.candidates(state)])
+        place.step(state, following)
+        model.decide("run", number - (following == 3), following == 3)
         state = 0 if following == 3 else following
 
 
@@ -202,7 +206,7 @@ PAYS = [
 def test_the_log_loss_chooses_what_tells_states_apart(
     probability: dict[tuple[str, int], float], levels: set[int]
 ) -> None:
-    model = forecaster(Counts(), tolerance=0.01, choose=True)
+    model = forecaster(Counts(), tolerance=0.01, choose=True, horizon=1)
     walk(model, random.Random(5), probability, 1500)
     place = model.place(("PHX", 1))
     assert place.levels.index(place.level()) in levels

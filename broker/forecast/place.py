@@ -1,0 +1,154 @@
+"""A context of a subscription: where its steps are counted, and what is forecast there.
+
+Where all values of the context are fixed, forecasts are those of a level's chain over states. Where some vary, they are
+those of the product chain over states and marks, of which the place is one mark: each step leads to another place.
+
+Here: one place. Not here: which levels it has (forecaster), how they estimate (level, product).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from .chain import Chain
+from .counts import Context
+from .level import Level
+from .passage import Passage
+from .product import Product
+from .uncertainty import interval, product_error, standard_error
+
+if TYPE_CHECKING:
+    from .forecaster import Forecaster
+
+
+@final
+class Place:
+    """Kept by whoever runs it. `products` by level: what is asked instead where values vary."""
+
+    def __init__(
+        self, forecaster: Forecaster, context: Context, levels: tuple[Level, ...], products: dict[int, Product]
+    ) -> None:
+        self.forecaster = forecaster
+        self.context = context
+        self.levels = levels  # the pool first, the whole context last
+        self.products = products
+        self._next: list[float] = []  # by state, what `within` says, as of the level and its stamp
+        self._level: Level | None = None
+        self._stamp = -1
+
+    def step(self, state: int, following: int, times: int = 1) -> None:
+        """`times` events have each led from a state to the following one. O(levels)."""
+        for level in self.levels:
+            level.add(state, following, times)
+
+    def moved(self, following: int, after: Place, times: int = 1) -> None:
+        """These steps have led from this place to that one. O(values); nothing where all of them are fixed."""
+        moves = self.forecaster.moves
+        if moves is not None and len(self.context) > 0 and len(after.context) > 0:
+            moves.count(self.context, following, after.context, times)
+
+    def within(self, state: int) -> float:
+        """P(the next match comes within the horizon's steps | state). O(levels) where nothing has moved."""
+        model = self._model()
+        steps = self.forecaster.horizon
+        product = self.products.get(model)
+        if product is not None:
+            number = product.number(state, self._own(model))
+            return product.passage(steps).within(number, steps)
+        level = self.levels[model]
+        level.refresh()
+        if level is not self._level or level.stamp != self._stamp:
+            passage = level.passage(steps)
+            self._next = [passage.next(each, steps) for each in range(self.forecaster.form.states)]
+            self._level, self._stamp = level, level.stamp
+        return self._next[state]
+
+    def forget(self) -> None:
+        """The horizon is another one."""
+        self._stamp = -1
+
+    def curve(self, state: int, model: int = -1) -> list[float]:
+        """P(the next match within n steps | state), n = 0 .. at least the horizon. `model`: of a level; -1: the one
+        that forecasts are taken from."""
+        if model < 0:
+            model = self._model()
+        product = self.products.get(model)
+        if product is not None:
+            number = product.number(state, self._own(model))
+            return product.passage(self.forecaster.horizon).curve(number)
+        return self.levels[model].passage(self.forecaster.horizon).curve(state)
+
+    def passage(self, steps: int = 0) -> Passage:
+        """First passages over so many steps and at least the horizon's, of the chain whose states are `number`s."""
+        product = self.products.get(self._model())
+        most = max(steps, self.forecaster.horizon)
+        return self.level().passage(most) if product is None else product.passage(most)
+
+    def level(self) -> Level:
+        """The level whose rows are those of this place: the one that forecasts are taken from."""
+        return self.levels[self._model()]
+
+    def source(self) -> Level | Product:
+        """Whose estimates forecasts are."""
+        model = self._model()
+        product = self.products.get(model)
+        return self.levels[model] if product is None else product
+
+    def number(self, state: int) -> int:
+        """The number of a state in the source's chain, as its rows are."""
+        model = self._model()
+        product = self.products.get(model)
+        return state if product is None else product.number(state, self._own(model))
+
+    def chain(self) -> Chain:
+        """The source's chain."""
+        product = self.products.get(self._model())
+        return self.level().chain() if product is None else product.chain()
+
+    def candidates(self, state: int) -> list[list[float]]:
+        """What each level would say: its curve. O(levels), and of those that have moved O(horizon x edges)."""
+        return [self.curve(state, model) for model in range(len(self.levels))]
+
+    def effective(self, state: int) -> float:
+        """How many transitions stand behind the row of a state; what larger pools know counts up to their strength."""
+        level = self.level()
+        level.refresh()
+        return level.rows[state].weight
+
+    def error(self, state: int, steps: int) -> float:
+        """The standard error of `over`. O(steps x edges)."""
+        number = self.number(state)
+        passage = self.passage(steps)
+        product = self.products.get(self._model())
+        if product is not None:
+            return product_error(product, passage, number, steps)
+        return standard_error(self.level().chain(), passage, number, steps)
+
+    def interval(self, state: int, steps: int) -> tuple[float, float]:
+        """Where the true probability of a match within so many steps is thought to lie with nine chances in ten.
+
+        O(horizon x edges)."""
+        return interval(self.over(state, steps), self.error(state, steps))
+
+    def over(self, state: int, steps: int) -> float:
+        """P(the next match comes within so many steps | state), beyond the horizon too. O(1) or O(steps x edges)."""
+        number = self.number(state)
+        return self.passage(steps).next(number, steps)
+
+    def aside(self) -> Place:
+        """As this one, with estimates of its own: what is asked of it changes nothing here. O(levels x states)."""
+        copies: list[Level] = []
+        for level in self.levels:
+            copies.append(level.aside(tuple([copies[self.levels.index(parent)] for parent in level.parents])))
+        products = {model: product.aside() for model, product in self.products.items()}
+        return Place(self.forecaster, self.context, tuple(copies), products)
+
+    def _model(self) -> int:
+        choice = self.forecaster.choice
+        if choice is None or len(self.levels) != len(choice.losses):
+            return len(self.levels) - 1
+        return choice.best()
+
+    def _own(self, model: int) -> Context:
+        """The context as the pool of a level knows it: the whole one, or without the key."""
+        return self.context if model == len(self.levels) - 1 else self.context[1:]
