@@ -214,8 +214,8 @@ class CursorReader:
         for incarnation, position in self.skipped:
             assert models.all[incarnation].acknowledged >= position, "what was not done with is left out"
         for incarnation, before, last, missed, most in self.gaps:
-            done = self.asked_for.get(incarnation, 0)  # as above
-            rest = set(range(max(before, done) + 1, last + 1)) - models.all[incarnation].set_aside
+            acknowledged = self.asked_for.get(incarnation, 0)  # as above
+            rest = set(range(max(before, acknowledged) + 1, last + 1)) - models.all[incarnation].set_aside
             assert len(rest) <= missed <= most, "a gap that is not what is missing"
         living = models.living
         cursor = cursors.find(CURSOR)
