@@ -1,4 +1,4 @@
-"""What the broker decides, as a state machine: an input and the time go in, messages to send come out.
+"""The decisions of the broker as a state machine: inputs and the time go in, messages to send come out.
 
 No socket, no file, no thread and no clock: the whole broker runs under a simulated network and time. What performs the
 effects is broker.server. One seam is kept for what is not here: durability goes between taking a batch and

@@ -1,4 +1,4 @@
-"""What each user uses at the moment, measured against its quota; who the user is and what it may is permissions'.
+"""Counts what each user uses, against its quota. Who the user is, and what it may, is in permissions.
 
 The rate is a bucket of one second's worth, kept as the moment from which on it is not overdrawn: a batch is taken
 whole as long as that is past, and puts it off by what the batch should have lasted. So batches of any size get through,

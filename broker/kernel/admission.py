@@ -1,4 +1,4 @@
-"""Whether a session may have what it asks for, by who it is; what is asked is carried out elsewhere, afterwards.
+"""Decides whether a session may have what it asks for. Other modules then carry the request out.
 
 Every session has an account from HELLO on, by the identity that the transport vouches for. A subscription needs
 `subscribe` on its name, `read` on each stream that flows into it or ever did, however far from it, and `publish` on the

@@ -1,4 +1,4 @@
-"""Up to which time events are taken: not further ahead of the broker's clock than was said, whoever publishes.
+"""Limits how far an event's time may be ahead of the broker's clock.
 
 All streams have one order, so that one event far ahead makes all later ones late. An event that is ahead of the clock
 by more than `most` is refused, unless its time, or a later one, was reached before.

@@ -1,4 +1,4 @@
-"""One durable subscription's cursor: what is kept of it, where it has come to, what is dropped when.
+"""One durable subscription's cursor: what it keeps, how far it has come, and what it drops when.
 
 Positions are 1, 2, 3 and so on. What is not acknowledged is kept within `notifications` and `size`; beyond that the
 oldest is dropped, which whoever reads next is told by the positions that are missing. What is acknowledged is kept,

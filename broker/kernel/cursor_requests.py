@@ -1,4 +1,4 @@
-"""What clients ask of cursors, and who may: whose a cursor is, who is attached to it, what is done with.
+"""Carries out requests about cursors: acknowledge, refuse, forget, settle; and who may attach to one.
 
 A cursor belongs to the user who has made it, and to others it is as one that does not exist; an administrator calls it
 by its user's name and its own, `ann/orders`. It holds its subscription: that stays, with or without clients, until the

@@ -1,4 +1,4 @@
-"""What durable subscriptions keep: results in order with their positions, until they are dropped.
+"""All cursors: durable subscriptions with their results in order of position.
 
 This is part of the state that is a fold over the records: which cursors there are, what they keep and how far they
 have got comes back after a crash, with the same positions and ids, and depends on no configuration that may have

@@ -1,4 +1,4 @@
-"""Whether a request comes too late to be begun, by the broker's clock; what the request is does not matter."""
+"""Refuses requests that come after their deadline, by the broker's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to wait while a batch is in work, so that the state stays a fold over whole records.
+"""Which inputs must wait while a batch is in work, so that the state stays a fold over whole records.
 
 A batch that takes long is matched in pieces, and what comes in between is handled at once, if it neither changes what
 the rest of the batch will find nor leaves a record whose effect depends on the batch. Everything else waits until the

@@ -1,4 +1,4 @@
-"""What waits for one client on one subscription, and what of it may be sent now. Nothing is dropped in silence.
+"""The queue of one client on one subscription: what waits, and what may be sent now. It drops nothing in silence.
 
 Results go in encoded and come out in order, as many as there are credits. What becomes of a queue that is full, the
 client has chosen (`when_slow`); each time the gap is one `incomplete` in its place, and before and after it nothing is

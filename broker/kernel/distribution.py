@@ -1,4 +1,4 @@
-"""How results get from the engine to the sessions that are attached: encoded once, queued, sent within credits.
+"""Distributes results to the attached sessions: encoded once, queued, sent within credits.
 
 What is too many to be made at once waits as shares, and is made in turns: one delivery after the other, a bounded
 number of results each.

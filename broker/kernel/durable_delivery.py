@@ -1,4 +1,4 @@
-"""What of a cursor may be sent to the one client that is attached to it; what is kept is the cursor's.
+"""Delivers a cursor's results to the one client that is attached to it.
 
 Nothing waits here and nothing is missed here: each result is taken from the cursor when there is a credit for it, and
 positions that the cursor has dropped are told as one `incomplete` in their place. It stands where a Delivery can.

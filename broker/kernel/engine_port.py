@@ -1,4 +1,4 @@
-"""What the kernel asks of an engine, and nothing more: so that a test can put a small one in its place."""
+"""What the kernel needs of an engine, and nothing more, so that a test can put a small one in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can happen to the kernel and what it can want done; plain values, so that a run can be written down.
+"""The inputs of the kernel and its only effect, as plain values, so that a run can be written down.
 
 A session is named by bytes that the transport gave it, the routing id of its connection; they mean nothing here. A
 session that is resumed over another connection goes on under that one's name.

@@ -1,4 +1,4 @@
-"""How a client's batch is admitted, recognised, recorded and answered; how it becomes events is publishing's.
+"""Admits, recognises, records and answers a client's batch. publishing turns it into events.
 
 A batch that is not matched at once is recorded as a whole and stays in work until it is; then it is answered. There is
 one such batch at most.

@@ -1,4 +1,4 @@
-"""The one state machine of the broker: every input is handled here, and state changes nowhere else.
+"""The broker's state machine: it handles every input, and no state changes anywhere else.
 
 Theory of operation. A session begins with HELLO and ends with GOODBYE, when the transport cannot reach it any more, or
 with the broker. Each request is answered by exactly one message with its correlation: the answer that broker.wire

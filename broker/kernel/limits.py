@@ -1,5 +1,4 @@
-"""How much a client may make the broker hold, or how far it may lead it; each limit has a unit and says what
-happens when it is hit.
+"""How much a client may make the broker hold; each limit has a unit and says what happens when it is hit.
 
 What a single message may be is broker.wire's affair, what a query may be broker.language's, what runs may grow to the
 engine's.

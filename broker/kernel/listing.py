@@ -1,4 +1,4 @@
-"""How what the broker knows is told in pages, each of which fits a frame; nothing is changed here."""
+"""Writes listings as pages that fit a frame: streams, subscriptions, statistics; and errors as messages."""
 
 from __future__ import annotations
 

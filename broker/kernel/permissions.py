@@ -1,4 +1,4 @@
-"""Who may do what, as values that are asked; not how one knows who it is, nor what a request needs.
+"""Who may do what, as values. Not here: how a client proves who it is, or what a request needs.
 
 A user has for each verb the names that it extends to: whole names, or beginnings that end in `*`. What is not granted
 is refused. `publish`, `read` and `declare` are about streams, `subscribe` about the names of subscriptions; `admin`

@@ -1,4 +1,4 @@
-"""How a batch from a client becomes events: its clock, its numbers, and what is refused of it.
+"""Turns a client's batch into events: gives times and ids, and refuses what is late or too far ahead.
 
 An event that is late, or too far ahead of the clock, is refused by itself, with its index and a reason, and the others
 of its batch are taken. Anything else that is wrong refuses the batch as a whole, and changes nothing.

@@ -1,5 +1,4 @@
-"""What was taken of publishers: how many events, up to which time of each stream, and the receipts by which a
-repeated message is known again.
+"""Receipts of batches by publisher and number, by which a repeated batch is recognised; and the newest times.
 
 A publisher that does not know whether its message came through says it again, with the same number. It gets the
 receipt that it would have got, and nothing is taken twice: also after a crash, as this is part of the state that comes

@@ -1,4 +1,4 @@
-"""What a journal's records say: everything that can change a match, as values. Not their bytes, and no files.
+"""The records of a journal: everything that can change a match, as values. storage knows their bytes.
 
 A broker's state is a fold over these. So nothing in them refers to a clock, a file or a session, and nothing is left
 open: times and ids are those that the broker gave, not those that a client left out. The kernel makes them (its

@@ -1,4 +1,4 @@
-"""Which sessions there are, and which of those without a connection may still be had again.
+"""The sessions, those without a connection included as long as they can be resumed.
 
 A session that asked for it gets a token, and outlives its connection for a while: it stays attached, what is found for
 it waits, and whoever comes with the token and the same identity goes on with it. A token is a secret of the two ends:

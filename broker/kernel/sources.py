@@ -1,4 +1,4 @@
-"""Which streams a subscription reads and feeds, what flows into them through others, and what once has.
+"""Which streams a subscription reads and feeds, directly and through other subscriptions, now and before.
 
 A subscription over a published stream reads also what that is made of, however many subscriptions lie between. It keeps
 what it has read: matches that have begun, results in a cursor. So whatever has flowed into a subscription counts as

@@ -1,4 +1,4 @@
-"""How a session comes to a subscription and leaves it, as an attachment of its own or by a durable cursor.
+"""Attaches sessions to subscriptions and detaches them, directly or by a durable cursor.
 
 One session at a time is attached to a cursor; one without a connection gives way, and one that may have lost its
 connection without anybody's notice is probed.

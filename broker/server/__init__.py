@@ -1,4 +1,4 @@
-"""What touches the world: the socket, the clock, signals, the configuration. It decides nothing: the kernel does.
+"""The broker as a process: sockets, clock, signals, configuration. The kernel decides; nothing is decided here.
 
 `serve` runs a broker until it is told to stop. Whose key a connection has is security's; durability plugs in where the
 engine is made (serving.serve) and where the kernel answers a batch.

@@ -1,4 +1,4 @@
-"""Which inputs wait in line while a batch is in work, and in which order they come out of it.
+"""Queues requests while a batch is in work, and releases them in order.
 
 The kernel says what must wait (kernel.waiting). A client's requests are answered in the order in which they came, so
 what a session says while something of it waits, waits too: also behind its own batch. A credit is answered by nothing
@@ -14,7 +14,7 @@ from ..kernel import Gone, Input, Kernel, Received, TooManyBatches, Undecodable,
 from ..wire import Acknowledge, Credit, Hello, Publish
 
 WAITING_MESSAGES_MAX: Final = 4_096
-"""Waiting inputs from which on nothing is read from the socket: dear batches slow publishers down."""
+"""Waiting inputs from which on nothing is read from the socket: expensive batches slow publishers down."""
 
 WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
 """The same in bytes, as they came."""

@@ -1,4 +1,4 @@
-"""How the process asks the system for memory, where there is a way to say it; nothing is allocated here.
+"""Tunes glibc so that memory freed after a burst goes back to the system.
 
 A frame may have 1 MiB, and many may be on their way at once. glibc maps large blocks one by one and gives each back
 when it is freed, but raises the size from which it does so to that of the first one freed: from then on frames lie in

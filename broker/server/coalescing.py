@@ -1,4 +1,4 @@
-"""Several messages of notifications as one, where nobody could tell but by their number; nothing is sent here.
+"""Joins consecutive notification messages of one session and subscription into one.
 
 What a pass has found for one session and subscription goes out together: a message costs both ends and the system more
 than a result does. Two are joined only if nothing else is sent to that session in between, and within the bounds of a

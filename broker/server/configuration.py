@@ -1,4 +1,4 @@
-"""What an operator can decide, as values that fit each other; how it is written is configuration_file's."""
+"""The operator's settings, as values that fit each other. configuration_file reads them from TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a broker's configuration is written in a TOML file; what it means, and what fits what, is configuration's.
+"""Reads the configuration from a TOML file. configuration says what the values mean and which fit together.
 
     address = "tcp://127.0.0.1:5570"       # port 0 takes a free one; beyond this machine only with keys
     subscriptions = "subscriptions.toml"   # streams and subscriptions that exist from the start; beside this file

@@ -1,4 +1,4 @@
-"""The TCP connections below the router's socket: which there are, what is under way on each, and how one is ended.
+"""Tracks the TCP connections below the router's socket, counts the bytes under way on each, and ends them.
 
 libzmq has no call that ends a connection, and keeps what was sent to a peer until that takes it or goes. So it is ended
 from below: its TCP socket is shut down, libzmq notices and frees all that it holds. A monitor tells which descriptors

@@ -1,4 +1,4 @@
-"""What is told over HTTP: numbers, and whether the broker lives and is ready. Nothing can be changed.
+"""Serves metrics and health over HTTP. Nothing can be changed here.
 
     /metrics   the statistics; 503 where the loop does not answer
     /livez     200 as long as the loop comes around; a batch may take it a while, an endless one would not be alive

@@ -1,4 +1,4 @@
-"""The connections of the console: so many, each for so long, and who has asked nothing yet gives way to who comes.
+"""Limits the connections of the console in number and time; an idle one gives way to a new one.
 
 A client that sends half a request, or does not read its answer, holds a connection and nothing else: health stays to be
 asked for. One connection is one request: a scraper that comes every few seconds needs no more.

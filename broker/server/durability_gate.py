@@ -1,4 +1,4 @@
-"""Between kernel and journal: records are appended, and what is sent waits until it is as safe as it says.
+"""Appends records to the journal, and holds what the kernel sends until it is as durable as it promises.
 
 What the kernel sends after a record is held, in order, until that record is safe in the mode that was chosen. Syncs and
 checkpoints are waited for in threads of their own, so that the loop goes on; while one sync is under way, what comes is

@@ -1,4 +1,4 @@
-"""A kernel whose effects are performed when they are as safe as they say: at once in memory, else by a keeper.
+"""Runs the kernel and performs its effects: at once in memory, or when the durability gate releases them.
 
 An input that may be recorded is taken when there is room for its record. Without, requests are refused as busy, and
 what has happened anyway (a client has gone, somebody unsubscribes) waits until there is room.

@@ -1,4 +1,4 @@
-"""How long things took, as counts in buckets: constant in size and time, however many there were."""
+"""A histogram of durations: constant in size and time, however many there were."""
 
 from __future__ import annotations
 

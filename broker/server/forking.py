@@ -1,4 +1,4 @@
-"""A copy of this process that makes some bytes and ends; nothing here knows what the bytes are.
+"""Forks a copy of this process that makes some bytes and ends. It does not know what the bytes are.
 
 The copy has the memory of one moment, and goes on while its parent does something else. It hands over what it has made
 through a file without a name that lies in memory. It ends with its parent, however that ends, and after

@@ -1,4 +1,4 @@
-"""What the broker writes for whoever operates it: one line an event, on standard error, as text or as JSON.
+"""Writes the operator's log: one line an event, on standard error, as text or as JSON.
 
 No payload of an event, no query and no secret key is ever logged. What a client may make the broker write is bounded:
 complaints of one kind are counted, and told once a second with the last of them.

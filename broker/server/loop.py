@@ -1,4 +1,4 @@
-"""The loop that carries inputs to the kernel and effects to the socket, in one thread and in bounded passes.
+"""The event loop: carries inputs to the kernel and effects to the socket, in one thread and in bounded passes.
 
 The end has three parts. From the first request to stop on, nothing new is taken, and what waits is delivered as far as
 it is asked for; then everybody is told what was not delivered, and that this is the end; then the socket may finish. A

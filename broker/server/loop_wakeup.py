@@ -1,4 +1,4 @@
-"""How a signal or another thread tells the loop something: a byte in a socket pair that the loop listens to.
+"""Wakes the loop from a signal or another thread: a byte in a socket pair that the loop listens to.
 
 That is safe from a signal handler and wakes the loop. Python itself writes the number of each signal; what another
 thread asks for has numbers that no signal has.

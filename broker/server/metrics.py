@@ -1,4 +1,4 @@
-"""The broker's statistics in the words of Prometheus; what is counted, and when, is decided elsewhere.
+"""Writes the broker's statistics in the Prometheus text format. What is counted is decided elsewhere.
 
 A number becomes `foretell_GROUP_NAME`, a counter where it only grows, else a gauge. What is not a number is left out.
 """

@@ -1,4 +1,4 @@
-"""How a broker's journal is opened, and its state brought back and made to agree with the configuration.
+"""Opens a broker's journal, recovers its state, and makes the state agree with the configuration.
 
 What the configuration declares is applied as records, like everything else that changes a match: what is there already
 is left as it is, with all that it has begun; a subscription with another text is exchanged; one that is not in the

@@ -1,4 +1,4 @@
-"""A broker's state as what a journal is the history of: what a record does, and the state's own bytes and digest.
+"""The broker's state as a fold over its journal: applies records, saves and digests the state.
 
 The kernel does the same while it makes a record; here it is done again, without clients, and results only to cursors.
 """

@@ -1,4 +1,4 @@
-"""How what comes is handed to the kernel: now or after waiting in line, and a dear batch piece by piece.
+"""Hands requests to the kernel: at once or after waiting in line, and an expensive batch piece by piece.
 
 A mistake of ours ends here. Whoever asked is told; the others keep their broker unless events are concerned: a batch
 that was taken in part would make every later answer doubtful.

@@ -1,4 +1,4 @@
-"""The one socket: how it is opened, read and written without ever waiting. Bytes only; what they say is not known.
+"""The ROUTER socket: opens, reads and writes it without ever waiting. It moves bytes and does not decode them.
 
 ROUTER with ROUTER_MANDATORY: a message that cannot be sent is told at once, where the default would drop it in silence.
 A peer that does not take its messages gets them from a queue here, in order; one whose queue grows over

@@ -1,4 +1,4 @@
-"""How the bytes of a state at one moment are come by: made at once, or by a copy of the process beside the loop.
+"""Serialises the state at one moment, in the loop or in a forked copy, so that the loop need not stop.
 
 Both give the same bytes. Made at once, everybody waits for as long as it takes; a copy costs the time to fork, and
 memory, as what either of the two changes from then on is there twice.

@@ -1,4 +1,4 @@
-"""A broker as a process: an engine with what the configuration declares, signals, and words for the operator."""
+"""Runs a broker as a process: an engine with its configuration, signals, and messages for the operator."""
 
 from __future__ import annotations
 

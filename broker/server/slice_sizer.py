@@ -1,4 +1,4 @@
-"""How many events are matched in one go, so that this takes about PIECE_NANOSECONDS. Measured, never guessed."""
+"""Chooses how many events of a batch to match in one piece, so that it takes about PIECE_NANOSECONDS, as measured."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, final
 from ..wire import BATCH_EVENTS_MAX
 
 PIECE_NANOSECONDS: Final = 20_000_000
-"""What everybody else waits for a piece of a dear batch. A single event may take longer."""
+"""What everybody else waits for a piece of an expensive batch. A single event may take longer."""
 
 FIRST_EVENTS: Final = 64
 

@@ -1,4 +1,4 @@
-"""A thread that waits for the disk in the loop's place; what it is given to do, it does not know."""
+"""A thread that waits for the disk in place of the loop. It does not know what it is given to do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`prepare`: Spark reads the sources, sorts by (time, id) and writes slices; published whole, or not at all.
 
 Four steps, each a job: read every piece and convert it, which also tells what is no event; write the rejects; sort;
-cut. Rows go through the disk between them: a job that sorts looks at its input twice, and reading is the dear part.
+cut. Rows go through the disk between them: a job that sorts looks at its input twice, and reading costs most.
 """
 
 from __future__ import annotations
