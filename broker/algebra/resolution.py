@@ -125,7 +125,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             return Constant(value, "string")
         case syntax.Boolean(value):
             return Constant(value, "bool")
-        case syntax.Duration():
+        case syntax.DurationExpression():
             return scope.duration(expression.at)
         case syntax.Name():
             return scope.name(expression)
@@ -138,10 +138,10 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             if isinstance(inner, Constant) and isinstance(inner.value, int | float):
                 return Constant(-inner.value, inner.type)  # a marked literal negates to a marked one
             return Arithmetic("-", Constant(0, "int"), inner, inner.type)
-        case syntax.Arithmetic(operator, left, right):
+        case syntax.ArithmeticExpression(operator, left, right):
             a, b = _number(left, scope), _number(right, scope)
             return Arithmetic(operator, a, b, arithmetic_type(operator, a.type, b.type))
-        case syntax.Comparison():
+        case syntax.ComparisonExpression():
             return _comparison(expression, scope)
         case syntax.And(operands):
             return Conjunction(tuple(condition(o, scope) for o in operands))
@@ -164,7 +164,7 @@ def _family(type_: ValueType) -> str:
     return "number" if type_ in ("int", "float") else type_
 
 
-def _comparison(expression: syntax.Comparison, scope: Scope) -> Term:
+def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
     left, right = resolve(expression.left, scope), resolve(expression.right, scope)
     if _family(left.type) != _family(right.type):
         wanted = _family(left.type)

@@ -20,11 +20,11 @@ from .diagnostics import Misread, quoted
 from .limits import INTEGER_BITS_MAX, NAME_CHARACTERS_MAX, NUMBER_DIGITS_MAX, STRING_BYTES_MAX, byte_length
 from .syntax import (
     And,
-    Arithmetic,
+    ArithmeticExpression,
     Boolean,
     Call,
-    Comparison,
-    Duration,
+    ComparisonExpression,
+    DurationExpression,
     Expression,
     Name,
     Negative,
@@ -86,16 +86,16 @@ class ExpressionReader(Transformer[Token, Expression]):
     def negation(self, children: list[Any]) -> Not:
         return Not(children[1], place(children[0]))
 
-    def comparison(self, children: list[Any]) -> Comparison:
+    def comparison(self, children: list[Any]) -> ComparisonExpression:
         left, sign, right = children
         if sign in _ELSEWHERE:
             meant = _ELSEWHERE[sign]
             raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {quoted(meant)}?")
-        return Comparison(sign.value, left, right, place(sign))
+        return ComparisonExpression(sign.value, left, right, place(sign))
 
-    def arithmetic(self, children: list[Any]) -> Arithmetic:
+    def arithmetic(self, children: list[Any]) -> ArithmeticExpression:
         left, sign, right = children
-        return Arithmetic(sign.value, left, right, place(sign))
+        return ArithmeticExpression(sign.value, left, right, place(sign))
 
     def negative(self, children: list[Any]) -> Negative:
         return Negative(children[1], place(children[0]))
@@ -131,8 +131,8 @@ class ExpressionReader(Transformer[Token, Expression]):
     def false(self, children: list[Token]) -> Boolean:
         return Boolean(False, place(children[0]))
 
-    def dur(self, children: list[Token]) -> Duration:
-        return Duration(place(children[0]))
+    def dur(self, children: list[Token]) -> DurationExpression:
+        return DurationExpression(place(children[0]))
 
     def name(self, children: list[Token]) -> Name:
         return Name(None, name_of(children[0]), place(children[0]))

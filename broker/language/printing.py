@@ -11,11 +11,11 @@ from typing import Final
 
 from .syntax import (
     And,
-    Arithmetic,
+    ArithmeticExpression,
     Boolean,
     Call,
-    Comparison,
-    Duration,
+    ComparisonExpression,
+    DurationExpression,
     Expression,
     Member,
     Name,
@@ -51,7 +51,7 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             return "'" + value.replace("'", "''") + "'", _OPERAND
         case Boolean(value):
             return "TRUE" if value else "FALSE", _OPERAND
-        case Duration():
+        case DurationExpression():
             return "DUR", _OPERAND
         case Name(None, attribute):
             return attribute, _OPERAND
@@ -67,10 +67,10 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             # Two signs in a row would begin a comment.
             text = _expression(operand, _SIGNED)
             return f"-({text})" if text.startswith("-") else f"-{text}", _SIGNED
-        case Arithmetic(operator, left, right):
+        case ArithmeticExpression(operator, left, right):
             binding = _ARITHMETIC[operator]
             return f"{_expression(left, binding)} {operator} {_expression(right, binding + 1)}", binding
-        case Comparison(operator, left, right):
+        case ComparisonExpression(operator, left, right):
             return f"{_expression(left, _SUM)} {operator} {_expression(right, _SUM)}", _COMPARISON
         case Not(operand):
             return f"NOT {_expression(operand, _NEGATION)}", _NEGATION

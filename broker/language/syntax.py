@@ -39,7 +39,7 @@ class Boolean:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Duration:
+class DurationExpression:
     """The word DUR: how long the composite event lasts."""
 
     at: int = field(default=-1, compare=False, repr=False)
@@ -87,7 +87,7 @@ class Not:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class ArithmeticExpression:
     operator: ArithmeticOperator
     left: Expression
     right: Expression
@@ -96,7 +96,7 @@ class Arithmetic:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonExpression:
     operator: ComparisonOperator
     left: Expression
     right: Expression
@@ -132,5 +132,17 @@ class Call:
 
 
 Expression: TypeAlias = (
-    Number | String | Boolean | Duration | Name | Member | Negative | Not | Arithmetic | Comparison | And | Or | Call
+    Number
+    | String
+    | Boolean
+    | DurationExpression
+    | Name
+    | Member
+    | Negative
+    | Not
+    | ArithmeticExpression
+    | ComparisonExpression
+    | And
+    | Or
+    | Call
 )

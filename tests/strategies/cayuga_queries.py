@@ -40,14 +40,14 @@ leaves: Final = st.one_of(
     numbers,
     st.one_of(st.text(max_size=12), st.text("'a", max_size=3)).map(syntax.String),
     st.booleans().map(syntax.Boolean),
-    st.just(syntax.Duration()),
+    st.just(syntax.DurationExpression()),
     st.builds(syntax.Name, st.none(), bare_names),
     st.builds(syntax.Name, st.sampled_from(["", "1", "2"]), names),
 )
 
 
 def _calculated(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
-    return st.builds(syntax.Arithmetic, st.sampled_from(["+", "-", "*", "/", "^", "%"]), inner, inner)
+    return st.builds(syntax.ArithmeticExpression, st.sampled_from(["+", "-", "*", "/", "^", "%"]), inner, inner)
 
 
 def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
@@ -56,7 +56,7 @@ def _operators(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy
         st.builds(syntax.Negative, inner),
         st.builds(syntax.Not, inner),
         _calculated(inner),
-        st.builds(syntax.Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), inner, inner),
+        st.builds(syntax.ComparisonExpression, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), inner, inner),
         st.builds(syntax.And, chain),
         st.builds(syntax.Or, chain),
         st.builds(syntax.Call, bare_names, st.lists(inner, max_size=3).map(tuple)),
@@ -69,13 +69,13 @@ expressions: Final[st.SearchStrategy[syntax.Expression]] = st.one_of(
 )
 _small: Final[st.SearchStrategy[syntax.Expression]] = st.recursive(leaves, _operators, max_leaves=3)
 
-items: Final = st.builds(cel.Item, _small, st.none() | names)
-aggregates: Final = st.builds(cel.Item, _small, names)
+items: Final = st.builds(cel.SelectItem, _small, st.none() | names)
+aggregates: Final = st.builds(cel.SelectItem, _small, names)
 
 
 @st.composite
-def _select_items(draw: st.DrawFn) -> tuple[cel.Star | cel.Item, ...]:
-    chosen: list[cel.Star | cel.Item] = [*draw(st.lists(items, max_size=3))]
+def _select_items(draw: st.DrawFn) -> tuple[cel.Star | cel.SelectItem, ...]:
+    chosen: list[cel.Star | cel.SelectItem] = [*draw(st.lists(items, max_size=3))]
     if not chosen or draw(st.booleans()):
         chosen.insert(draw(st.integers(0, len(chosen))), cel.Star())
     return tuple(chosen)
@@ -87,12 +87,12 @@ def _compositions(inner: st.SearchStrategy[cel.StreamExpression]) -> st.SearchSt
         st.builds(cel.Filter, _small, inner),
         st.builds(cel.Select, _select_items(), inner),
         st.builds(cel.Next, condition, inner, inner),
-        st.builds(cel.Fold, condition, condition, st.lists(aggregates, max_size=3).map(tuple), inner, inner),
-        st.builds(cel.Union, inner, inner),
+        st.builds(cel.FoldExpression, condition, condition, st.lists(aggregates, max_size=3).map(tuple), inner, inner),
+        st.builds(cel.UnionExpression, inner, inner),
     )
 
 
 streams: Final[st.SearchStrategy[cel.StreamExpression]] = st.recursive(
-    st.builds(cel.Source, stream_names), _compositions, max_leaves=6
+    st.builds(cel.StreamReference, stream_names), _compositions, max_leaves=6
 )
 queries: Final = st.builds(cel.CelQuery, streams, st.none() | names)

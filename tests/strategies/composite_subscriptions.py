@@ -40,7 +40,7 @@ NAMES: Final = ("a", "b", "c", "d", "e", "f", "g", "h")
 def patterns(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> cs.Pattern:
     """The names in this order, under operators nested at most `depth` deep."""
     if len(names) == 1:
-        return cs.Primitive(names[0])
+        return cs.PrimitiveDeclaration(names[0])
     most = 2 if depth > 1 and draw(st.integers(0, 2)) else len(names)
     number = len(names) if depth == 1 else draw(st.integers(2, most))
     cuts = sorted(draw(st.permutations(range(1, len(names))))[: number - 1])
@@ -48,15 +48,15 @@ def patterns(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> cs.Pattern:
     parts = tuple(draw(patterns(names[i:j], depth - 1)) for i, j in spans)
     match draw(st.sampled_from(["chain", "chain", "chain", "both", "either"])):
         case "both":
-            return cs.Both(parts)
+            return cs.BothExpression(parts)
         case "either":
-            return cs.Either(parts)
+            return cs.EitherExpression(parts)
         case _:
-            return cs.Chain(parts, tuple(draw(st.sampled_from([",", ";", ";", ";"])) for _ in parts[1:]))
+            return cs.SequenceExpression(parts, tuple(draw(st.sampled_from([",", ";", ";", ";"])) for _ in parts[1:]))
 
 
 @st.composite
-def conditions(draw: st.DrawFn, names: tuple[str, ...], longest: int) -> cs.Condition:
+def conditions(draw: st.DrawFn, names: tuple[str, ...], longest: int) -> cs.ConditionExpression:
     """A condition on any two of the names, later minus earlier or, where that can hold, the other way round."""
     first, second = sorted(draw(st.permutations(range(len(names))))[:2])
     duration = draw(st.integers(0, min(4, longest)))
@@ -69,19 +69,21 @@ def conditions(draw: st.DrawFn, names: tuple[str, ...], longest: int) -> cs.Cond
         minuend, subtrahend = first, second
         holding = ("<=", ">=", "=") if duration == 0 else ("<", "<=", "!=")
     operator = draw(st.sampled_from(holding))
-    return cs.Condition(cs.Primitive(names[minuend]), cs.Primitive(names[subtrahend]), operator, duration)
+    return cs.ConditionExpression(
+        cs.PrimitiveDeclaration(names[minuend]), cs.PrimitiveDeclaration(names[subtrahend]), operator, duration
+    )
 
 
 @st.composite
-def timed(draw: st.DrawFn, pattern: cs.Pattern, waiting: list[cs.Condition]) -> cs.Pattern:
+def timed(draw: st.DrawFn, pattern: cs.Pattern, waiting: list[cs.ConditionExpression]) -> cs.Pattern:
     """The same pattern with the conditions that wait attached anywhere in it, to operands and groups; takes them."""
     match pattern:
-        case cs.Chain(parts, separators):
-            pattern = cs.Chain(tuple(draw(timed(part, waiting)) for part in parts), separators)
-        case cs.Both(parts):
-            pattern = cs.Both(tuple(draw(timed(part, waiting)) for part in parts))
-        case cs.Either(parts):
-            pattern = cs.Either(tuple(draw(timed(part, waiting)) for part in parts))
+        case cs.SequenceExpression(parts, separators):
+            pattern = cs.SequenceExpression(tuple(draw(timed(part, waiting)) for part in parts), separators)
+        case cs.BothExpression(parts):
+            pattern = cs.BothExpression(tuple(draw(timed(part, waiting)) for part in parts))
+        case cs.EitherExpression(parts):
+            pattern = cs.EitherExpression(tuple(draw(timed(part, waiting)) for part in parts))
     own = tuple(waiting.pop() for _ in tuple(waiting) if draw(st.booleans()))
     return cs.Timed(pattern, own) if own else pattern
 

@@ -77,23 +77,27 @@ def feed(engine: Engine, history: list[Happening]) -> list[Match]:
 def keyed_operands(draw: st.DrawFn, steps: int) -> cel.StreamExpression:
     """A chain of NEXT and FOLD whose joins all ask for the key, and often for more; windows inside and outside."""
     schemas = cayuga.SCHEMAS
-    node: cel.StreamExpression = cel.Source(draw(st.sampled_from("SST")))
+    node: cel.StreamExpression = cel.StreamReference(draw(st.sampled_from("SST")))
     if draw(st.booleans()):
         node = cel.Filter(draw(cayuga.conditions([Side(None, cayuga.schema_of(node, schemas))], 1)), node)
     for _ in range(steps):
-        right: cel.StreamExpression = cel.Source(draw(st.sampled_from("SST")))
+        right: cel.StreamExpression = cel.StreamReference(draw(st.sampled_from("SST")))
         left_schema, right_schema = cayuga.schema_of(node, schemas), cayuga.schema_of(right, schemas)
-        join: sy.Expression = sy.Comparison("=", sy.Name("2", "k"), sy.Name("1", "k"))
+        join: sy.Expression = sy.ComparisonExpression("=", sy.Name("2", "k"), sy.Name("1", "k"))
         if draw(st.integers(0, 2)) == 0:
             sides = [Side("1", left_schema), Side("2", right_schema)]
-            window = sy.Comparison(draw(st.sampled_from(["<", "<=", "="])), sy.Duration(), sy.Number(draw(spans)))
+            window = sy.ComparisonExpression(
+                draw(st.sampled_from(["<", "<=", "="])), sy.DurationExpression(), sy.Number(draw(spans))
+            )
             join = sy.And((join, draw(st.one_of(st.just(window), cayuga.comparisons(sides)))))
-        if draw(st.integers(0, 3)) == 0 and right == cel.Source("S"):
+        if draw(st.integers(0, 3)) == 0 and right == cel.StreamReference("S"):
             node = draw(folds(node, right))
         else:
             node = cel.Next(join, node, right)
         if draw(st.integers(0, 3)) == 0:
-            window = sy.Comparison(draw(st.sampled_from(["<", "<="])), sy.Duration(), sy.Number(draw(spans)))
+            window = sy.ComparisonExpression(
+                draw(st.sampled_from(["<", "<="])), sy.DurationExpression(), sy.Number(draw(spans))
+            )
             more = cayuga.conditions([Side(None, cayuga.schema_of(node, schemas))], 1)
             node = cel.Filter(draw(st.one_of(st.just(window), more)), node)
     return node
@@ -106,13 +110,13 @@ spans = st.integers(1, 7)
 def folds(draw: st.DrawFn, left: cel.StreamExpression, right: cel.StreamExpression) -> cel.StreamExpression:
     """A FOLD of events of one key; the left operand as it is where it does not have what a FOLD needs."""
     schemas = cayuga.SCHEMAS
-    counted = cel.Select((cel.Star(), cel.Item(sy.Number(1), "n")), left)
+    counted = cel.Select((cel.Star(), cel.SelectItem(sy.Number(1), "n")), left)
     try:
         here, there = cayuga.schema_of(counted, schemas), cayuga.schema_of(right, schemas)
-        join = sy.Comparison("=", sy.Name("2", "k"), sy.Name(draw(st.sampled_from(["", "1"])), "k"))
+        join = sy.ComparisonExpression("=", sy.Name("2", "k"), sy.Name(draw(st.sampled_from(["", "1"])), "k"))
         rebind = draw(st.one_of(st.none(), cayuga.conditions([Side("1", here), Side("", here), Side("2", there)], 1)))
-        item = cel.Item(sy.Arithmetic("+", sy.Name("", "n"), sy.Number(1)), "n")
-        node = cel.Fold(join, rebind, (item,), counted, right)
+        item = cel.SelectItem(sy.ArithmeticExpression("+", sy.Name("", "n"), sy.Number(1)), "n")
+        node = cel.FoldExpression(join, rebind, (item,), counted, right)
         cayuga.schema_of(node, schemas)
     except (DefinitionError, QueryError):
         return left
@@ -129,7 +133,7 @@ def cayuga_texts(draw: st.DrawFn) -> str:
         schema = cayuga.schema_of(source, cayuga.SCHEMAS)
         scope = [Side(None, schema)]
         one, other = (cel.Filter(draw(cayuga.conditions(scope, 1)), source) for _ in range(2))
-        source = cel.Union(one, other)
+        source = cel.UnionExpression(one, other)
     return print_query(cel.CelQuery(source, None))
 
 

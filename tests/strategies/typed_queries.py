@@ -66,7 +66,7 @@ def numbers(draw: st.DrawFn, sides: list[Side], depth: int = 1) -> sy.Expression
         function = draw(st.sampled_from(["abs", "floor", "sqrt", "max"]))
         return sy.Call(function, (draw(numbers(sides, depth - 1)),))
     operator = draw(st.sampled_from(OPERATORS))
-    return sy.Arithmetic(operator, draw(numbers(sides, depth - 1)), draw(numbers(sides, depth - 1)))
+    return sy.ArithmeticExpression(operator, draw(numbers(sides, depth - 1)), draw(numbers(sides, depth - 1)))
 
 
 @st.composite
@@ -74,11 +74,11 @@ def comparisons(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
     operator = draw(st.sampled_from(RELATIONS))
     kind = draw(st.integers(0, 9))
     if kind == 0:
-        return sy.Comparison(operator, sy.Duration(), sy.Number(draw(st.integers(1, 6))))
+        return sy.ComparisonExpression(operator, sy.DurationExpression(), sy.Number(draw(st.integers(1, 6))))
     if kind == 1:
         flag = draw(names(sides, lambda a: a.type == "bool"))
         if flag is not None:
-            return flag if draw(st.booleans()) else sy.Comparison("=", flag, sy.Boolean(draw(st.booleans())))
+            return flag if draw(st.booleans()) else sy.ComparisonExpression("=", flag, sy.Boolean(draw(st.booleans())))
     if kind <= 4:
         text = draw(names(sides, lambda a: a.type == "string"))
         if text is not None:
@@ -87,12 +87,12 @@ def comparisons(draw: st.DrawFn, sides: list[Side]) -> sy.Expression:
             assert right is not None
             if draw(st.integers(0, 3)) == 0:
                 return sy.Call("contains", (text, right))
-            return sy.Comparison(operator if draw(st.booleans()) else "=", text, right)
+            return sy.ComparisonExpression(operator if draw(st.booleans()) else "=", text, right)
     if kind <= 6:
         left, right = draw(names(sides, numeric)), draw(names(sides, numeric))
         if left is not None and right is not None:
-            return sy.Comparison(operator, left, right)
-    return sy.Comparison(operator, draw(numbers(sides)), draw(numbers(sides)))
+            return sy.ComparisonExpression(operator, left, right)
+    return sy.ComparisonExpression(operator, draw(numbers(sides)), draw(numbers(sides)))
 
 
 @st.composite
@@ -119,7 +119,7 @@ def joins(draw: st.DrawFn, left: Schema, right: Schema, iterates: bool) -> sy.Ex
         name = draw(st.sampled_from(common))
         types = (left.attributes[left.position(name)].type, right.attributes[right.position(name)].type)
         if types[0] == types[1]:
-            join = sy.Comparison("=", sy.Name("2", name), sy.Name(bound, name))
+            join = sy.ComparisonExpression("=", sy.Name("2", name), sy.Name(bound, name))
             return join if kind < 3 else sy.And((join, draw(comparisons(sides))))
     return draw(conditions(sides))
 
@@ -128,12 +128,12 @@ def joins(draw: st.DrawFn, left: Schema, right: Schema, iterates: bool) -> sy.Ex
 def projections(draw: st.DrawFn, source: cel.StreamExpression, schemas: Schemas) -> cel.StreamExpression:
     schema = schema_of(source, schemas)
     here = [Side(None, schema)]
-    kept = [cel.Item(sy.Name(None, a.name), None) for a in schema.attributes if draw(st.integers(0, 3))]
-    items: list[cel.Star | cel.Item] = [cel.Star()] if draw(st.booleans()) else list(kept)
+    kept = [cel.SelectItem(sy.Name(None, a.name), None) for a in schema.attributes if draw(st.integers(0, 3))]
+    items: list[cel.Star | cel.SelectItem] = [cel.Star()] if draw(st.booleans()) else list(kept)
     taken = set(schema.names)
     for name in ("n", "m"):
         if name not in taken and (draw(st.booleans()) or not items):
-            items.append(cel.Item(draw(st.sampled_from([sy.Number(1), draw(numbers(here))])), name))
+            items.append(cel.SelectItem(draw(st.sampled_from([sy.Number(1), draw(numbers(here))])), name))
     if not items:
         items = [cel.Star()]
     return cel.Select(tuple(items), source)
@@ -144,7 +144,7 @@ def operands(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpress
     """An expression of at most `depth` binary operators."""
     kind = draw(st.integers(0, 9))
     if depth == 0 or kind == 0:
-        node: cel.StreamExpression = cel.Source(draw(st.sampled_from(sorted(schemas))))
+        node: cel.StreamExpression = cel.StreamReference(draw(st.sampled_from(sorted(schemas))))
     elif kind <= 5:
         left = draw(operands(schemas, depth - 1))
         right = draw(operands(schemas, 0 if draw(st.integers(0, 3)) else depth - 1))
@@ -166,7 +166,7 @@ def folds(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpression
     left = draw(operands(schemas, depth - 1))
     schema = schema_of(left, schemas)
     if "n" not in schema.names:
-        left = cel.Select((cel.Star(), cel.Item(sy.Number(1), "n")), left)
+        left = cel.Select((cel.Star(), cel.SelectItem(sy.Number(1), "n")), left)
         schema = schema_of(left, schemas)
     right = draw(operands(schemas, 0 if draw(st.integers(0, 3)) else depth - 1))
     seen = schema_of(right, schemas)
@@ -174,18 +174,18 @@ def folds(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpression
     if common != list(seen.names):
         if not common:
             return left
-        right = cel.Select(tuple(cel.Item(sy.Name(None, name), None) for name in common), right)
+        right = cel.Select(tuple(cel.SelectItem(sy.Name(None, name), None) for name in common), right)
         seen = schema_of(right, schemas)
     sides = [Side("1", schema), Side("", schema), Side("2", seen)]
     rebind = draw(conditions(sides)) if draw(st.booleans()) else None
-    aggregates: list[cel.Item] = []
+    aggregates: list[cel.SelectItem] = []
     if schema.attributes[schema.position("n")].type == "int" and draw(st.booleans()):
-        aggregates.append(cel.Item(sy.Arithmetic("+", sy.Name("", "n"), sy.Number(1)), "n"))
+        aggregates.append(cel.SelectItem(sy.ArithmeticExpression("+", sy.Name("", "n"), sy.Number(1)), "n"))
     floats: list[str] = [a.name for a in schema.attributes if a.type == "float"]
     if draw(st.booleans()) and floats:
         name: str = draw(st.sampled_from(floats))
-        aggregates.append(cel.Item(draw(numbers(sides)), name))
-    return cel.Fold(draw(joins(schema, seen, iterates=True)), rebind, tuple(aggregates), left, right)
+        aggregates.append(cel.SelectItem(draw(numbers(sides)), name))
+    return cel.FoldExpression(draw(joins(schema, seen, iterates=True)), rebind, tuple(aggregates), left, right)
 
 
 @st.composite
@@ -195,7 +195,7 @@ def unions(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpressio
     if draw(st.booleans()):
         scope = [Side(None, schema_of(left, schemas))]
         first, second = (cel.Filter(draw(conditions(scope)), left) for _ in range(2))
-        return cel.Union(first, second)
+        return cel.UnionExpression(first, second)
     right = draw(operands(schemas, depth - 1))
     sides: list[cel.StreamExpression] = []
     for node in (left, right):
@@ -203,11 +203,11 @@ def unions(draw: st.DrawFn, schemas: Schemas, depth: int) -> cel.StreamExpressio
         number = next((a.name for a in schema.attributes if a.type == "int"), None)
         word = next((a.name for a in schema.attributes if a.type == "string"), None)
         items = (
-            cel.Item(sy.Number(7) if number is None else sy.Name(None, number), "a"),
-            cel.Item(sy.String("u") if word is None else sy.Name(None, word), "k"),
+            cel.SelectItem(sy.Number(7) if number is None else sy.Name(None, number), "a"),
+            cel.SelectItem(sy.String("u") if word is None else sy.Name(None, word), "k"),
         )
         sides.append(cel.Select(items, node))
-    return cel.Union(sides[0], sides[1])
+    return cel.UnionExpression(sides[0], sides[1])
 
 
 @st.composite

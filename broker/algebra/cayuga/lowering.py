@@ -40,7 +40,7 @@ class _Lowering:
 
     def expression(self, node: cel.StreamExpression) -> Expression:
         match node:
-            case cel.Source(stream):
+            case cel.StreamReference(stream):
                 schema = self.schema_of(stream)
                 if schema is None:
                     refuse(self.text, node.at, f"unknown stream {stream!r}{suggestion(stream, self.known())}")
@@ -54,12 +54,12 @@ class _Lowering:
                 first, second = self.expression(left), self.expression(right)
                 scope = BinaryScope(self.text, first.schema, second.schema, iterates=False)
                 return Sequence(TRUE if where is None else condition(where, scope), first, second)
-            case cel.Fold():
+            case cel.FoldExpression():
                 return self.iteration(node)
-            case cel.Union(left, right):
+            case cel.UnionExpression(left, right):
                 return self.union(node, self.expression(left), self.expression(right))
 
-    def projection(self, items: tuple[cel.Star | cel.Item, ...], inner: Expression) -> Expression:
+    def projection(self, items: tuple[cel.Star | cel.SelectItem, ...], inner: Expression) -> Expression:
         scope = UnaryScope(self.text, inner.schema)
         columns: list[tuple[str | None, int, Term]] = []
         for item in items:
@@ -67,7 +67,7 @@ class _Lowering:
                 case cel.Star():
                     for position, a in enumerate(inner.schema.attributes):
                         columns.append((a.name, item.at, Attribute(Side.EVENT, position, a.type, a.name, a.nullable)))
-                case cel.Item(expression, alias):
+                case cel.SelectItem(expression, alias):
                     name = alias or (expression.attribute if isinstance(expression, syntax.Name) else None)
                     columns.append((name, item.at, resolve(expression, scope)))
         taken: set[str] = set()
@@ -82,7 +82,7 @@ class _Lowering:
         )
         return Projection(named, inner)
 
-    def iteration(self, node: cel.Fold) -> Expression:
+    def iteration(self, node: cel.FoldExpression) -> Expression:
         left, right = self.expression(node.left), self.expression(node.right)
         for attribute in right.schema.attributes:
             position = left.schema.position(attribute.name)
@@ -112,7 +112,7 @@ class _Lowering:
             aggregates.append((position, value))
         return Iteration(stay, rebind, tuple(aggregates), left, right)
 
-    def union(self, node: cel.Union, left: Expression, right: Expression) -> Expression:
+    def union(self, node: cel.UnionExpression, left: Expression, right: Expression) -> Expression:
         a = [(x.name, x.type) for x in left.schema.attributes]
         b = [(x.name, x.type) for x in right.schema.attributes]
         if a != b:

@@ -108,7 +108,7 @@ class _Lowering:
             refuse(self.text, predicate.at, "expected a predicate that can hold, found one that is always false")
         return form
 
-    def join(self, join: cs.Join) -> Join:
+    def join(self, join: cs.JoinExpression) -> Join:
         attribute = _EventScope(self.text, self.schema).name(join.attribute)
         position = self.schema.position(join.attribute.attribute)
         if join.variable not in self.variables:
@@ -127,13 +127,13 @@ def _family(type_: ValueType) -> str:
 
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:
     match pattern:
-        case cs.Primitive(name):
+        case cs.PrimitiveDeclaration(name):
             return Leaf(index[name])
         case cs.Timed(part):
             return _structure(part, index)
-        case cs.Chain(parts, separators):
+        case cs.SequenceExpression(parts, separators):
             return Chain(tuple(_structure(part, index) for part in parts), separators)
-        case cs.Both(parts):
+        case cs.BothExpression(parts):
             return Both(tuple(_structure(part, index) for part in parts))
-        case cs.Either(parts):
+        case cs.EitherExpression(parts):
             return Either(tuple(_structure(part, index) for part in parts))

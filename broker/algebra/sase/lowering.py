@@ -165,11 +165,11 @@ class _Lowering:
             elif strategies[variable.index] == "skip_till_next_match" and variable.kleene:
                 self._require_within(component, "a Kleene component under skip_till_next_match")
 
-    def _require_within(self, component: ss.Component, why: str) -> NoReturn:
+    def _require_within(self, component: ss.ComponentExpression, why: str) -> NoReturn:
         message = f"expected WITHIN, which {why} needs ({component.variable!r}), found none"
         refuse(self.text, component.named_at, message)
 
-    def _place_of(self, negated: ss.Component) -> int:
+    def _place_of(self, negated: ss.ComponentExpression) -> int:
         """How many positive components stand before a negated one."""
         before = self.query.components[: self.query.components.index(negated)]
         return sum(component.kind != "negated" for component in before)
@@ -186,7 +186,7 @@ class _Lowering:
         if form != ALWAYS and place is not None:
             self.guards.setdefault(place, []).append((term, form))
 
-    def _component(self, component: ss.Component, number: int, strategies: list[Strategy]) -> Component:
+    def _component(self, component: ss.ComponentExpression, number: int, strategies: list[Strategy]) -> Component:
         kleene = component.kind == "kleene"
         return Component(
             name=component.variable,

@@ -79,8 +79,8 @@ def _clauses(condition: Expression, wanted: bool, text: str) -> list[tuple[Expre
             if isinstance(condition, syntax.And) is wanted:
                 return [clause for part in parts for clause in part]
             return _product(parts, condition.at, text)
-        case syntax.Comparison(operator, left, right, at) if not wanted:
-            return [(syntax.Comparison(_NEGATED[operator], left, right, at),)]
+        case syntax.ComparisonExpression(operator, left, right, at) if not wanted:
+            return [(syntax.ComparisonExpression(_NEGATED[operator], left, right, at),)]
         case _:
             return [(condition if wanted else syntax.Not(condition, condition.at),)]
 

@@ -19,7 +19,18 @@ from ..expression import LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression
-from .syntax import CelQuery, Filter, Fold, Item, Next, Select, Source, Star, StreamExpression, Union
+from .syntax import (
+    CelQuery,
+    Filter,
+    FoldExpression,
+    Next,
+    Select,
+    SelectItem,
+    Star,
+    StreamExpression,
+    StreamReference,
+    UnionExpression,
+)
 
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -98,23 +109,23 @@ class _CayugaReader(Transformer[Token, CelQuery]):
     def star(self, children: list[Token]) -> Star:
         return Star(place(children[0]))
 
-    def item(self, children: list[Any]) -> Item:
+    def item(self, children: list[Any]) -> SelectItem:
         expression, *alias = children
-        return Item(expression, name_of(alias[1]) if alias else None, expression.at)
+        return SelectItem(expression, name_of(alias[1]) if alias else None, expression.at)
 
-    def union(self, children: list[Any]) -> Union:
+    def union(self, children: list[Any]) -> UnionExpression:
         left, keyword, right = children
-        return Union(left, right, place(keyword))
+        return UnionExpression(left, right, place(keyword))
 
     def next(self, children: list[Any]) -> Next:
         left, keyword, *condition, right = children
         return Next(condition[0] if condition else None, left, right, place(keyword))
 
-    def fold(self, children: list[Any]) -> Fold:
+    def fold(self, children: list[Any]) -> FoldExpression:
         left, keyword, *parts, right = children
         at = place(keyword)
         stay, rebind, aggregates = _fold_parts(parts, at)
-        return Fold(stay, rebind, aggregates, left, right, at)
+        return FoldExpression(stay, rebind, aggregates, left, right, at)
 
     def absent(self, children: list[Any]) -> None:
         return None
@@ -124,8 +135,8 @@ class _CayugaReader(Transformer[Token, CelQuery]):
 
     aggregate = item
 
-    def source(self, children: list[Token]) -> Source:
-        return Source(name_of(children[0]), place(children[0]))
+    def source(self, children: list[Token]) -> StreamReference:
+        return StreamReference(name_of(children[0]), place(children[0]))
 
     def filter(self, children: list[Any]) -> Filter:
         keyword, condition, source = children
@@ -133,13 +144,13 @@ class _CayugaReader(Transformer[Token, CelQuery]):
 
 
 def _fold_parts(
-    parts: list[Expression | Item | None], at: int
-) -> tuple[Expression | None, Expression | None, tuple[Item, ...]]:
+    parts: list[Expression | SelectItem | None], at: int
+) -> tuple[Expression | None, Expression | None, tuple[SelectItem, ...]]:
     """Stay, rebind and aggregates. Rebind may be left out where what follows stay has AS, since no condition has it."""
     stay = _condition(parts[0])
     if len(parts) == 1:
         return stay, None, ()
-    if isinstance(parts[1], Item):
+    if isinstance(parts[1], SelectItem):
         rebind, rest = None, parts[1:]
     else:
         rebind, rest = parts[1], parts[2:]
@@ -149,16 +160,16 @@ def _fold_parts(
     return stay, rebind, tuple(_aggregate(part, at) for part in rest)
 
 
-def _condition(part: Expression | Item | None) -> Expression | None:
-    if isinstance(part, Item):
+def _condition(part: Expression | SelectItem | None) -> Expression | None:
+    if isinstance(part, SelectItem):
         raise Misread(part.at, "expected the condition to stay as the first part of FOLD, found an aggregate with AS")
     return part
 
 
-def _aggregate(part: Expression | Item | None, at: int) -> Item:
+def _aggregate(part: Expression | SelectItem | None, at: int) -> SelectItem:
     if part is None:
         raise Misread(at, "expected an aggregate after each further comma of FOLD, found nothing")
-    if not isinstance(part, Item):
+    if not isinstance(part, SelectItem):
         raise Misread(part.at, "expected AS and a name after each aggregate of FOLD, found none")
     return part
 

@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import Final
 
 from ..printing import print_expression
-from .syntax import CelQuery, Filter, Fold, Item, Next, Select, Source, Star, StreamExpression, Union
+from .syntax import (
+    CelQuery,
+    Filter,
+    FoldExpression,
+    Next,
+    Select,
+    SelectItem,
+    Star,
+    StreamExpression,
+    StreamReference,
+    UnionExpression,
+)
 
 # How tightly what is written binds: a stream in a place that binds tighter needs parentheses.
 _LOOSEST: Final = 0
@@ -30,7 +41,7 @@ def _stream(stream: StreamExpression, place: int) -> str:
 
 def _stream_text(stream: StreamExpression) -> tuple[str, int]:
     match stream:
-        case Source(name):
+        case StreamReference(name):
             return name, _STREAM
         case Filter(condition, source):
             inner = _stream(source, _STREAM)
@@ -41,13 +52,13 @@ def _stream_text(stream: StreamExpression) -> tuple[str, int]:
         case Next(condition, left, right):
             inner = "" if condition is None else print_expression(condition)
             return f"{_stream(left, _CHAIN)} NEXT{{{inner}}} {_stream(right, _STREAM)}", _CHAIN
-        case Fold(_, _, _, left, right):
+        case FoldExpression(_, _, _, left, right):
             return f"{_stream(left, _CHAIN)} FOLD{{{_fold_parts(stream)}}} {_stream(right, _STREAM)}", _CHAIN
-        case Union(left, right):
+        case UnionExpression(left, right):
             return f"{_stream(left, _UNION)} UNION {_stream(right, _CHAIN)}", _UNION
 
 
-def _fold_parts(fold: Fold) -> str:
+def _fold_parts(fold: FoldExpression) -> str:
     conditions = ["" if part is None else print_expression(part) for part in (fold.stay, fold.rebind)]
     parts = [*conditions, *map(_item, fold.aggregates)]
     while parts and not parts[-1]:
@@ -55,11 +66,11 @@ def _fold_parts(fold: Fold) -> str:
     return ", ".join(parts)
 
 
-def _item(item: Star | Item) -> str:
+def _item(item: Star | SelectItem) -> str:
     match item:
         case Star():
             return "*"
-        case Item(expression, None):
+        case SelectItem(expression, None):
             return print_expression(expression)
-        case Item(expression, alias):
+        case SelectItem(expression, alias):
             return f"{print_expression(expression)} AS {alias}"

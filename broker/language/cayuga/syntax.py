@@ -14,7 +14,7 @@ from ..syntax import Expression
 
 @final
 @dataclass(frozen=True, slots=True)
-class Source:
+class StreamReference:
     """A stream by its name."""
 
     stream: str
@@ -41,7 +41,7 @@ class Star:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Item:
+class SelectItem:
     """`expression [AS alias]` in a SELECT; an aggregate of a FOLD, where it always has an alias."""
 
     expression: Expression
@@ -54,7 +54,7 @@ class Item:
 class Select:
     """`SELECT items FROM source`; at least one item, at most one of them a Star. A query may do without."""
 
-    items: tuple[Star | Item, ...]
+    items: tuple[Star | SelectItem, ...]
     source: StreamExpression
     at: int = field(default=-1, compare=False, repr=False)
 
@@ -72,12 +72,12 @@ class Next:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Fold:
+class FoldExpression:
     """`left FOLD{stay, rebind, aggregates} right`"""
 
     stay: Expression | None
     rebind: Expression | None
-    aggregates: tuple[Item, ...]
+    aggregates: tuple[SelectItem, ...]
     left: StreamExpression
     right: StreamExpression
     at: int = field(default=-1, compare=False, repr=False)
@@ -85,7 +85,7 @@ class Fold:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Union:
+class UnionExpression:
     """`left UNION right`, a union of bags."""
 
     left: StreamExpression
@@ -93,7 +93,7 @@ class Union:
     at: int = field(default=-1, compare=False, repr=False)
 
 
-StreamExpression: TypeAlias = Source | Filter | Select | Next | Fold | Union
+StreamExpression: TypeAlias = StreamReference | Filter | Select | Next | FoldExpression | UnionExpression
 """Whatever yields a stream of events."""
 
 
@@ -114,9 +114,9 @@ def reads(query: CelQuery) -> list[str]:
 
 def _sources(node: StreamExpression) -> list[str]:
     match node:
-        case Source(stream):
+        case StreamReference(stream):
             return [stream]
         case Filter() | Select():
             return _sources(node.source)
-        case Next() | Fold() | Union():
+        case Next() | FoldExpression() | UnionExpression():
             return _sources(node.left) + _sources(node.right)

@@ -24,17 +24,17 @@ from ..diagnostics import Misread, quoted
 from ..expression import LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import OPERANDS_MAX
-from ..syntax import And, Comparison, Expression, Name
+from ..syntax import And, ComparisonExpression, Expression, Name
 from .syntax import (
-    Both,
-    Chain,
-    Condition,
+    BothExpression,
+    ConditionExpression,
     Definition,
-    Either,
-    Join,
+    EitherExpression,
+    JoinExpression,
     Pattern,
-    Primitive,
+    PrimitiveDeclaration,
     PtopssQuery,
+    SequenceExpression,
     Timed,
     conditions,
     primitives,
@@ -131,29 +131,29 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
         name = Token.new_borrow_pos(token.type, token[1:], token)
         return _Variable(name_of(name), place(token))
 
-    def either(self, children: list[Any]) -> Either:
-        return Either(tuple(children[::2]), place(children[1]))
+    def either(self, children: list[Any]) -> EitherExpression:
+        return EitherExpression(tuple(children[::2]), place(children[1]))
 
-    def both(self, children: list[Any]) -> Both:
-        return Both(tuple(children[::2]), place(children[1]))
+    def both(self, children: list[Any]) -> BothExpression:
+        return BothExpression(tuple(children[::2]), place(children[1]))
 
-    def chain(self, children: list[Any]) -> Chain:
-        return Chain(tuple(children[::2]), tuple(map(str, children[1::2])), place(children[1]))
+    def chain(self, children: list[Any]) -> SequenceExpression:
+        return SequenceExpression(tuple(children[::2]), tuple(map(str, children[1::2])), place(children[1]))
 
-    def taken(self, children: list[Token]) -> Primitive:
-        return Primitive(name_of(children[0]), place(children[0]))
+    def taken(self, children: list[Token]) -> PrimitiveDeclaration:
+        return PrimitiveDeclaration(name_of(children[0]), place(children[0]))
 
     def timed(self, children: list[Any]) -> Timed:
         part, *conditions = children
         return Timed(part, tuple(conditions), conditions[0].at)
 
-    def condition(self, children: list[Any]) -> Condition:
+    def condition(self, children: list[Any]) -> ConditionExpression:
         at, _, minuend, _, _, subtrahend, sign, duration = children
         if sign in ("==", "<>"):
             meant = quoted("=" if sign == "==" else "!=")
             raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {meant}?")
         first, second = self.taken([minuend]), self.taken([subtrahend])
-        return Condition(first, second, sign.value, duration, place(at))
+        return ConditionExpression(first, second, sign.value, duration, place(at))
 
     def length(self, children: list[Token]) -> int:
         try:
@@ -168,18 +168,18 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
         )
 
 
-def _names(defined: Token) -> Iterator[Primitive]:
+def _names(defined: Token) -> Iterator[PrimitiveDeclaration]:
     """The names in a token such as `a, b:`, which may have comments in it."""
     for found in _IN_A_DEFINITION.finditer(defined):
         word = found.group()
         if not word.startswith("--"):
             at = place(defined) + found.start()
-            yield Primitive(name_of(Token(defined.type, word, at)), at)
+            yield PrimitiveDeclaration(name_of(Token(defined.type, word, at)), at)
 
 
-def _split(predicate: _Operand) -> tuple[tuple[Join, ...], Expression | None]:
+def _split(predicate: _Operand) -> tuple[tuple[JoinExpression, ...], Expression | None]:
     """The joins among the conjuncts of a predicate, and the rest of it."""
-    joins: list[Join] = []
+    joins: list[JoinExpression] = []
     rest: list[Expression] = []
     for conjunct in _conjuncts(predicate):
         if _is_join(conjunct):
@@ -195,7 +195,7 @@ def _split(predicate: _Operand) -> tuple[tuple[Join, ...], Expression | None]:
 
 
 def _is_join(predicate: Any) -> bool:
-    return isinstance(predicate, Comparison) and any(
+    return isinstance(predicate, ComparisonExpression) and any(
         isinstance(side, _Variable) for side in (predicate.left, predicate.right)
     )
 
@@ -215,7 +215,7 @@ def _has_join(predicate: Any) -> bool:
     return _is_join(predicate)
 
 
-def _join(comparison: Any) -> Join:
+def _join(comparison: Any) -> JoinExpression:
     left, right = comparison.left, comparison.right
     variable, attribute = (right, left) if isinstance(right, _Variable) else (left, right)
     if comparison.operator != "=":
@@ -223,7 +223,7 @@ def _join(comparison: Any) -> Join:
         raise Misread(comparison.at, f"expected '=' beside '${variable.name}', found '{sign}'; a variable only joins")
     if not isinstance(attribute, Name):
         raise Misread(attribute.at, f"expected an attribute on the other side of '${variable.name}', found none")
-    return Join(attribute, variable.name, variable.at)
+    return JoinExpression(attribute, variable.name, variable.at)
 
 
 def _variables(root: object) -> Iterator[_Variable]:
@@ -241,11 +241,11 @@ def _variables(root: object) -> Iterator[_Variable]:
 
 def _check_names(definitions: list[Definition], pattern: Pattern) -> None:
     """MATCH has each defined name once and no other; conditions name two of them. Raises Misread."""
-    defined: dict[str, Primitive] = {}
+    defined: dict[str, PrimitiveDeclaration] = {}
     for name in (name for definition in definitions for name in definition.names):
         if defined.setdefault(name.name, name) is not name:
             raise Misread(name.at, f"expected each name to be defined once, found a second definition of {name.name!r}")
-    taken: dict[str, Primitive] = {}
+    taken: dict[str, PrimitiveDeclaration] = {}
     for name in primitives(pattern):
         if name.name not in defined:
             near = suggestion(name.name, defined) or f"; expected one of {', '.join(list(defined)[:8])}"

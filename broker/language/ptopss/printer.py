@@ -12,7 +12,17 @@ from typing import Final
 from ...events.instant import format_duration
 from ..printing import print_expression
 from ..syntax import Or
-from .syntax import Both, Chain, Condition, Definition, Either, Pattern, Primitive, PtopssQuery, Timed
+from .syntax import (
+    BothExpression,
+    ConditionExpression,
+    Definition,
+    EitherExpression,
+    Pattern,
+    PrimitiveDeclaration,
+    PtopssQuery,
+    SequenceExpression,
+    Timed,
+)
 
 # How tightly what is written binds: a pattern in a place that binds tighter needs parentheses.
 _EITHER, _BOTH, _CHAIN, _TIMED, _PRIMITIVE = range(5)
@@ -48,20 +58,20 @@ def _pattern(pattern: Pattern, place: int) -> str:
 
 def _pattern_text(pattern: Pattern) -> tuple[str, int]:
     match pattern:
-        case Primitive(name):
+        case PrimitiveDeclaration(name):
             return name, _PRIMITIVE
         case Timed(part, conditions):
             return " ".join([_pattern(part, _PRIMITIVE), *map(_condition, conditions)]), _TIMED
-        case Chain(parts, separators):
+        case SequenceExpression(parts, separators):
             following = zip(separators, parts[1:], strict=True)
             rest = "".join(f"{separator} {_pattern(part, _TIMED)}" for separator, part in following)
             return _pattern(parts[0], _TIMED) + rest, _CHAIN
-        case Both(parts):
+        case BothExpression(parts):
             return " AND ".join(_pattern(part, _CHAIN) for part in parts), _BOTH
-        case Either(parts):
+        case EitherExpression(parts):
             return " OR ".join(_pattern(part, _BOTH) for part in parts), _EITHER
 
 
-def _condition(condition: Condition) -> str:
+def _condition(condition: ConditionExpression) -> str:
     difference = f"t({condition.minuend.name}) - t({condition.subtrahend.name})"
     return f"@({difference} {condition.operator} {format_duration(condition.duration)})"

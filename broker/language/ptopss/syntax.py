@@ -15,7 +15,7 @@ from ..syntax import ComparisonOperator, Expression, Name
 
 @final
 @dataclass(frozen=True, slots=True)
-class Primitive:
+class PrimitiveDeclaration:
     """The name of a primitive subscription, where it is defined, in MATCH or in a condition."""
 
     name: str
@@ -24,7 +24,7 @@ class Primitive:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Join:
+class JoinExpression:
     """`attribute = $variable`; the variable is named without its sign, and `at` is its place."""
 
     attribute: Name
@@ -38,15 +38,15 @@ class Definition:
     """`name, name: join AND join AND predicate`: each name is a primitive of its own. At least one join or a
     predicate."""
 
-    names: tuple[Primitive, ...]
-    joins: tuple[Join, ...]
+    names: tuple[PrimitiveDeclaration, ...]
+    joins: tuple[JoinExpression, ...]
     predicate: Expression | None
     at: int = field(default=-1, compare=False, repr=False)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Chain:
+class SequenceExpression:
     """`part, part; part`: at least two; `separators[i]`, "," or ";", follows `parts[i]`."""
 
     parts: tuple[Pattern, ...]
@@ -56,7 +56,7 @@ class Chain:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Both:
+class BothExpression:
     """At least two parts, as one unparenthesised chain of AND was written."""
 
     parts: tuple[Pattern, ...]
@@ -65,7 +65,7 @@ class Both:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Either:
+class EitherExpression:
     """At least two parts, as one unparenthesised chain of OR was written."""
 
     parts: tuple[Pattern, ...]
@@ -74,11 +74,11 @@ class Either:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ConditionExpression:
     """`@(t(minuend) - t(subtrahend) operator duration)`, the duration in microseconds."""
 
-    minuend: Primitive
-    subtrahend: Primitive
+    minuend: PrimitiveDeclaration
+    subtrahend: PrimitiveDeclaration
     operator: ComparisonOperator
     duration: int
     at: int = field(default=-1, compare=False, repr=False)
@@ -90,11 +90,11 @@ class Timed:
     """A primitive or a group in parentheses with the conditions that follow it, at least one."""
 
     part: Pattern
-    conditions: tuple[Condition, ...]
+    conditions: tuple[ConditionExpression, ...]
     at: int = field(default=-1, compare=False, repr=False)
 
 
-Pattern: TypeAlias = Primitive | Chain | Both | Either | Timed
+Pattern: TypeAlias = PrimitiveDeclaration | SequenceExpression | BothExpression | EitherExpression | Timed
 """Whatever stands in MATCH. Parentheses show as nesting only."""
 
 
@@ -112,26 +112,26 @@ class PtopssQuery:
     at: int = field(default=-1, compare=False, repr=False)
 
 
-def primitives(pattern: Pattern) -> Iterator[Primitive]:
+def primitives(pattern: Pattern) -> Iterator[PrimitiveDeclaration]:
     """The names that stand in MATCH as operands, in the order of the text."""
     match pattern:
-        case Primitive():
+        case PrimitiveDeclaration():
             yield pattern
         case Timed(part):
             yield from primitives(part)
-        case Chain(parts) | Both(parts) | Either(parts):
+        case SequenceExpression(parts) | BothExpression(parts) | EitherExpression(parts):
             for part in parts:
                 yield from primitives(part)
 
 
-def conditions(pattern: Pattern) -> Iterator[Condition]:
+def conditions(pattern: Pattern) -> Iterator[ConditionExpression]:
     """All conditions of MATCH, in the order of the text."""
     match pattern:
-        case Primitive():
+        case PrimitiveDeclaration():
             return
         case Timed(part, own):
             yield from conditions(part)
             yield from own
-        case Chain(parts) | Both(parts) | Either(parts):
+        case SequenceExpression(parts) | BothExpression(parts) | EitherExpression(parts):
             for part in parts:
                 yield from conditions(part)

@@ -24,7 +24,17 @@ from ..expression import LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX, OPERANDS_MAX
 from ..syntax import And, Call, Expression, Member, Name
-from .syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, Output, SaseQuery, Selection, Strategy
+from .syntax import (
+    OUTPUTS,
+    STRATEGIES,
+    ComponentExpression,
+    Kind,
+    Output,
+    ReturnItem,
+    SaseQuery,
+    Strategy,
+    StrategyClause,
+)
 
 _WORDS: Final = Words(
     labels=MappingProxyType(
@@ -115,7 +125,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         equivalence, conditions = _split(predicate)
         query = SaseQuery(
             components=tuple(components),
-            selections=tuple(Selection(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
+            selections=tuple(StrategyClause(s, tuple(c.name for c in covered), at) for s, covered, at in selections),
             equivalence=equivalence,
             conditions=conditions,
             within=None if within is None else within[0],
@@ -137,13 +147,13 @@ class _SaseReader(Transformer[Token, SaseQuery]):
                 )
         return query
 
-    def single(self, children: list[Token]) -> Component:
+    def single(self, children: list[Token]) -> ComponentExpression:
         return _component("single", *children)
 
-    def kleene(self, children: list[Token]) -> Component:
+    def kleene(self, children: list[Token]) -> ComponentExpression:
         return _component("kleene", children[0], children[2])
 
-    def negated(self, children: list[Token]) -> Component:
+    def negated(self, children: list[Token]) -> ComponentExpression:
         return _component("negated", *children[1:])
 
     def where(self, children: list[Any]) -> tuple[list[Any], Any]:
@@ -173,14 +183,14 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         except EventError as error:
             raise Misread(place(children[1]), str(error)) from None
 
-    def returned(self, children: list[Any]) -> tuple[Item, ...]:
+    def returned(self, children: list[Any]) -> tuple[ReturnItem, ...]:
         if len(children) > ITEMS_MAX + 1:
             raise Misread(place(children[0]), f"expected at most {ITEMS_MAX} values after RETURN, found more")
         return tuple(children[1:])
 
-    def item(self, children: list[Any]) -> Item:
+    def item(self, children: list[Any]) -> ReturnItem:
         expression, *alias = children
-        return Item(expression, name_of(alias[1]) if alias else None, place(alias[1]) if alias else expression.at)
+        return ReturnItem(expression, name_of(alias[1]) if alias else None, place(alias[1]) if alias else expression.at)
 
     def output(self, children: list[Token]) -> Output:
         if not children:
@@ -230,8 +240,8 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         return children
 
 
-def _component(kind: Kind, stream: Token, variable: Token) -> Component:
-    return Component(name_of(stream), name_of(variable), kind, place(stream), place(variable))
+def _component(kind: Kind, stream: Token, variable: Token) -> ComponentExpression:
+    return ComponentExpression(name_of(stream), name_of(variable), kind, place(stream), place(variable))
 
 
 def _subscript(variable: Token, tokens: list[Token]) -> str:
@@ -295,7 +305,9 @@ def _nodes(root: object) -> Iterator[object]:
             waiting.extend(getattr(node, slot) for slot in reversed(slots))
 
 
-def _check_names(components: Sequence[Component], selections: Iterable[tuple[Strategy, list[_Covered], int]]) -> None:
+def _check_names(
+    components: Sequence[ComponentExpression], selections: Iterable[tuple[Strategy, list[_Covered], int]]
+) -> None:
     """Each variable is declared once and has at most one strategy. Raises Misread."""
     if len(components) > OPERANDS_MAX:
         raise Misread(components[OPERANDS_MAX].at, f"expected at most {OPERANDS_MAX} components in SEQ, found more")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...events.instant import format_duration
 from ..printing import print_expression
 from ..syntax import Or
-from .syntax import Component, Item, SaseQuery, Selection
+from .syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
 
 
 def print_query(query: SaseQuery) -> str:
@@ -31,7 +31,7 @@ def print_query(query: SaseQuery) -> str:
     return "\n".join(lines)
 
 
-def _component(component: Component) -> str:
+def _component(component: ComponentExpression) -> str:
     match component.kind:
         case "single":
             return f"{component.stream} {component.variable}"
@@ -41,7 +41,7 @@ def _component(component: Component) -> str:
             return f"~({component.stream} {component.variable})"
 
 
-def _selection(selection: Selection, kleene: set[str]) -> str:
+def _selection(selection: StrategyClause, kleene: set[str]) -> str:
     variables = ", ".join(f"{name}[]" if name in kleene else name for name in selection.variables)
     return f"{selection.strategy}({variables})"
 
@@ -55,6 +55,6 @@ def _conditions(query: SaseQuery) -> str:
     return f" {{ {' AND '.join(conjuncts)} }}" if conjuncts else ""
 
 
-def _item(item: Item) -> str:
+def _item(item: ReturnItem) -> str:
     text = print_expression(item.expression)
     return text if item.alias is None else f"{text} AS {item.alias}"

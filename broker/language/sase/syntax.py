@@ -23,7 +23,7 @@ OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Component:
+class ComponentExpression:
     """`S a`, `S+ a[]` or `~(S a)`; `at` is the stream's place, `named_at` the variable's."""
 
     stream: str
@@ -35,7 +35,7 @@ class Component:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Selection:
+class StrategyClause:
     """`strategy(a, b[])`: the names of the variables that it is for."""
 
     strategy: Strategy
@@ -45,7 +45,7 @@ class Selection:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReturnItem:
     """One value of RETURN."""
 
     expression: Expression
@@ -59,12 +59,12 @@ class SaseQuery:
     """A whole query. `equivalence` are the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
     them an AND itself; `within` is in microseconds; `at` is the place of WITHIN's length or, without, of PATTERN."""
 
-    components: tuple[Component, ...]
-    selections: tuple[Selection, ...]
+    components: tuple[ComponentExpression, ...]
+    selections: tuple[StrategyClause, ...]
     equivalence: tuple[Name, ...]
     conditions: tuple[Expression, ...]
     within: int | None
-    items: tuple[Item, ...]
+    items: tuple[ReturnItem, ...]
     output: Output
     publish: str | None
     at: int = field(default=-1, compare=False, repr=False)

@@ -10,22 +10,22 @@ from broker.language.cayuga import parse
 from broker.language.cayuga.syntax import (
     CelQuery,
     Filter,
-    Fold,
-    Item,
+    FoldExpression,
     Next,
     Select,
-    Source,
+    SelectItem,
     Star,
     StreamExpression,
-    Union,
+    StreamReference,
+    UnionExpression,
 )
 from broker.language.syntax import (
     And,
-    Arithmetic,
+    ArithmeticExpression,
     Boolean,
     Call,
-    Comparison,
-    Duration,
+    ComparisonExpression,
+    DurationExpression,
     Expression,
     Name,
     Negative,
@@ -35,7 +35,7 @@ from broker.language.syntax import (
     String,
 )
 
-A, B, C = Source("A"), Source("B"), Source("C")
+A, B, C = StreamReference("A"), StreamReference("B"), StreamReference("C")
 a, b, c = Name(None, "a"), Name(None, "b"), Name(None, "c")
 
 
@@ -58,20 +58,26 @@ def condition(text: str) -> Expression:
         ("((A))", A),
         ("A NEXT{} B NEXT{a} C", Next(a, Next(None, A, B), C)),
         ("A NEXT{} (B NEXT{a} C)", Next(None, A, Next(a, B, C))),
-        ("A UNION B NEXT{} C UNION A", Union(Union(A, Next(None, B, C)), A)),
+        ("A UNION B NEXT{} C UNION A", UnionExpression(UnionExpression(A, Next(None, B, C)), A)),
         ("FILTER{a} FILTER{b} A NEXT{} FILTER{c}(B)", Next(None, Filter(a, Filter(b, A)), Filter(c, B))),
         ("SELECT * FROM A", Select((Star(),), A)),
-        ("SELECT a, *, b AS c FROM A UNION B", Select((Item(a, None), Star(), Item(b, "c")), Union(A, B))),
-        ("(SELECT a FROM A) NEXT{} B", Next(None, Select((Item(a, None),), A), B)),
-        ("next NEXT{} fold UNION from", Union(Next(None, Source("next"), Source("fold")), Source("from"))),
+        (
+            "SELECT a, *, b AS c FROM A UNION B",
+            Select((SelectItem(a, None), Star(), SelectItem(b, "c")), UnionExpression(A, B)),
+        ),
+        ("(SELECT a FROM A) NEXT{} B", Next(None, Select((SelectItem(a, None),), A), B)),
+        (
+            "next NEXT{} fold UNION from",
+            UnionExpression(Next(None, StreamReference("next"), StreamReference("fold")), StreamReference("from")),
+        ),
     ],
 )
 def test_streams(text: str, expected: StreamExpression) -> None:
     assert stream(text) == expected
 
 
-N = Item(Arithmetic("+", Name("", "n"), Number(1)), "n")
-M = Item(Number(2), "m")
+N = SelectItem(ArithmeticExpression("+", Name("", "n"), Number(1)), "n")
+M = SelectItem(Number(2), "m")
 
 
 @pytest.mark.parametrize(
@@ -94,9 +100,9 @@ M = Item(Number(2), "m")
     ],
 )
 def test_the_parts_of_a_fold(
-    parts: str, stay: Expression | None, rebind: Expression | None, aggregates: tuple[Item, ...]
+    parts: str, stay: Expression | None, rebind: Expression | None, aggregates: tuple[SelectItem, ...]
 ) -> None:
-    assert stream(f"A FOLD{{{parts}}} B") == Fold(stay, rebind, aggregates, A, B)
+    assert stream(f"A FOLD{{{parts}}} B") == FoldExpression(stay, rebind, aggregates, A, B)
 
 
 @pytest.mark.parametrize(
@@ -104,23 +110,27 @@ def test_the_parts_of_a_fold(
     [
         ("a OR b AND NOT c OR a", Or((a, And((b, Not(c))), a))),
         ("(a AND b) AND c", And((And((a, b)), c))),
-        ("NOT a = b", Not(Comparison("=", a, b))),
+        ("NOT a = b", Not(ComparisonExpression("=", a, b))),
         (
             "a + b * c ^ 2 < 3",
-            Comparison("<", Arithmetic("+", a, Arithmetic("*", b, Arithmetic("^", c, Number(2)))), Number(3)),
+            ComparisonExpression(
+                "<",
+                ArithmeticExpression("+", a, ArithmeticExpression("*", b, ArithmeticExpression("^", c, Number(2)))),
+                Number(3),
+            ),
         ),
-        ("a - b - c", Arithmetic("-", Arithmetic("-", a, b), c)),
-        ("a / b / c", Arithmetic("/", Arithmetic("/", a, b), c)),
-        ("a ^ b % c", Arithmetic("%", Arithmetic("^", a, b), c)),
-        ("-a ^ b", Arithmetic("^", Negative(a), b)),
-        ("a -b", Arithmetic("-", a, b)),
-        ("$1.a != $2.b", Comparison("!=", Name("1", "a"), Name("2", "b"))),
-        ("$.a >= DUR", Comparison(">=", Name("", "a"), Duration())),
+        ("a - b - c", ArithmeticExpression("-", ArithmeticExpression("-", a, b), c)),
+        ("a / b / c", ArithmeticExpression("/", ArithmeticExpression("/", a, b), c)),
+        ("a ^ b % c", ArithmeticExpression("%", ArithmeticExpression("^", a, b), c)),
+        ("-a ^ b", ArithmeticExpression("^", Negative(a), b)),
+        ("a -b", ArithmeticExpression("-", a, b)),
+        ("$1.a != $2.b", ComparisonExpression("!=", Name("1", "a"), Name("2", "b"))),
+        ("$.a >= DUR", ComparisonExpression(">=", Name("", "a"), DurationExpression())),
         ("$.dur", Name("", "dur")),
         ("contains(a, 'it''s -- {')", Call("contains", (a, String("it's -- {")))),
         ("f()", Call("f", ())),
         ("true or FALSE", Or((Boolean(True), Boolean(False)))),
-        ("min < min(a, max)", Comparison("<", Name(None, "min"), Call("min", (a, Name(None, "max"))))),
+        ("min < min(a, max)", ComparisonExpression("<", Name(None, "min"), Call("min", (a, Name(None, "max"))))),
         ("and and or or or", Or((And((Name(None, "and"), Name(None, "or"))), Name(None, "or")))),
     ],
 )
@@ -158,9 +168,9 @@ def test_every_unit_of_a_duration_is_a_unit_here(unit: str) -> None:
 
 
 def test_a_percentage_touches_its_sign_and_a_remainder_does_not() -> None:
-    assert condition("5 % 2") == Arithmetic("%", Number(5), Number(2))
-    assert condition("a%2") == Arithmetic("%", a, Number(2))
-    assert condition("5% * 2") == Arithmetic("*", Number(0.05), Number(2))
+    assert condition("5 % 2") == ArithmeticExpression("%", Number(5), Number(2))
+    assert condition("a%2") == ArithmeticExpression("%", a, Number(2))
+    assert condition("5% * 2") == ArithmeticExpression("*", Number(0.05), Number(2))
     with pytest.raises(QueryError, match="digits directly before % make a percentage"):
         condition("5%2")
 
@@ -171,11 +181,11 @@ def test_words_are_names_where_no_keyword_may_stand() -> None:
     )
     assert query.publish == "publish"
     assert isinstance(query.source, Select)
-    assert query.source.source == Source("publish")
-    names = [item.expression for item in query.source.items if isinstance(item, Item)]
+    assert query.source.source == StreamReference("publish")
+    names = [item.expression for item in query.source.items if isinstance(item, SelectItem)]
     assert names[0] == Name(None, "from")
     assert names[1] == Name(None, "to")
-    assert stream("SELECT from FROM S") == Select((Item(Name(None, "from"), None),), Source("S"))
+    assert stream("SELECT from FROM S") == Select((SelectItem(Name(None, "from"), None),), StreamReference("S"))
 
 
 def test_comments_and_line_breaks_are_space() -> None:
@@ -190,15 +200,15 @@ def test_every_node_knows_its_place() -> None:
     select = query.source
     assert isinstance(select, Select)
     item, outer = select.items[0], select.source
-    assert isinstance(item, Item)
+    assert isinstance(item, SelectItem)
     assert isinstance(outer, Filter)
     negation, fold = outer.condition, outer.source
     assert isinstance(negation, Not)
-    assert isinstance(negation.operand, Comparison)
-    assert isinstance(fold, Fold)
+    assert isinstance(negation.operand, ComparisonExpression)
+    assert isinstance(fold, FoldExpression)
     total = fold.aggregates[0].expression
-    assert isinstance(total, Arithmetic)
-    nodes: list[tuple[Expression | StreamExpression | Item, str]] = [
+    assert isinstance(total, ArithmeticExpression)
+    nodes: list[tuple[Expression | StreamExpression | SelectItem, str]] = [
         (select, "SELECT"),
         (item, "$1.a"),
         (item.expression, "$1.a"),

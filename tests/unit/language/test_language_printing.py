@@ -8,9 +8,9 @@ from strategies.cayuga_queries import expressions, queries
 
 from broker.language.cayuga import parse
 from broker.language.cayuga.printer import print_query
-from broker.language.cayuga.syntax import CelQuery, Filter, Source
+from broker.language.cayuga.syntax import CelQuery, Filter, StreamReference
 from broker.language.printing import print_expression
-from broker.language.syntax import Arithmetic, Expression, Name, Negative, Number
+from broker.language.syntax import ArithmeticExpression, Expression, Name, Negative, Number
 
 
 def read_back(expression: Expression) -> Expression:
@@ -73,11 +73,11 @@ def test_layout_case_and_needless_parentheses_go(text: str, printed: str) -> Non
 
 
 def test_a_negative_number_that_was_made_prints_as_a_sign_and_a_number() -> None:
-    made = Arithmetic("^", Number(-5), Negative(Number(-2)))
+    made = ArithmeticExpression("^", Number(-5), Negative(Number(-2)))
     assert print_expression(made) == "-5 ^ -(-2)"
-    assert read_back(made) == Arithmetic("^", Negative(Number(5)), Negative(Negative(Number(2))))
+    assert read_back(made) == ArithmeticExpression("^", Negative(Number(5)), Negative(Negative(Number(2))))
 
 
 def test_printing_a_whole_query_and_its_name() -> None:
-    query = CelQuery(Filter(Name(None, "a"), Source("S")), "Out")
+    query = CelQuery(Filter(Name(None, "a"), StreamReference("S")), "Out")
     assert print_query(query) == "FILTER{a} S PUBLISH Out"

@@ -10,22 +10,22 @@ from broker.events.errors import QueryError
 from broker.language import limits
 from broker.language.ptopss import parse
 from broker.language.ptopss.syntax import (
-    Both,
-    Chain,
-    Condition,
+    BothExpression,
+    ConditionExpression,
     Definition,
-    Either,
-    Join,
+    EitherExpression,
+    JoinExpression,
     Pattern,
-    Primitive,
+    PrimitiveDeclaration,
     PtopssQuery,
+    SequenceExpression,
     Timed,
     conditions,
     primitives,
 )
-from broker.language.syntax import And, Comparison, Name, Number, Or, String
+from broker.language.syntax import And, ComparisonExpression, Name, Number, Or, String
 
-A, B, C, D = map(Primitive, "abcd")
+A, B, C, D = map(PrimitiveDeclaration, "abcd")
 
 
 def matched(pattern: str) -> Pattern:
@@ -44,16 +44,26 @@ def test_a_whole_query_with_the_places_of_its_parts() -> None:
         "MATCH s1; s2 @(t(s2) - t(s1) < 5 min), s3 WITHIN 1 hour PUBLISH Intrusions"
     )
     query = parse(text)
-    ip, denied = Join(Name(None, "ip"), "x"), Comparison("=", Name(None, "status"), String("denied"))
-    time_condition = Condition(Primitive("s2"), Primitive("s1"), "<", 300_000_000)
+    ip, denied = (
+        JoinExpression(Name(None, "ip"), "x"),
+        ComparisonExpression("=", Name(None, "status"), String("denied")),
+    )
+    time_condition = ConditionExpression(PrimitiveDeclaration("s2"), PrimitiveDeclaration("s1"), "<", 300_000_000)
     assert query == PtopssQuery(
         "Log",
         (Name(None, "host"), Name(None, "user")),
         (
-            Definition((Primitive("s1"), Primitive("s2")), (ip,), denied),
-            Definition((Primitive("s3"),), (ip,), None),
+            Definition((PrimitiveDeclaration("s1"), PrimitiveDeclaration("s2")), (ip,), denied),
+            Definition((PrimitiveDeclaration("s3"),), (ip,), None),
         ),
-        Chain((Primitive("s1"), Timed(Primitive("s2"), (time_condition,)), Primitive("s3")), (";", ",")),
+        SequenceExpression(
+            (
+                PrimitiveDeclaration("s1"),
+                Timed(PrimitiveDeclaration("s2"), (time_condition,)),
+                PrimitiveDeclaration("s3"),
+            ),
+            (";", ","),
+        ),
         3_600_000_000,
         "Intrusions",
     )
@@ -69,15 +79,15 @@ def test_a_whole_query_with_the_places_of_its_parts() -> None:
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("a, b; c, d", Chain((A, B, C, D), (",", ";", ","))),
-        ("a; (b, c); d", Chain((A, Chain((B, C), (",",)), D), (";", ";"))),
-        ("a; b AND c; d", Both((Chain((A, B), (";",)), Chain((C, D), (";",))))),
-        ("a AND b OR c AND d", Either((Both((A, B)), Both((C, D))))),
-        ("a OR b OR c OR d", Either((A, B, C, D))),
-        ("(a OR b) OR (c OR d)", Either((Either((A, B)), Either((C, D))))),
-        ("a; (b OR c AND d)", Chain((A, Either((B, Both((C, D))))), (";",))),
-        ("(((a))); ((b; c; d))", Chain((A, Chain((B, C, D), (";", ";"))), (";",))),
-        ("a and b Or c aNd d", Either((Both((A, B)), Both((C, D))))),
+        ("a, b; c, d", SequenceExpression((A, B, C, D), (",", ";", ","))),
+        ("a; (b, c); d", SequenceExpression((A, SequenceExpression((B, C), (",",)), D), (";", ";"))),
+        ("a; b AND c; d", BothExpression((SequenceExpression((A, B), (";",)), SequenceExpression((C, D), (";",))))),
+        ("a AND b OR c AND d", EitherExpression((BothExpression((A, B)), BothExpression((C, D))))),
+        ("a OR b OR c OR d", EitherExpression((A, B, C, D))),
+        ("(a OR b) OR (c OR d)", EitherExpression((EitherExpression((A, B)), EitherExpression((C, D))))),
+        ("a; (b OR c AND d)", SequenceExpression((A, EitherExpression((B, BothExpression((C, D))))), (";",))),
+        ("(((a))); ((b; c; d))", SequenceExpression((A, SequenceExpression((B, C, D), (";", ";"))), (";",))),
+        ("a and b Or c aNd d", EitherExpression((BothExpression((A, B)), BothExpression((C, D))))),
     ],
 )
 def test_comma_and_semicolon_bind_tightest_then_and_then_or(text: str, tree: Pattern) -> None:
@@ -85,14 +95,14 @@ def test_comma_and_semicolon_bind_tightest_then_and_then_or(text: str, tree: Pat
 
 
 def test_conditions_follow_an_operand_or_a_group_and_several_may_follow() -> None:
-    less, more = Condition(B, A, "<", 5), Condition(C, A, ">=", 2_000)
-    assert matched("a; b @(t(b) - t(a) < 5); c; d") == Chain((A, Timed(B, (less,)), C, D), (";",) * 3)
-    assert matched("a; b; c @(t(b)-t(a)<5)@(T(c)-t(a)>=2 ms); d") == Chain(
+    less, more = ConditionExpression(B, A, "<", 5), ConditionExpression(C, A, ">=", 2_000)
+    assert matched("a; b @(t(b) - t(a) < 5); c; d") == SequenceExpression((A, Timed(B, (less,)), C, D), (";",) * 3)
+    assert matched("a; b; c @(t(b)-t(a)<5)@(T(c)-t(a)>=2 ms); d") == SequenceExpression(
         (A, B, Timed(C, (less, more)), D), (";",) * 3
     )
-    group = Timed(Chain((A, B), (",",)), (less,))
-    assert matched("(a, b) @(t(b) - t(a) < 5); c; d") == Chain((group, C, D), (";", ";"))
-    assert matched("((a, b) @(t(b) - t(a) < 5)) @(t(c) - t(a) >= 2 ms); c; d") == Chain(
+    group = Timed(SequenceExpression((A, B), (",",)), (less,))
+    assert matched("(a, b) @(t(b) - t(a) < 5); c; d") == SequenceExpression((group, C, D), (";", ";"))
+    assert matched("((a, b) @(t(b) - t(a) < 5)) @(t(c) - t(a) >= 2 ms); c; d") == SequenceExpression(
         (Timed(group, (more,)), C, D), (";", ";")
     )
 
@@ -104,7 +114,7 @@ def test_all_six_operators(operator: str) -> None:
 
 
 def test_joins_are_taken_out_of_the_conjunction_wherever_they_stand() -> None:
-    x, y = Join(Name(None, "u"), "x"), Join(Name(None, "v"), "y")
+    x, y = JoinExpression(Name(None, "u"), "x"), JoinExpression(Name(None, "v"), "y")
     p, q = Name(None, "p"), Name(None, "q")
     assert defined("u = $x") == Definition((A,), (x,), None)
     assert defined("$x = u") == Definition((A,), (x,), None)
@@ -126,8 +136,8 @@ def test_keywords_are_reserved_only_where_the_grammar_expects_them() -> None:
     assert query.partition == (Name(None, "by"), Name(None, "match"))
     names = [name.name for definition in query.definitions for name in definition.names]
     assert names == ["by", "s", "and", "or", "min", "match", "t", "within"]
-    assert query.definitions[1].predicate == Comparison("=", Name(None, "match"), Number(5_000_000))
-    assert query.definitions[2].joins == (Join(Name(None, "t"), "t"),)
+    assert query.definitions[1].predicate == ComparisonExpression("=", Name(None, "match"), Number(5_000_000))
+    assert query.definitions[2].joins == (JoinExpression(Name(None, "t"), "t"),)
     assert [p.name for p in primitives(query.pattern)] == ["by", "and", "or", "min", "t", "match", "within", "s"]
     assert query.publish == "publish"
 
@@ -136,9 +146,9 @@ def test_a_definition_after_a_number_is_no_unit_of_time() -> None:
     query = parse("FROM S a: x = 5 s: x = 3 min, b: x = 1 min MATCH a; s; min; b")
     x = Name(None, "x")
     assert [([name.name for name in d.names], d.predicate) for d in query.definitions] == [
-        (["a"], Comparison("=", x, Number(5))),
-        (["s"], Comparison("=", x, Number(3))),
-        (["min", "b"], Comparison("=", x, Number(60_000_000))),
+        (["a"], ComparisonExpression("=", x, Number(5))),
+        (["s"], ComparisonExpression("=", x, Number(3))),
+        (["min", "b"], ComparisonExpression("=", x, Number(60_000_000))),
     ]
 
 
@@ -146,7 +156,7 @@ def test_comments_and_layout_stand_anywhere_also_between_the_names_of_a_definiti
     text = "FROM S -- x: y\na -- one, b:\n , -- two\n\tb -- three\n: x -- c: z\nMATCH a -- ; c\n;b"
     query = parse(text)
     assert query.definitions == (Definition((A, B), (), Name(None, "x")),)
-    assert query.pattern == Chain((A, B), (";",))
+    assert query.pattern == SequenceExpression((A, B), (";",))
     assert [text[name.at] for name in query.definitions[0].names] == ["a", "b"]
 
 

@@ -10,15 +10,15 @@ from strategies.composite_subscriptions import subscriptions
 from broker.language.ptopss import parse
 from broker.language.ptopss.printer import print_query
 from broker.language.ptopss.syntax import (
-    Both,
-    Chain,
-    Condition,
+    BothExpression,
+    ConditionExpression,
     Definition,
-    Either,
-    Join,
+    EitherExpression,
+    JoinExpression,
     Pattern,
-    Primitive,
+    PrimitiveDeclaration,
     PtopssQuery,
+    SequenceExpression,
     Timed,
 )
 from broker.language.syntax import Name
@@ -28,31 +28,37 @@ from broker.language.syntax import Name
 def patterns(draw: st.DrawFn, used: tuple[str, ...]) -> Pattern:
     """Shapes; the names are exchanged for different ones later."""
     if len(used) == 1:
-        return Primitive(used[0])
+        return PrimitiveDeclaration(used[0])
     middle = draw(st.integers(1, len(used) - 1))
     parts = (draw(patterns(used[:middle])), draw(patterns(used[middle:])))
-    shapes: list[Pattern] = [Chain(parts, (",",)), Chain(parts, (";",)), Chain((*parts, parts[0]), (";", ","))]
-    return draw(st.sampled_from([*shapes, Both(parts), Either(parts), Either((*parts, parts[1]))]))
+    shapes: list[Pattern] = [
+        SequenceExpression(parts, (",",)),
+        SequenceExpression(parts, (";",)),
+        SequenceExpression((*parts, parts[0]), (";", ",")),
+    ]
+    return draw(
+        st.sampled_from([*shapes, BothExpression(parts), EitherExpression(parts), EitherExpression((*parts, parts[1]))])
+    )
 
 
-def renamed(pattern: Pattern, fresh: list[str], timed: list[tuple[Condition, ...]]) -> Pattern:
+def renamed(pattern: Pattern, fresh: list[str], timed: list[tuple[ConditionExpression, ...]]) -> Pattern:
     """The same tree with each name used once, and with the conditions that are due at each node."""
     match pattern:
-        case Primitive():
-            pattern = Primitive(fresh.pop())
-        case Chain(parts, separators):
-            pattern = Chain(tuple(renamed(part, fresh, timed) for part in parts), separators)
-        case Both(parts):
-            pattern = Both(tuple(renamed(part, fresh, timed) for part in parts))
-        case Either(parts):
-            pattern = Either(tuple(renamed(part, fresh, timed) for part in parts))
+        case PrimitiveDeclaration():
+            pattern = PrimitiveDeclaration(fresh.pop())
+        case SequenceExpression(parts, separators):
+            pattern = SequenceExpression(tuple(renamed(part, fresh, timed) for part in parts), separators)
+        case BothExpression(parts):
+            pattern = BothExpression(tuple(renamed(part, fresh, timed) for part in parts))
+        case EitherExpression(parts):
+            pattern = EitherExpression(tuple(renamed(part, fresh, timed) for part in parts))
     own = timed.pop() if timed else ()
     return Timed(pattern, own) if own else pattern
 
 
 def size(pattern: Pattern) -> int:
     match pattern:
-        case Chain(parts) | Both(parts) | Either(parts):
+        case SequenceExpression(parts) | BothExpression(parts) | EitherExpression(parts):
             return sum(map(size, parts))
         case Timed(part):
             return size(part)
@@ -64,9 +70,9 @@ def size(pattern: Pattern) -> int:
 def queries(draw: st.DrawFn) -> PtopssQuery:
     shape = draw(patterns(("n",) * draw(st.integers(1, 4))))
     chosen = draw(st.lists(names, min_size=size(shape), max_size=size(shape), unique=True))
-    pairs = st.permutations(chosen).map(lambda two: (Primitive(two[0]), Primitive(two[-1])))
+    pairs = st.permutations(chosen).map(lambda two: (PrimitiveDeclaration(two[0]), PrimitiveDeclaration(two[-1])))
     condition = st.builds(
-        lambda two, operator, duration: Condition(two[0], two[1], operator, duration),
+        lambda two, operator, duration: ConditionExpression(two[0], two[1], operator, duration),
         pairs,
         st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
         st.integers(0, 2**61),
@@ -76,8 +82,10 @@ def queries(draw: st.DrawFn) -> PtopssQuery:
     rest = list(chosen)
     definitions = []
     while rest:
-        together = tuple(Primitive(rest.pop()) for _ in range(draw(st.integers(1, len(rest)))))
-        joins = tuple(draw(st.lists(st.builds(Join, st.builds(Name, st.none(), bare_names), names), max_size=2)))
+        together = tuple(PrimitiveDeclaration(rest.pop()) for _ in range(draw(st.integers(1, len(rest)))))
+        joins = tuple(
+            draw(st.lists(st.builds(JoinExpression, st.builds(Name, st.none(), bare_names), names), max_size=2))
+        )
         predicate = draw(st.none() | expressions) if joins else draw(expressions)
         definitions.append(Definition(together, joins, predicate))
     by = draw(st.lists(names, max_size=2, unique=True))

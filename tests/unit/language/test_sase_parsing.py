@@ -5,8 +5,19 @@ from __future__ import annotations
 import pytest
 
 from broker.language.sase import parse
-from broker.language.sase.syntax import Component, Item, SaseQuery, Selection
-from broker.language.syntax import Arithmetic, Call, Comparison, Expression, Member, Name, Not, Number, Or, String
+from broker.language.sase.syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
+from broker.language.syntax import (
+    ArithmeticExpression,
+    Call,
+    ComparisonExpression,
+    Expression,
+    Member,
+    Name,
+    Not,
+    Number,
+    Or,
+    String,
+)
 
 SEQUENCE = "PATTERN SEQ(S+ a[], ~(T n), S b) WHERE skip_till_next_match(a[], b)"
 
@@ -25,18 +36,20 @@ def test_a_whole_query() -> None:
     )
     assert query == SaseQuery(
         components=(
-            Component("Stock", "a", "kleene"),
-            Component("News", "n", "negated"),
-            Component("Stock", "b", "single"),
+            ComponentExpression("Stock", "a", "kleene"),
+            ComponentExpression("News", "n", "negated"),
+            ComponentExpression("Stock", "b", "single"),
         ),
-        selections=(Selection("skip_till_next_match", ("a",)), Selection("strict_contiguity", ("n", "b"))),
+        selections=(StrategyClause("skip_till_next_match", ("a",)), StrategyClause("strict_contiguity", ("n", "b"))),
         equivalence=(Name(None, "name"),),
         conditions=(
-            Comparison(">", Member("a", "1", "volume"), Number(1000)),
-            Comparison("<", Member("b", None, "volume"), Arithmetic("*", Number(0.8), Member("a", "LEN", "volume"))),
+            ComparisonExpression(">", Member("a", "1", "volume"), Number(1000)),
+            ComparisonExpression(
+                "<", Member("b", None, "volume"), ArithmeticExpression("*", Number(0.8), Member("a", "LEN", "volume"))
+            ),
         ),
         within=3_600_000_000,
-        items=(Item(Member("b", None, "name"), None), Item(Member("a", "", "price", "avg"), "mean")),
+        items=(ReturnItem(Member("b", None, "name"), None), ReturnItem(Member("a", "", "price", "avg"), "mean")),
         output="nonoverlap",
         publish="Out",
     )
@@ -44,7 +57,7 @@ def test_a_whole_query() -> None:
 
 def test_what_may_be_left_out() -> None:
     query = parse("PATTERN SEQ(S a)")
-    assert query == SaseQuery((Component("S", "a", "single"),), (), (), (), None, (), "all", None)
+    assert query == SaseQuery((ComponentExpression("S", "a", "single"),), (), (), (), None, (), "all", None)
     assert parse("PATTERN SEQ(S a) WHERE strict_contiguity(a)") == parse(
         "PATTERN SEQ(S a) WHERE strict_contiguity(a) { } OUTPUT all"
     )
@@ -67,12 +80,12 @@ def test_what_may_be_left_out() -> None:
     ],
 )
 def test_references(text: str, member: Member) -> None:
-    assert one(f"{text} = 1") == Comparison("=", member, Number(1))
+    assert one(f"{text} = 1") == ComparisonExpression("=", member, Number(1))
 
 
 def test_functions_of_one_event_are_no_aggregates() -> None:
-    assert one("abs(a[1].x) = 1") == Comparison("=", Call("abs", (Member("a", "1", "x"),)), Number(1))
-    assert one("max(a[i].x, b.x) = 1") == Comparison(
+    assert one("abs(a[1].x) = 1") == ComparisonExpression("=", Call("abs", (Member("a", "1", "x"),)), Number(1))
+    assert one("max(a[i].x, b.x) = 1") == ComparisonExpression(
         "=", Call("max", (Member("a", "i", "x"), Member("b", None, "x"))), Number(1)
     )
 
@@ -81,14 +94,14 @@ def test_equivalence_tests_are_gathered_and_conjunctions_are_flat() -> None:
     query = parse(f"{SEQUENCE} {{ b.x = 1 AND [k, l] AND (b.y = 2 AND ([m] AND NOT b.z = 3)) }}")
     assert query.equivalence == (Name(None, "k"), Name(None, "l"), Name(None, "m"))
     assert query.conditions == (
-        Comparison("=", Member("b", None, "x"), Number(1)),
-        Comparison("=", Member("b", None, "y"), Number(2)),
-        Not(Comparison("=", Member("b", None, "z"), Number(3))),
+        ComparisonExpression("=", Member("b", None, "x"), Number(1)),
+        ComparisonExpression("=", Member("b", None, "y"), Number(2)),
+        Not(ComparisonExpression("=", Member("b", None, "z"), Number(3))),
     )
 
 
 def test_a_disjunction_is_one_condition() -> None:
-    first, second = Comparison("=", Member("b", None, "x"), String("u")), Member("b", None, "hot")
+    first, second = ComparisonExpression("=", Member("b", None, "x"), String("u")), Member("b", None, "hot")
     assert one("b.x = 'u' OR b.hot") == Or((first, second))
 
 
@@ -97,9 +110,9 @@ def test_keywords_and_names_of_strategies_and_modes_in_any_case() -> None:
         "pattern seq(S+ a[], S b) where Skip_Till_Next_Match(a, b) { a[I].x = 1 } within 5 S return b.x as y output ALL"
     )
     query = parse(text)
-    assert query.selections == (Selection("skip_till_next_match", ("a", "b")),)
+    assert query.selections == (StrategyClause("skip_till_next_match", ("a", "b")),)
     assert query.within == 5_000_000
-    assert query.items == (Item(Member("b", None, "x"), "y"),)
+    assert query.items == (ReturnItem(Member("b", None, "x"), "y"),)
 
 
 def test_words_are_reserved_only_where_the_grammar_expects_them() -> None:
@@ -109,8 +122,11 @@ def test_words_are_reserved_only_where_the_grammar_expects_them() -> None:
         "RETURN seq.as AS as, within.publish PUBLISH publish"
     )
     assert [component.stream for component in query.components] == ["where", "pattern", "S"]
-    assert query.conditions[1] == Comparison("=", Member("i", "i", "type"), Member("i", "i-1", "first"))
-    assert query.items == (Item(Member("seq", None, "as"), "as"), Item(Member("within", None, "publish"), None))
+    assert query.conditions[1] == ComparisonExpression("=", Member("i", "i", "type"), Member("i", "i-1", "first"))
+    assert query.items == (
+        ReturnItem(Member("seq", None, "as"), "as"),
+        ReturnItem(Member("within", None, "publish"), None),
+    )
     assert query.publish == "publish"
 
 

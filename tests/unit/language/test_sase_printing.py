@@ -13,8 +13,16 @@ from strategies.sase import queries as meaningful
 from broker.language.sase import parse
 from broker.language.sase.parser import AGGREGATES
 from broker.language.sase.printer import print_query
-from broker.language.sase.syntax import OUTPUTS, STRATEGIES, Component, Item, Kind, SaseQuery, Selection
-from broker.language.syntax import And, Comparison, Expression, Member, Name, Not, Or
+from broker.language.sase.syntax import (
+    OUTPUTS,
+    STRATEGIES,
+    ComponentExpression,
+    Kind,
+    ReturnItem,
+    SaseQuery,
+    StrategyClause,
+)
+from broker.language.syntax import And, ComparisonExpression, Expression, Member, Name, Not, Or
 
 OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")
 expressions: Final = any_expressions.filter(
@@ -24,7 +32,7 @@ expressions: Final = any_expressions.filter(
 
 
 @st.composite
-def members(draw: st.DrawFn, components: list[Component]) -> Member:
+def members(draw: st.DrawFn, components: list[ComponentExpression]) -> Member:
     """A reference to one of the variables, as its kind allows."""
     component = draw(st.sampled_from(components))
     variable, attribute = component.variable, draw(names)
@@ -40,9 +48,9 @@ def members(draw: st.DrawFn, components: list[Component]) -> Member:
 
 
 @st.composite
-def conditions(draw: st.DrawFn, components: list[Component]) -> Expression:
+def conditions(draw: st.DrawFn, components: list[ComponentExpression]) -> Expression:
     """Comparisons of references with whatever else an expression may be, under OR, NOT and AND within those."""
-    comparison = st.builds(Comparison, st.sampled_from(["=", "<", ">="]), members(components), expressions)
+    comparison = st.builds(ComparisonExpression, st.sampled_from(["=", "<", ">="]), members(components), expressions)
     chain = st.lists(comparison, min_size=2, max_size=3).map(tuple)
     nested = st.one_of(comparison, st.builds(Not, comparison), st.builds(And, chain))
     several = st.lists(nested, min_size=2, max_size=3).map(tuple)
@@ -53,15 +61,17 @@ def conditions(draw: st.DrawFn, components: list[Component]) -> Expression:
 def queries(draw: st.DrawFn) -> SaseQuery:
     variables = draw(st.lists(bare_names, min_size=1, max_size=4, unique=True))
     kinds = st.sampled_from(get_args(Kind))
-    components = [Component(draw(names), variable, draw(kinds)) for variable in variables]
+    components = [ComponentExpression(draw(names), variable, draw(kinds)) for variable in variables]
     rest = list(draw(st.permutations(variables)))
     selections = []
     while draw(st.integers(0, 3)) and rest:
         covered = tuple(rest.pop() for _ in range(draw(st.integers(1, len(rest)))))
-        selections.append(Selection(draw(st.sampled_from(STRATEGIES)), covered))
+        selections.append(StrategyClause(draw(st.sampled_from(STRATEGIES)), covered))
     equivalence = draw(st.lists(names, max_size=2, unique=True)) if selections else []
     found = draw(st.lists(conditions(components), max_size=3)) if selections else []
-    items = draw(st.lists(st.builds(Item, st.one_of(members(components), expressions), st.none() | names), max_size=2))
+    items = draw(
+        st.lists(st.builds(ReturnItem, st.one_of(members(components), expressions), st.none() | names), max_size=2)
+    )
     return SaseQuery(
         tuple(components),
         tuple(selections),
