@@ -1,4 +1,4 @@
-"""The SDK: what a Python program needs to publish events, to subscribe to patterns, and to be told of matches.
+"""The SDK: publish events, subscribe to patterns, receive matches and forecasts.
 
     from client import Client
 

@@ -1,4 +1,4 @@
-"""What an error means for whoever wonders what to do: whose fault it is, and whether to try the same again."""
+"""What to do about an error: whose fault it is, and whether trying again helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client for asyncio: the calls of the blocking one by the same names, each awaited; one loop, no thread.
+"""The asyncio client: the blocking client's calls under the same names, each awaited; one loop, no thread.
 
     from client.aio import Client
 

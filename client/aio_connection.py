@@ -1,4 +1,4 @@
-"""The waiting of the asyncio client: who waits for what, and how a loop learns that something has come.
+"""The connection of the asyncio client: who waits for what, and how the loop learns that something has come.
 
 The line's descriptors wake the loop, and everything that has come is taken then, without waiting: no receive of a
 socket is ever awaited, so that no cancelled task can lose a message. The descriptors tell of changes only, and a send

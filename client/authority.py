@@ -1,4 +1,4 @@
-"""What keys a client goes to a broker with: its own pair, and the key of the broker that it trusts."""
+"""The keys of a client: its own pair, and the public key of the broker that it trusts."""
 
 from __future__ import annotations
 

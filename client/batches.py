@@ -1,4 +1,4 @@
-"""How a batch of any size becomes messages of a bounded size, and their answers one receipt; nothing is sent."""
+"""Splits a batch into messages of bounded size, and joins their answers into one receipt."""
 
 from __future__ import annotations
 

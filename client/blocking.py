@@ -1,4 +1,4 @@
-"""The client that blocks: one socket under one Session, and the calls of the SDK. It starts no thread.
+"""The blocking client: one socket under one Session, and the calls of the SDK. It starts no thread.
 
 One Client belongs to one thread, and to the process that opened it: as its socket does. A subscription does not keep a
 program from doing something else for hours: ZeroMQ keeps the connection alive below, the broker keeps what comes in the

@@ -1,4 +1,4 @@
-"""What each call of the SDK says and makes of the answer; who sends it, and who waits, is not known here.
+"""The calls of the SDK as generators of requests: what each asks, and what it makes of the answer.
 
 A call is a generator: it yields requests, as `Session.request` makes them, is sent the answer to each, and returns its
 result. The blocking client and the asyncio client run the same calls, each in its way.

@@ -1,4 +1,4 @@
-"""The waiting of the blocking client; what the frames say is the session's affair, the socket is the line's.
+"""The connection of the blocking client: waits for frames. The session reads them, the transport has the socket.
 
 A call never waits longer than it was told: for a connection, for an answer, for a notification. Nothing that was
 received is lost by a timeout, as everything goes through the session's inboxes.

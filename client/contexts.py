@@ -1,4 +1,4 @@
-"""Which ZeroMQ context a line's sockets belong to; no socket is made here.
+"""The ZeroMQ contexts that transports share. No socket is made here.
 
 A context is two threads and five files, and its end waits for its sockets. So the lines of a process share a context,
 up to LINES_MAX of them: a thousand clients that come back at once must not start two thousand threads. It ends with the

@@ -1,4 +1,4 @@
-"""A result that was set aside, as whoever looks after a cursor sees it."""
+"""A dead letter, as the reader of a cursor sees it."""
 
 from __future__ import annotations
 

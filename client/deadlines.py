@@ -1,4 +1,4 @@
-"""Until when a request is worth beginning, in the broker's clock, as far as that is known here; nothing waits.
+"""Deadlines of requests in the broker's clock, as far as that is known here.
 
 The broker tells its clock in Welcome. What it showed is put at the moment when HELLO was made: so a deadline is never
 earlier than this end's own patience, and later by the round trip of HELLO at most. A clock that was set since is

@@ -1,4 +1,4 @@
-"""How a reader wants a durable subscription: by which cursor, from where on, and how soon again."""
+"""The options of a durable subscription: which cursor, from where on, how soon to deliver again."""
 
 from __future__ import annotations
 

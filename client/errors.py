@@ -1,4 +1,4 @@
-"""Everything the SDK raises on purpose, and how the broker's refusals become exceptions again.
+"""The exceptions of the SDK, and how a broker's refusals become exceptions again.
 
 What the broker refuses has the class that the embedded engine would raise. After such an error the connection goes on;
 after ConnectionLost it does not. All are ForetellErrors, whose text is one line.

@@ -1,4 +1,4 @@
-"""The matches of one compressed result, read from the graph that it brings; no line, nothing of a broker.
+"""Expands the matches of one compressed result from the graph that it brings.
 
 The graph is described in docs/results.md: `events` with rows `[name, ids, time, before]`, `links` with rows `[target,
 behind]`, `last`. Every path from `last` to an event with nothing before it is a match.

@@ -1,4 +1,4 @@
-"""What happens to a client between its calls, as values that a callback is told."""
+"""Events of a connection (lost, resumed, a gap), as values that a callback receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One result as a reader sees it; a view of what came, which is neither copied nor interpreted."""
+"""One result as a reader sees it: a view of what came, neither copied nor interpreted."""
 
 from __future__ import annotations
 

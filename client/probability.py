@@ -1,4 +1,4 @@
-"""How likely a match is, as the broker says when it is asked."""
+"""The probability of the next match of a key, as the broker reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many batches under way at once: what was sent and not answered, in order, and what became of each batch.
+"""Publishes many batches at once: keeps those without an answer in order, and sends them again after a loss.
 
 Waiting for each receipt leaves the broker idle while the next batch is made, and the publisher while it is matched. A
 publisher goes on until `window` messages are unanswered, and only then waits for the oldest. The broker answers in the

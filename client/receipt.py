@@ -1,4 +1,4 @@
-"""What a publisher learns of its batch."""
+"""The broker's answer to a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a lost session is tried again, and when not; nothing waits here, and chance comes in as a parameter.
+"""When to try again after a loss, and when not. Nothing waits here; chance comes in as a parameter.
 
 The waits double, up to a greatest one, and each is shortened by chance, to between a half and the whole of it: a
 thousand clients that lost one broker at once must not come back at once, again and again.

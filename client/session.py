@@ -1,4 +1,4 @@
-"""The client's half of the protocol without a socket: requests to frames, frames to answers, inboxes and credits.
+"""The client's half of the protocol without a socket: requests, answers, inboxes and credits.
 
 Whoever owns a socket sends what `request` and `taken` return, feeds what comes to `receive`, and looks for the answer.
 There is no clock here and nothing waits; the blocking client is one shell around this, the asyncio client another.

@@ -1,4 +1,4 @@
-"""The way from a lost session to the next one, as a state machine that is asked from time to time; nothing waits.
+"""The way from a lost session to the next one, as a state machine that the caller polls.
 
 It waits until it is `due`, then tries until it is done or fails, and a failure makes it wait again, longer. A call that
 has no time left leaves it where it is, and the next call goes on from there: so also a program that only polls, for no

@@ -1,4 +1,4 @@
-"""How a lost session is had again on another connection: what is said there, and what came of it; nothing is sent.
+"""The requests by which a client gets its session back on another connection, and their answers.
 
 All of it is said at once, HELLO first: the broker answers in order, so that one way there and back is enough. Streams
 that this client has declared are declared again, as another broker may be there; an equal one may exist. Of a

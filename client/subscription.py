@@ -1,4 +1,4 @@
-"""A subscription as its reader holds it: iteration, one at a time, and the end; the client does the work."""
+"""A subscription as its reader holds it: iteration, one result at a time, closing."""
 
 from __future__ import annotations
 

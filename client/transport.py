@@ -1,4 +1,4 @@
-"""The socket of a client, and what it says of its connection; nothing is decided here.
+"""The socket of a client, and the events of its connection. It decides nothing.
 
 A line is one connection: the broker knows a session by that. ZeroMQ would connect again by itself; a monitor tells when
 the connection has ended, and with it the session, after what has come before was read. ZMQ_IMMEDIATE would tell, too,

@@ -1,4 +1,4 @@
-"""What a subscription means.
+"""The meaning of subscriptions: typed terms, operators, lowering and executable semantics.
 
 Here: typed terms, the typed forms (`operators`, `composite`, `kleene`), predicates in canonical form, and a folder a
 language with its lowering from syntax to one of these forms and its executable meaning (`semantics`), from which every

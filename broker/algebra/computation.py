@@ -1,4 +1,4 @@
-"""Values made to run: one final class a kind of term.
+"""Compiles values for execution: one final class a kind of term.
 
 Here: what computes a value from an event and a run. Hot: typed for compilation. Not here: conditions (predicate), which
 also says how a term becomes one of these.

@@ -1,4 +1,4 @@
-"""Names of what operators put out (Cayuga, semantics 1.3): made left to right in schema order.
+"""Names the attributes that operators put out (Cayuga, semantics 1.3), left to right in schema order.
 
 Here: the naming rules of NEXT, FOLD and SELECT and the schemas that follow. Not here: what the values are.
 """

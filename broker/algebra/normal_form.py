@@ -1,4 +1,4 @@
-"""Conditions in canonical disjunctive normal form, and what an index wants to know of them.
+"""Puts conditions into disjunctive normal form, and says what an index needs to know of them.
 
 Here: NOT pushed into comparisons, AND over OR, canonical atoms in a canonical order, so that two conditions that say
 the same in another order are equal; the split of a clause into its static part, its equality joins and the rest

@@ -1,4 +1,4 @@
-"""Conditions made to run: one final class a shape, a conjunction as a short list, cheapest first.
+"""Compiles conditions for execution: one final class a shape, a conjunction as a short list, cheapest first.
 
 Here: what evaluates a canonical form against an event and a run. Hot: typed for compilation, no dictionaries, no
 allocation on the way. Not here: which predicates need not be evaluated because an index answers them (engine).

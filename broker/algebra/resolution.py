@@ -1,4 +1,4 @@
-"""From what a text names to typed terms: one resolver for the expressions of every language.
+"""Resolves the names of an expression to typed terms, for every language.
 
 Here: type checking, and scopes, which say what a name means at one place of a query. Not here: which scopes a
 language has where (lowering).

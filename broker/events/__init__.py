@@ -1,4 +1,4 @@
-"""What happens. Streams, their schemas, events, instants and durations, and whether the ones fit the others.
+"""Events, streams, schemas, instants and durations, and whether an event fits its stream.
 
 The lowest package: it imports nothing of ours, does no input or output, reads no clock, and knows nothing of what is
 asked (broker.language) or of how it is answered. Whatever comes from outside is judged here once; above, rows are taken

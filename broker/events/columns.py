@@ -1,4 +1,4 @@
-"""How a row is read from the text of its columns, as CSV has them; files and their headers belong to the command.
+"""Reads a row from the text of its columns, as CSV has them. Files and headers are the command's.
 
 A column is the text of one attribute. Empty text is null where the attribute is nullable, an empty string where it is a
 string, and an error elsewhere. Blanks around numbers and bools do not count; within strings everything counts.

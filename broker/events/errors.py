@@ -1,4 +1,4 @@
-"""The errors that are somebody's fault, and how a message quotes what it found; nothing else.
+"""The errors that users cause, and how a message quotes what it found.
 
 Every error here has one line to say: the place, what was expected, what was found. Whoever meets one prints that line
 and never a traceback. `code` is the error's stable name: it travels over the wire and is never renamed. Programming

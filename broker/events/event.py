@@ -1,4 +1,4 @@
-"""What may come in: events, and the lines that withdraw, promise or ask; nothing is parsed or judged here."""
+"""The inputs of an engine: events, retractions, punctuations, changes of subscriptions."""
 
 from __future__ import annotations
 

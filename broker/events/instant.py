@@ -1,4 +1,4 @@
-"""What times and durations are and how they are written; no clock is read here.
+"""Instants and durations: their units, and how they are written. No clock is read here.
 
 An instant is a whole number of microseconds since 1970 in UTC, at most LARGEST away from it; a duration is a whole
 number of microseconds from 0 to LARGEST. A bare number, also as text, is microseconds. Text that does not name an exact

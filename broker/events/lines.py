@@ -1,4 +1,4 @@
-"""How one line of JSON is read as an input; the shape is judged here, a stream's schema is not known here.
+"""Reads one line of JSON as an input and judges its form. It does not know a stream's schema.
 
 A line is an object, and its keys say what it is: `stream` and `data` an event, `retract`, `punctuation`, `subscribe`,
 `unsubscribe` or `update` something else. Any text is read or raises EventError, never anything else, whoever wrote it.

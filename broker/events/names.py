@@ -1,4 +1,4 @@
-"""What streams, attributes and subscriptions may be called; nothing about what they are."""
+"""Which names streams, attributes and subscriptions may have."""
 
 from __future__ import annotations
 

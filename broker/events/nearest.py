@@ -1,4 +1,4 @@
-"""Which known word a mistaken word was probably meant to be; the known words themselves live with their owners.
+"""Finds the known word that a mistaken word was probably meant to be.
 
 The answer depends on the words only, never on the order of the candidates, so that messages are the same in every run.
 """

@@ -1,4 +1,4 @@
-"""Which attributes an event has, of which types, in which order; no values are judged here (see validation)."""
+"""The attributes of an event, their types and their order. validation judges values."""
 
 from __future__ import annotations
 

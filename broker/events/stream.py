@@ -1,4 +1,4 @@
-"""What a stream is declared to be: its name, schema, key and order; never what happens on it."""
+"""The declaration of a stream: name, schema, key and order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does what came fit its stream? Every value that reaches the engine is judged here, once; nothing is parsed here.
+"""Judges every value that reaches the engine, once, against the schema of its stream.
 
 The laws of a row: as many values as attributes; each exactly a str, int, float or bool as declared, or None where the
 attribute is nullable; an int fits 64 bits with sign; a float is finite; a bool is never an int; a string is valid

@@ -1,4 +1,4 @@
-"""How good the probabilities were, by what became of them; nothing is corrected here.
+"""How good the probabilities were, judged by their outcomes. Nothing is corrected here.
 
 Every resolved prediction falls into one of BINS equal bins of probability. A bin holds how many, how many came true,
 and the sum of the probabilities; with the sums of the losses that is all that the measures need (forecasting 3):

@@ -1,4 +1,4 @@
-"""From counts to a Markov chain whose rows are probabilities; what follows from a chain is not found here.
+"""Estimates a Markov chain from counts: rows of probabilities.
 
 A row is what counts of departures say (semantics 3.7): p_ij = N_ij / sum_k N_ik. P-ToPSS 5.2.1 prints the arrivals at i
 as the denominator; these differ from the departures for the initial state and for whatever is still there, and rows

@@ -1,4 +1,4 @@
-"""Which of several models has foretold best, judged on what became of its forecasts at the horizon.
+"""Chooses the model that has forecast best, judged on its outcomes at the horizon.
 
 The prequential log loss (Dawid, JRSS A 147, 1984): each model names a probability of a match within the horizon before
 anything is known of it, and pays the negative logarithm of what then happens. A model with more parameters pays for

@@ -1,4 +1,4 @@
-"""Forecasts of several machines as one: AND, OR and sequences, from curves alone.
+"""Combines the forecasts of several machines: AND, OR and sequences, from curves alone.
 
 A curve is a list c[0..N]: the probability of a match within n steps (Passage.curve); a density is its differences.
 The corrections of P-ToPSS 5.2.3 are semantics 3.8 and forecasting 2.6-2.7:

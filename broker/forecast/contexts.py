@@ -1,4 +1,4 @@
-"""Under which circumstances transitions are counted apart: a definition such as ["key", "month"], and its values.
+"""Contexts, under which transitions are counted apart: a definition such as ["key", "month"], and its values.
 
 A context is known before the step that it is counted under: it is that of the event at which the state was entered or
 last looked at, never of the event that comes next. Months, hours and weekdays are those of UTC.

@@ -1,4 +1,4 @@
-"""How often a chain went from one state to another, as whole numbers that add up; nothing is estimated here.
+"""Counts transitions, as integers that add up. Nothing is estimated here.
 
 A count is keyed (version of the subscription, context, generation, state, next state). Counts of the parts of a stream
 add up to those of the whole, in any order and however it was split: there are no fractions, so there is no rounding

@@ -1,4 +1,4 @@
-"""Whether forecasts have become worse than they were, and what is forgotten sooner because of it.
+"""Detects that forecasts have become worse, and forgets sooner because of it.
 
 The test of Page and Hinkley (Page, Biometrika 41, 1954) on the log loss of resolved predictions: the sum of what each
 loss exceeds the mean so far by, less an allowance; the alarm is how far it has risen above its least value. After an

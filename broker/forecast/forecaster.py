@@ -1,4 +1,4 @@
-"""The forecasts of one subscription: what was counted where, and the probabilities for whoever asks.
+"""The forecasts of one subscription: its counts by context, and their probabilities.
 
 Transitions are recorded once, under their whole context. Pools over all, over the key, and over what else the context
 holds are sums of these, made when a model is loaded and kept up step by step. A context borrows from the mean of its

@@ -1,4 +1,4 @@
-"""Horizons in time: how many events of a key fit into a duration, by the gaps that were measured between them.
+"""Horizons in time: how many events of a key fit into a duration, by the measured gaps between them.
 
 A chain counts steps; `within = "5 min"` and WITHIN count time. With independent gaps, S_n the time of the n-th event
 from now and f the density of the first passage, P(match within tau) = sum_n f(n) * P(S_n <= tau) (forecasting 2.8 ii).

@@ -1,4 +1,4 @@
-"""Probabilities corrected by what became of earlier ones, keeping their order.
+"""Corrects probabilities by the outcomes of earlier ones, keeping their order (isotonic regression).
 
 Isotonic regression by pooling adjacent violators (Ayer et al., Ann. Math. Stat. 26, 1955): of all functions that do
 not decrease, the one with the least squared error on the outcomes. Within a pool it is the share of trues, so over the

@@ -1,4 +1,4 @@
-"""The rows of one pool of counts, drawn towards larger pools, and first passages from them; made again when due.
+"""The rows of one pool of counts, shrunk towards larger pools, and first passages from them.
 
 A level is the pool of all, that of a key, that of other circumstances, or that of both. Its rows are means of Dirichlet
 posteriors around the mean of its parents' rows (forecasting 3): p = (n + k * parent) / (sum n + k).

@@ -1,4 +1,4 @@
-"""How a trained model is written and read: transition counts and gaps, as JSON; nothing is estimated here.
+"""Writes and reads a trained model as JSON: transition counts and gaps.
 
     {"format": "foretell-model", "version": 1, "digest": "93a1…",
      "clocks": [

@@ -1,4 +1,4 @@
-"""When somebody is told and what became of it; how likely something is, is not known here.
+"""When a forecast is reported, and how it resolves. How likely a match is comes from elsewhere.
 
 A forecast is made when the probability of a run crosses the threshold upwards, that is, exceeds it and did not before,
 and none is outstanding for the run. It is resolved once:

@@ -1,4 +1,4 @@
-"""Predictions that wait for their outcome, told to somebody or not: calibration asks what became of all of them.
+"""Predictions that wait for their outcome, reported or not: calibration judges all of them.
 
 Whether a match comes within N steps is known at the match, or N steps later. Until then a prediction stands in its
 run's queue; what is still there at the end is censored, never a failure (forecasting 2.13).

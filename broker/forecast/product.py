@@ -1,4 +1,4 @@
-"""The chain over pairs of a state and a mark, within the fixed values of a context: values that vary move on.
+"""The chain over pairs of a state and a mark, within the fixed values of a context.
 
     p((s', m') | (s, m)) = p(s' | s, m) * p(m' | m, s')
 

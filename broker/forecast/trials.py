@@ -1,4 +1,4 @@
-"""What several models have said of one run and has no outcome yet, by deadline: the candidates of `choose`.
+"""What several models have predicted of one run and has no outcome yet: the candidates of `choose`.
 
 A run has at most one entry for each of its events within the horizon, as predictions have (pending).
 

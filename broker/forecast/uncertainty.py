@@ -1,4 +1,4 @@
-"""How far a probability may be off because rows were estimated from finitely many transitions.
+"""How far a probability may be off because its rows were estimated from finitely many transitions.
 
 A row estimated from an effective count of w has, as a Dirichlet posterior, the covariance (diag(p) - p p') / (w + 1).
 To first order the variance of h_q(N) is the sum over rows of that of sum_j g_ij p_ij (delta method, forecasting 3),

@@ -1,4 +1,4 @@
-"""How long a chain takes to a final state in the mean, without any horizon.
+"""The mean number of steps of a chain to a final state.
 
 The mean number of steps t solves t_q = 1 + sum_j p_qj t_j over the states that are not final. The states are eliminated
 one by one, after Grassmann, Taksar and Heyman (Operations Research 33, 1985): all operations are sums, products and

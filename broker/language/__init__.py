@@ -1,4 +1,4 @@
-"""What is asked. Texts become syntax here, and syntax becomes text again; what a query means is the algebra's.
+"""The languages: texts become syntax here, and syntax becomes text again. The algebra gives them meaning.
 
 A folder a language (cayuga, sase, ptopss), each with grammar, parser, syntax and printer, over one expression grammar:
 `expression` reads it, `syntax` has its nodes, `printing` writes them. `grammar` runs a parser and words its errors,

@@ -1,4 +1,4 @@
-"""How an error in a query's text shows its place; what was expected there is for whoever raises it to say.
+"""Shows the place of an error in a query's text.
 
 A place is an offset into the text. It becomes a line and a column, both from 1, and an excerpt: the line of the text
 and an underline below what the offset points at.

@@ -1,4 +1,4 @@
-"""How the expression grammar (expression.lark) becomes syntax.py's nodes, the same for every language.
+"""Turns parsed expressions (expression.lark) into syntax.py's nodes, the same for every language.
 
 A language's grammar imports the rules and merges this reader into its own (see grammar.py). The methods are named by
 the alternatives of the grammar and get their children in the order of the text, signs included, since those carry the

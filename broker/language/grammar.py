@@ -1,4 +1,4 @@
-"""How a text is read with a grammar, and how the parser's surprise becomes a sentence; nothing of one language.
+"""Parses a text with a grammar, and turns parse errors into sentences. It knows no language.
 
 A language gives its grammar file, its reader and its words; everything that went wrong leaves here as a QueryError.
 """

@@ -1,4 +1,4 @@
-"""How large a text may be, in named numbers with their units, and the checks that are not the grammar's.
+"""The limits on the size of a text, as named numbers with units, and their checks.
 
 They are what keeps a hostile text cheap: its size is known before anything reads it, its brackets are counted before
 the parser runs, and the depth of what was read is bounded before anything walks it by recursion.

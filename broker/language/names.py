@@ -1,4 +1,4 @@
-"""The languages that a definition may name: names alone, so that a client can judge one without loading an engine.
+"""The names of the languages, so that a client can judge one without loading an engine.
 
 What each offers is in the one table of languages, broker/engine/languages/table.py. `LANGUAGES` also has the planned
 ones, which are refused as not supported yet. A test holds that the table has no other names.

@@ -1,4 +1,4 @@
-"""Expressions as text, the same in every language: one line that reads back as the same tree, no needless parentheses.
+"""Prints expressions, the same in every language: one line that reads back as the same tree.
 
 Reading back needs what the grammar can write: names that it accepts in their place, numbers of at least 0, chains of at
 least two operands. Keywords are in upper case, so two texts that differ in nothing but layout, letter case of keywords

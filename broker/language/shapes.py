@@ -1,4 +1,4 @@
-"""The shape of a query's text, which is the text with its literals blanked; read in one pass, without grammar.
+"""The shape of a query: its text with the literals blanked, read in one pass without a grammar.
 
 Texts of one shape differ in the values of their literals alone: what has been parsed and compiled for one serves all;
 a grammar takes hundreds of microseconds a text, this a few. Literals that are not plain values (durations, percentages)

@@ -1,4 +1,4 @@
-"""What a subscription is defined by, before its query is read; never what the query means.
+"""The definition of a subscription before its query is parsed.
 
 Only the definition's own form is judged here, so that a file, a line and a client are refused with the same words.
 """

@@ -1,4 +1,4 @@
-"""How a subscription file (TOML) becomes definitions, in the order of the file; queries are not read here.
+"""Reads a subscription file (TOML) into definitions, in the order of the file. Queries are not parsed here.
 
 Every refusal is one line: the file, the table, what was expected and what was found. The file itself is opened by
 whoever calls; this module sees its text.

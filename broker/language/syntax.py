@@ -1,4 +1,4 @@
-"""The nodes of an expression as it was written, shared by every language; no meaning, no types, no text.
+"""The nodes of an expression as written, shared by every language: no meaning, no types, no text.
 
 A node's `at` is the 0-based offset in the query's text of the word or sign that names it (of an infix operator: of its
 sign), -1 where it was not read from a text; it takes no part in equality. Chains of AND and OR are one n-ary node,

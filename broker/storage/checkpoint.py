@@ -1,4 +1,4 @@
-"""A broker's state at one position of its journal, as a file that is there whole or not at all.
+"""A checkpoint: the broker's state at one position of its journal, as a file that is there whole or not at all.
 
     head     magic, format, identity, position, time, digest of the state, length of the body, nothing
     body     the state's own bytes

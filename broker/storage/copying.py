@@ -1,4 +1,4 @@
-"""A consistent copy of a broker's folder, also while a broker works in it; nothing in the source is touched.
+"""Copies a broker's folder consistently, also while a broker works in it. The source is not touched.
 
 Checkpoints come first: the records that they need stay for as long as they do, and everything up to them is durable.
 Sealed segments never change. Of the last one the copy has what is whole when it is read: an exact prefix. Everything is

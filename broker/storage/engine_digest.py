@@ -1,4 +1,4 @@
-"""What an engine's snapshot says of itself, whatever order it says it in. The snapshot's form is broker.engine's.
+"""A digest of an engine's snapshot that does not depend on the order of its entries.
 
 Runs lie in the engine by key, and in each key's cell in order; in which order the keys are listed depends on which came
 first, and that is forgotten by a snapshot. It changes no result. So the digest takes runs as a bag, each with its rows.

@@ -1,4 +1,4 @@
-"""What storage has to complain of. Each message names the file, and where it applies the place in it.
+"""The errors of storage. Each message names the file, and where it applies the place in it.
 
 Four kinds, because each asks for something else: free the disk and go on; start the broker anew; restore a backup; stop
 the other broker.

@@ -1,4 +1,4 @@
-"""Everything in a broker's folder is read and judged, file by file; nothing is changed, and no lock is needed."""
+"""Reads and judges every file of a broker's folder. It changes nothing and needs no lock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every touch of a disk: a folder of files, and the few things that storage does with them. No meaning.
+"""A folder of files, and the few operations that storage needs. All disk access goes through here.
 
 All of storage goes through `Files`, so that a test can put a disk in its place that loses power, tears writes, is full
 or lies. Three rules follow from what POSIX promises: bytes are durable after `sync` and not before; a name (created,

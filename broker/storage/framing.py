@@ -1,4 +1,4 @@
-"""The bytes of a journal: what a segment begins with, what a record looks like, what a segment ends with.
+"""The byte layout of a journal: the head of a segment, a record, the seal at the end.
 
     segment   header, records, seal; zeros where room was made and nothing is written yet
     record    magic, length, kind, position, durable, time, CRC of the payload, CRC of all these; payload

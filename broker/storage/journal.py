@@ -1,5 +1,4 @@
-"""The journal: records are appended, written together, made durable together, and read again. What they say, and
-when there is a checkpoint, is decided elsewhere.
+"""The journal: appends records, writes and syncs them together, reads them again.
 
 Everything appended since the last write goes out in one write and is made durable by one sync: group commit. `written`
 and `durable` say how far each has come, `safe` how far answers may go in the chosen mode. Room is made before a record

@@ -1,4 +1,4 @@
-"""How far a journal was known to be durable, kept apart from its segments, so that a missing end is noticed.
+"""Keeps how far a journal was durable, apart from its segments, so that a missing end is noticed.
 
     three slots of SLOT_BYTES    magic, format, nothing, identity, segment, position; zeros; CRC of all before
     the first two                written in turn and synced: at the start, and where a segment begins

@@ -1,4 +1,4 @@
-"""The bytes of what the journal's records say; what they say is the kernel's. No files.
+"""Encodes and decodes the journal's records. What they say is in broker.kernel.records.
 
 A record's bytes are the msgpack array of its fields; its kind is told beside them, and a kind or field that is not
 known is refused.

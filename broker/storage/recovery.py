@@ -1,6 +1,4 @@
-"""How state comes back: the newest checkpoint that can be read, and every record behind it. What state is, it is
-told: something that can be restored, replayed and digested.
-"""
+"""Recovers a state: restores the newest readable checkpoint and replays every record behind it."""
 
 from __future__ import annotations
 

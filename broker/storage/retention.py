@@ -1,4 +1,4 @@
-"""Which segments may go, decided from numbers alone; nothing is removed here.
+"""Decides from numbers alone which segments may go. It removes nothing.
 
 A segment goes when it is too old or the journal too large, whole and from the old end; but never one that a checkpoint
 still needs, and never one that a durable cursor still needs unless that cursor is told what it has missed.

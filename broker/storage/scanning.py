@@ -1,4 +1,4 @@
-"""One segment, read from front to back: its records, and how it ends. What is bad is judged here.
+"""Reads one segment from front to back: its records, how it ends, and what is bad in it.
 
 A segment ends with a seal, or where no sound record of the next position begins. In the second case the rest is
 searched for records that were written later. If one of them knew the missing position to be durable, the segment is

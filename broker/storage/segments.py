@@ -1,4 +1,4 @@
-"""The segments of a journal in a folder: which there are, whether they fit together, and how one is written.
+"""The segments of a journal: which there are, whether they fit together, and how one is written.
 
 A segment is named for the position of its first record. It comes into being under another name and is renamed when its
 head is durable; the one before it has its seal by then. So only the last segment of a journal can be without a seal,

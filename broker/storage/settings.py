@@ -1,4 +1,4 @@
-"""What an operator decides about durability, and what each choice means. Values only.
+"""The durability settings, as values, and what each choice means.
 
 always     an answer follows the sync of what it answers: nothing that was answered is lost with the power
 interval   an answer follows the write; what was written is synced this often: so much may be lost with the power

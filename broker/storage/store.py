@@ -1,4 +1,4 @@
-"""A broker's folder: the journal, its checkpoints, what may be removed of them; in the order that keeps it safe.
+"""A broker's folder: journal, checkpoints and retention, in the order that keeps it safe.
 
     lock                               held by the broker that works here
     00000000000000000001.journal       segments, each named for its first record

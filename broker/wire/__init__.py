@@ -1,4 +1,4 @@
-"""How broker and client say things: messages, their bytes, the limits of both, and the version; nobody acts here.
+"""The protocol: messages, their bytes, limits and version. Nobody acts here.
 
 One message is one ZeroMQ frame: a msgpack array `[type, correlation, field, ...]`. A request carries a correlation that
 its sender chose, greater than 0, and its answer repeats it; what nobody asked for carries 0. Results travel as bytes

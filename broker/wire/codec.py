@@ -1,4 +1,4 @@
-"""Messages to bytes and back. Garbage is a message or a WireError, never anything else, and it is never executed.
+"""Encodes and decodes messages. Garbage is a message or a WireError, never anything else, and never executed.
 
 msgpack is given every limit before it builds anything: length of the frame, of strings, arrays and maps; no extension
 types, no timestamps, string keys only, none twice. Then the type, the number of fields and the form of each field are

@@ -1,4 +1,4 @@
-"""What is wrong with a frame, and the refusals that exist only between two ends; not what the frames are about."""
+"""Errors of a frame, and refusals that exist only between two ends."""
 
 from __future__ import annotations
 

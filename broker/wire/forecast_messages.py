@@ -1,4 +1,4 @@
-"""What is asked of forecasts, and the answer. Plain values, each with its row of the table.
+"""Messages about forecasts, each with its row of the table.
 
 The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
 end and raises the version.

@@ -1,4 +1,4 @@
-"""The keys by which two ends know each other (CURVE): how they are written, and the file that holds them.
+"""CURVE keys: how they are written, and the file that holds them.
 
 A key is 32 bytes in the 40 characters of Z85. A public key may be known to everybody; a secret one leaves its file for
 the socket only, and is in no message, no error and no log. A file that others can read is refused rather than used.

@@ -1,4 +1,4 @@
-"""The protocol's version and how large anything on the wire may be; each name ends in its unit and its bound.
+"""The protocol's version, and the largest size of everything on the wire; each name ends in its unit and bound.
 
 Both ends know these numbers: a sender refuses what the receiver would refuse. A limit that only the broker knows
 belongs to broker.kernel. Where one can be hit by honest use, whoever hits it is told by name.

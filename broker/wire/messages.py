@@ -1,4 +1,4 @@
-"""The one table of messages: what broker and client can say to each other, a row each.
+"""The one table of messages between client and broker, a row each.
 
 What a message says, and its row, stand in the file of its topic. Here: all of them, as one type and one table. Not
 here: bytes (codec), how a request is carried out (broker.kernel.requests).

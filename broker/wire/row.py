@@ -1,4 +1,4 @@
-"""What is known of a message beside its fields: a row of the table of messages, which all layers read.
+"""A row of the table of messages: what all layers know of a message beside its fields.
 
 Here: the columns. Not here: rows (the files of messages by topic).
 """

@@ -1,4 +1,4 @@
-"""What is said of the session, and of the broker as a whole. Plain values, each with its row of the table.
+"""Messages about the session and the broker as a whole, each with its row of the table.
 
 The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
 end and raises the version.

@@ -1,4 +1,4 @@
-"""Of what form a field on the wire may be. A shape judges a decoded value; it converts and builds nothing.
+"""The types of fields on the wire: each judges a decoded value, and converts nothing.
 
 The times and rows of a batch are not judged here: broker.events does that, with all that the schema and the events
 before have to say, and a second walk over every event would only cost.

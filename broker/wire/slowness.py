@@ -1,4 +1,4 @@
-"""What a subscriber may want of a queue that is full, as both ends know it; what is done then is the kernel's."""
+"""The policies for a queue that is full, as both ends know them. The kernel carries them out."""
 
 from __future__ import annotations
 
