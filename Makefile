@@ -54,7 +54,7 @@ verify: export HYPOTHESIS_PROFILE := verify
 verify: require-toolchain $(VENV)/.dev  ## every gate at full count, compiled and pure, before a change is done; 45 minutes
 	@$(GATES)
 	@$(PYTEST) --native $(NATIVE) $(VERIFIED)
-	@$(PYTEST) --wheels $(WHEELS)
+	@$(PYTEST) --wheels $(WHEELS) tests/packaging tests
 
 search: require-toolchain $(VENV)/.dev native  ## the laws on examples that were never tried, compiled and pure
 	@HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(JOBS) --native $(NATIVE) tests/laws
