@@ -13,12 +13,12 @@ from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
-from .composites.registry import Composites
 from .directory import Directory
+from .dispatch.composites.registry import Composites
+from .dispatch.kleene.registry import Kleenes
+from .executors.kleene.tables import Bounds, Switches
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
-from .kleene.registry import Kleenes
-from .kleene.tables import Bounds, Switches
 from .options import Options
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target

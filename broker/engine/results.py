@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row
 from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .cells import Lineage, Run, flattened
-from .composites.composed import Composed, ids, start_of, trace_of
-from .kleene.completions import Completions
-from .kleene.expansion import Expansion
-from .kleene.found import Found, Item, Matched
-from .kleene.gathered import trace_of as trace_of_match
+from .composed import Composed, ids, start_of, trace_of
+from .executors.kleene.completions import Completions
+from .executors.kleene.expansion import Expansion
+from .executors.kleene.found import Found, Item, Matched
+from .executors.kleene.gathered import trace_of as trace_of_match
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest

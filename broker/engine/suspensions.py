@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from .account import NOT_SUSPENDED, Account
 from .catalog import Catalog
-from .composites.lanes import Matcher as CompositeMatcher
-from .kleene.lanes import Matcher as KleeneMatcher
+from .dispatch.composites.lanes import Matcher as CompositeMatcher
+from .dispatch.kleene.lanes import Matcher as KleeneMatcher
 from .program import Program
 from .results import SUSPENSIONS, Failed, Results
 

@@ -9,7 +9,7 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .tuples.completion import Completion
+from .executors.tuple_counts.completion import Completion
 
 
 class Watcher:

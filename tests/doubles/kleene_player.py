@@ -11,8 +11,8 @@ from broker.algebra.kleene import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.kleene import Plan
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.found import Found
+from broker.engine.executors.kleene.completions import Completions
+from broker.engine.executors.kleene.found import Found
 from broker.events.schema import Row
 
 Result: TypeAlias = tuple[Assignment, int, int, Row]

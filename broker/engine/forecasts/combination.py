@@ -17,8 +17,8 @@ from mypy_extensions import i64
 
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
-from ..composites.lanes import Lane, Matcher
-from ..tuples.completion import Completion
+from ..dispatch.composites.lanes import Lane, Matcher
+from ..executors.tuple_counts.completion import Completion
 from ..watcher import Follower
 from .pace import Pace
 from .parts import Division, Kind, PartPlan

@@ -10,9 +10,9 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..composites.composed import ids
-from ..composites.lanes import Lane, Matcher
-from ..tuples.runner import Runner
+from ..composed import ids
+from ..dispatch.composites.lanes import Lane, Matcher
+from ..executors.tuple_counts.runner import Runner
 from .states import NONE, States
 from .track import FOREVER, Track
 

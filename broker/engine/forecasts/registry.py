@@ -16,8 +16,8 @@ from ...events.schema import Row
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
-from ..composites.lanes import Lane, Matcher
 from ..directory import Directory
+from ..dispatch.composites.lanes import Lane, Matcher
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import Target

@@ -9,13 +9,13 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.engine.composites.symbols import Symbols
 from broker.engine.directory import Directory
-from broker.engine.kleene import snapshot
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.gathered import Gathered, trace_of
-from broker.engine.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
-from broker.engine.kleene.tables import Bounds, Switches
+from broker.engine.dispatch.kleene import snapshot
+from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
+from broker.engine.dispatch.symbols import Symbols
+from broker.engine.executors.kleene.completions import Completions
+from broker.engine.executors.kleene.gathered import Gathered, trace_of
+from broker.engine.executors.kleene.tables import Bounds, Switches
 from broker.engine.options import Options
 from broker.engine.subscriber import Form, Subscriber
 from broker.events.schema import Row, Schema

@@ -8,12 +8,12 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.automaton.kleene import compile_kleene
-from broker.engine.kleene.buffer import Pasts
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.found import Found
-from broker.engine.kleene.machine import Machine
-from broker.engine.kleene.replay import Page
-from broker.engine.kleene.tables import Bounds, Switches
+from broker.engine.executors.kleene.buffer import Pasts
+from broker.engine.executors.kleene.completions import Completions
+from broker.engine.executors.kleene.found import Found
+from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.replay import Page
+from broker.engine.executors.kleene.tables import Bounds, Switches
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 
