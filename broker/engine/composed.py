@@ -1,6 +1,6 @@
-"""What an event completed of a composite subscription: how many tuples, one of them, and all of them on request.
+"""What an event has for one target: matches, how many and which, or a notice, or word of a limit.
 
-Here: one form for what machines and words complete. Not here: how they count, results.
+Here: what of a source is a result. Not here: sources (executors.matches), results.
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from mypy_extensions import i64, mypyc_attr
 
 from ..events.schema import Row
 from .account import NOT_SUSPENDED
-from .executors.kleene.found import Found
-from .executors.sequence_trie.trie import Fired
-from .executors.tuple_counts import Completion
+from .executors.matches import Found, Item, MatchSource
 from .notices import Notice
 from .trace import mixed
 
-Item: TypeAlias = Any
-"""An event in a tuple: its id, or for a derived one what it adds to a trace and the ids of its lineage."""
 Assigned: TypeAlias = list[tuple[int, Item, int]]
 """Operands, ascending, with the item and the time of the event that each has."""
 
@@ -27,43 +23,39 @@ Assigned: TypeAlias = list[tuple[int, Item, int]]
 @final
 @mypyc_attr(acyclic=True)
 class Composed:
-    """One of both, or the matches of a SASE+ pattern, or, with none of these, a notice, or that a limit was hit.
-    `tuples`: each tuple or match is a result, not only one for all. `suspended`: in place of a limit, why the
-    subscription is suspended."""
+    """A source of matches, or, with none, a notice, or that a limit was hit. `tuples`: each match is a result, not only
+    one for all. `suspended`: in place of a limit, why the subscription is suspended."""
 
-    __slots__ = ("completion", "fired", "matches", "notice", "suspended", "tuples")
+    __slots__ = ("notice", "source", "suspended", "tuples")
 
     def __init__(
         self,
-        completion: Completion | None,
-        fired: Fired | None,
+        source: MatchSource | None,
         tuples: bool,
         notice: Notice | None = None,
-        matches: Found | None = None,
         suspended: int = NOT_SUSPENDED,
     ) -> None:
         self.suspended = suspended
-        self.completion = completion
-        self.fired = fired
+        self.source = source
         self.tuples = tuples
         self.notice = notice
-        self.matches = matches
+
+    def found(self) -> Found | None:
+        """The matches of a pattern, if it is of one."""
+        source = self.source
+        return source if isinstance(source, Found) else None
 
     def count(self) -> int | None:
-        """How many tuples, of any size; None where a limit was hit."""
-        if self.completion is not None:
-            return self.completion.count
-        if self.matches is not None:
-            return self.matches.count()
-        return None if self.fired is None else self.fired.count
+        """How many matches, of any size; None where a limit was hit."""
+        return None if self.source is None else self.source.amount()
 
     def binding(self) -> Row:
         """The variables' values."""
-        return () if self.completion is None else self.completion.binding
+        return () if self.source is None else self.source.bound()
 
     def incomplete(self) -> bool:
-        """Whether a limit was hit and tuples may be missing."""
-        return self.completion is not None and self.completion.incomplete
+        """Whether a limit was hit and matches may be missing."""
+        return self.source is not None and self.source.doubtful()
 
     def results(self) -> int:
         """How many results it makes for each subscriber. O(1), but for incomplete ones."""
@@ -74,27 +66,17 @@ class Composed:
 
     def limited(self) -> bool:
         """Whether all that it says is that a limit was hit."""
-        return self.completion is None and self.fired is None and self.matches is None
+        return self.source is None
 
     def each(self) -> Iterator[Any]:
         """What is a result, each an Assigned, or of a pattern a Matched: all, made as they are asked for, or one of
         them."""
-        if self.matches is not None:
-            for matched in self.matches.each():
-                yield matched
-                if not self.tuples:
-                    return
-        elif self.completion is not None:
-            if self.tuples:
-                for found in self.completion.tuples():
-                    yield list(found)
-            else:
-                yield list(self.completion.witness())
-        elif self.fired is not None:
-            taken: list[Any] = self.fired.witness()
-            yield [(operand, item, time) for operand, (item, time) in enumerate(taken)]
-        else:
+        if self.source is None:
             yield []
+        elif self.tuples:
+            yield from self.source.all()
+        else:
+            yield self.source.one()
 
 
 def trace_of(assigned: Assigned) -> i64:

@@ -5,7 +5,7 @@ Here: that. Not here: what waits (kleene), events (ordered).
 
 from __future__ import annotations
 
-from .dispatch.kleene.telling import tell
+from .dispatch.derived import tell
 from .dispatch.ordered import OrderedRuntime
 from .results import Results
 

@@ -31,10 +31,9 @@ from ..results import Derived, Results
 from ..target import Target
 from ..trace import FINAL_DEPTH, mixed
 from ..transition import Fault, Place, Transition, Update
-from .composites.feeding import feed_streams
-from .composites.lanes import Lane
-from .kleene.route import Entry
-from .kleene.telling import tell
+from .derived import tell
+from .lanes import Lane
+from .route import Entry
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
@@ -358,18 +357,16 @@ class OrderedRuntime:
         if lanes is None and entries is None:
             return
         item: Any = self.link if isinstance(self.link, int) else (int(self.item), tuple(flattened(self.link)))
+        found = self.results.completions
+        found.event = self.index
         if lanes is not None:
             for lane in lanes:
-                block = len(self.results.block_event)
-                for target in lane.take(symbols, self.row, self.time, item, self.index, self.results):
-                    block = feed_streams(self.results, target, block, self.time)
+                lane.take(0, symbols, self.row, self.time, item, found)
         if entries is not None:
-            found = self.results.completions
-            found.event = self.index
             for entry in entries:
                 entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
-            if found.told < found.upto:
-                tell(self.results, self.time)
+        if found.told < found.upto:
+            tell(self.results, self.time)
 
     def _expire(self, now: int) -> None:
         for cell in self.expiry.take(now):

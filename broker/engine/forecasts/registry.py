@@ -17,7 +17,8 @@ from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
 from ..directory import Directory
-from ..dispatch.composites.lanes import Lane, Matcher
+from ..dispatch.lanes import Lane
+from ..dispatch.matchers import Matcher
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import Target

@@ -8,22 +8,24 @@ comes later sees only tuples that begin later. Here: that choice, and the stream
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from ....algebra.composite import Chain, Composite, Leaf, Structure
 from ....automaton.paths import PathAutomaton, compile_paths
 from ....events.errors import Unsupported
 from ...composed import ids
 from ...directory import Directory
+from ...executors.contract import Input
 from ...executors.sequence_trie.dump import check_invariants as check_words
 from ...executors.sequence_trie.terms import Term
-from ...executors.tuple_counts import Bounds, Machine
+from ...executors.tuple_counts import Bounds, Machine, TupleCounts
 from ...options import Options
 from ...subscriber import Form, Subscriber
 from ...target import Feed, Outcome, Target
 from ...transition import Transition
+from ..lanes import Lane
+from ..matchers import Clock, Matcher
 from ..symbols import Symbols
-from .lanes import Lane, Matcher, Reader
 
 LIMITS: Final = "bindings_max, cells_max or nodes_max"
 
@@ -89,6 +91,10 @@ class Seat:
         self.term = term
         self.parts: list[Matcher] = []  # machines of its parts, which forecasts follow
 
+    def counts(self) -> TupleCounts | None:
+        """Its machine; None for words."""
+        return None if self.matcher is None else cast(TupleCounts, self.matcher.machine)
+
     def target(self) -> Target:
         if self.matcher is not None:
             return self.matcher.target
@@ -98,7 +104,7 @@ class Seat:
 
     def put(self, target: Target) -> None:
         if self.matcher is not None:
-            self.matcher.target = target
+            self.matcher.put(target)
         elif self.term is not None:
             self.term.target = target
 
@@ -122,8 +128,9 @@ class Seating:
 class Composites:
     """Lanes by stream; `lanes` is what the runtime reads."""
 
-    def __init__(self, directory: Directory, options: Options) -> None:
+    def __init__(self, directory: Directory, clock: Clock, options: Options) -> None:
         self.directory = directory
+        self.clock = clock
         self.options = options
         self.lanes: dict[int, list[Lane]] = {}  # by stream number
         self.seats: dict[str, Seat] = {}  # by subscription
@@ -149,6 +156,7 @@ class Composites:
             seat = self._seated(lane, assembly, numbers, subscriber.name)
         self.seats[subscriber.name] = seat
         seat.target().serve(subscriber, feed)
+        seat.put(seat.target())
 
     def _spelled(self, lane: Lane, assembly: Assembly, numbers: list[int]) -> Seat:
         assert assembly.words is not None
@@ -167,15 +175,17 @@ class Composites:
         alike = assembly.alike()
         before = -1 if seating is None else seating.places[name][0]
         matcher = self._newest.get(alike) if seating is None else seating.matchers.get(before)
-        if matcher is None or (matcher.taken and seating is None):
+        if matcher is None or (matcher.machine.taken and seating is None):
             assert assembly.paths is not None
+            composite = assembly.composite
+            inputs = [Input(composite.stream, operand.guard) for operand in composite.operands]
             machine = Machine(assembly.paths, assembly.tuples, self._bounds())
-            matcher = Matcher(machine, Target(assembly.outcome(), None))
+            counts = TupleCounts(machine, composite.partition, inputs)
+            matcher = Matcher(counts, Target(assembly.outcome(), None), not assembly.tuples)
             self._newest[alike] = matcher
             if seating is not None:
                 seating.matchers[before] = matcher
-            for operand, number in enumerate(numbers):
-                lane.readers.setdefault(number, []).append(Reader(matcher, operand))
+            lane.enter(matcher, numbers)
         return Seat(lane, matcher, None, numbers)
 
     def _bounds(self) -> Bounds:
@@ -188,9 +198,12 @@ class Composites:
         operands its own are. They are to be followed. O(operands)."""
         seat = self.seats[name]
         for at, (paths, operands) in enumerate(parts):
-            matcher = Matcher(Machine(paths, False, self._bounds()), Target(Outcome((), ()), None))
-            for own, operand in enumerate(operands):
-                seat.lane.readers.setdefault(seat.symbols[operand], []).append(Reader(matcher, own))
+            whole = seat.counts()
+            assert whole is not None
+            inputs = [whole.inputs[operand] for operand in operands]
+            counts = TupleCounts(Machine(paths, False, self._bounds()), whole.by, inputs)
+            matcher = Matcher(counts, Target(Outcome((), ()), None), True)
+            seat.lane.enter(matcher, [seat.symbols[operand] for operand in operands])
             seat.parts.append(matcher)
             if self.seating is not None:
                 self.seating.matchers[self.seating.parts[name][at]] = matcher
@@ -200,7 +213,7 @@ class Composites:
         """Undo `divide`. O(machines that read the subscription's symbols)."""
         seat = self.seats[name]
         for matcher in seat.parts:
-            self._unread(seat.lane, matcher, seat.symbols)
+            seat.lane.leave(matcher, seat.symbols)
         seat.parts = []
 
     def leave(self, assembly: Assembly, name: str, feed: Feed | None) -> None:
@@ -235,49 +248,37 @@ class Composites:
                 del self.lanes[number]
 
     def _dismiss(self, lane: Lane, assembly: Assembly, matcher: Matcher, numbers: list[int]) -> None:
-        self._unread(lane, matcher, numbers)
+        lane.leave(matcher, numbers)
         alike = assembly.alike()
         if self._newest.get(alike) is matcher:
             del self._newest[alike]
 
-    def _unread(self, lane: Lane, matcher: Matcher, numbers: list[int]) -> None:
-        for number in set(numbers):
-            rest = [reader for reader in lane.readers[number] if reader.matcher is not matcher]
-            if rest:
-                lane.readers[number] = rest
-            else:
-                del lane.readers[number]
-        lane.drop(matcher)
-
     def _lane(self, stream: str, positions: tuple[int, ...]) -> Lane:
         lanes = self.lanes.setdefault(self.directory.stream(stream), [])
+        keys = (positions,) if positions else ()
         for lane in lanes:
-            if lane.positions == positions:
+            if lane.keys == keys:
                 return lane
-        lane = Lane(stream, positions)
+        lane = Lane((stream,), keys, self.clock, len(positions) > 0)
         lanes.append(lane)
         return lane
 
     def partial(self, name: str, most: int) -> list[dict[str, list[int]]]:
         """Tuples begun, ids by operand. Raises Unsupported for what has no machine of its own."""
         seat = self.seats.get(name)
-        if seat is None or seat.matcher is None:
+        counts = None if seat is None else seat.counts()
+        if seat is None or counts is None:
             raise Unsupported(f"subscription {name!r}: only a composite one with a machine of its own keeps tuples")
-        matcher = seat.matcher
-        assert matcher.target.first is not None
-        operands = matcher.target.first.form.operands
-        begun = (
-            tuple_
-            for part in seat.lane.parts.values()
-            if matcher in part.partitions
-            for tuple_ in part.partitions[matcher].partial(part.position)
-        )
-        return [{operands[operand]: ids(item) for operand, item, _ in tuple_} for tuple_ in islice(begun, most)]
+        first = seat.target().first
+        assert first is not None
+        operands = first.form.operands
+        begun = islice(counts.partial(seat.lane.position, seat.lane.places), most)
+        return [{operands[operand]: ids(item) for operand, item, _ in tuple_} for tuple_ in begun]
 
     def users(self, arc: Transition) -> list[str]:
         """The subscriptions that have an operand with this arc's guard. O(symbols + subscriptions)."""
         numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
-        return [name for name, seat in self.seats.items() if numbers.get(seat.lane.stream, -1) in seat.symbols]
+        return [name for name, seat in self.seats.items() if numbers.get(seat.lane.streams[0], -1) in seat.symbols]
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
@@ -288,22 +289,20 @@ class Composites:
         """`machines` and `terms` of words; what their partial matches are kept in."""
         figures = {"machines": 0, "terms": 0, "bindings": 0, "cells": 0, "nodes": 0, "entries": 0}
         for lane in self.all_lanes():
-            figures["machines"] += len({id(r.matcher) for readers in lane.readers.values() for r in readers})
+            figures["machines"] += len(lane.matchers)
             figures["terms"] += lane.words.statistics()["terms"]
-            for part in lane.parts.values():
-                for partition in part.partitions.values():
-                    for name, count in partition.statistics().items():
-                        if name in figures:
-                            figures[name] += count
+            for matcher in lane.matchers:
+                for name, count in matcher.machine.statistics().items():
+                    if name in figures:
+                        figures[name] += count
         return figures
 
     def check_invariants(self) -> None:
         for lane in self.all_lanes():
             assert not lane.empty()
             check_words(lane.words)
-            for part in lane.parts.values():
-                for partition in part.partitions.values():
-                    partition.check_invariants()
+            for matcher in lane.matchers:
+                matcher.machine.check_invariants()
         for seat in self.seats.values():
             assert seat.target().first is not None
 

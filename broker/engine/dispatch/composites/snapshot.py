@@ -9,11 +9,13 @@ Here: that format. Not here: the rest of a snapshot (snapshot), how partial matc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...executors.sequence_trie import dump as word_dump
+from ...executors.tuple_counts import TupleCounts
 from ...target import Target
-from .lanes import Lane, Matcher, Part
+from ..lanes import Lane
+from ..matchers import Matcher
 from .registry import Composites, Seat, Seating
 
 NOWHERE = -1
@@ -41,14 +43,18 @@ def _matcher_number(seat: Seat, matchers: dict[Matcher, int]) -> int:
 
 
 def _saved(lane: Lane, matchers: dict[Matcher, int]) -> list[Any]:
-    parts = []
-    for key, part in lane.parts.items():
-        held = [
-            [matchers.setdefault(matcher, len(matchers)), partition.dump()]
-            for matcher, partition in part.partitions.items()
-        ]
-        parts.append([list(key), int(part.position), held])
-    return [lane.stream, list(lane.positions), parts, word_dump.dump(lane.words) if lane.spelled else None]
+    held: dict[Any, list[Any]] = {}
+    for matcher in lane.matchers:
+        for key, partition in _counts(matcher).partitioned.items():
+            held.setdefault(key, []).append([matchers.setdefault(matcher, len(matchers)), partition.dump()])
+    places = lane.places if lane.keys else {(): int(lane.position)}
+    parts = [[list(key), position, held.get(key, [])] for key, position in places.items()]
+    positions = list(lane.keys[0]) if lane.keys else []
+    return [lane.streams[0], positions, parts, word_dump.dump(lane.words) if lane.spelled else None]
+
+
+def _counts(matcher: Matcher) -> TupleCounts:
+    return cast(TupleCounts, matcher.machine)
 
 
 def seating(data: Sequence[Any]) -> Seating:
@@ -61,16 +67,20 @@ def restore(data: Sequence[Any], composites: Composites) -> None:
     """Fill the lanes, once all subscriptions are there. Raises KeyError, TypeError or ValueError for other data."""
     seats = composites.seating
     assert seats is not None
-    lanes = {(lane.stream, lane.positions): lane for lane in composites.all_lanes()}
+    lanes = {(lane.streams[0], lane.keys): lane for lane in composites.all_lanes()}
     for stream, positions, parts, words in data[1]:
-        lane = lanes[(stream, tuple(positions))]
+        lane = lanes[stream, (tuple(positions),) if positions else ()]
         for key, position, held in parts:
-            part = lane.parts[tuple(key)] = Part()
-            part.position = position
+            if lane.keys:
+                lane.places[tuple(key)] = position
+            else:
+                lane.position = position
             for number, partition in held:
                 matcher = seats.matchers[number]
-                part.partitions[matcher] = matcher.machine.load(partition)
-                matcher.taken = True
+                counts = _counts(matcher)
+                counts.partitioned[tuple(key)] = counts.machine.load(partition)
+                counts.taken = True
+                lane.rouse(matcher)
         if words is not None:
             _restore_words(lane, words, seats, composites)
     for number, lost, told in data[2]:

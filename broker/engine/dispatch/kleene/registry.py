@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
@@ -17,16 +17,17 @@ from ....automaton.kleene import Plan, compile_kleene
 from ....automaton.kleene.measures import measures_of, monotone, variant
 from ....events.schema import Row
 from ...directory import Directory
-from ...executors.kleene.completions import Completions
+from ...executors.completions import Completions
 from ...executors.kleene.family import Family, Member
 from ...executors.kleene.machine import Machine
 from ...executors.kleene.tables import Bounds, Switches
 from ...subscriber import Form, Subscriber
 from ...target import Feed, Outcome, Target
 from ...transition import Transition
+from ..lanes import Lane
+from ..matchers import Clock, Matcher
+from ..route import Entry, Route
 from ..symbols import Symbols
-from .lanes import Clock, Lane, Matcher, Reader
-from .route import Entry, Route
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
 
@@ -66,13 +67,16 @@ class KleeneSeat:
     def target(self) -> Target:
         return self.matcher.target if self.member is None else self.member.target
 
+    def machine(self) -> Machine:
+        return cast(Machine, self.matcher.machine)
+
     def put(self, target: Target) -> None:
+        family = self.machine().family
         if self.member is None:
-            self.matcher.target = target
-        else:
+            self.matcher.put(target)
+        elif family is not None:
             self.member.target = target
-            assert self.matcher.family is not None
-            self.matcher.family.renew()
+            family.renew()
         self.matcher.renew()
 
 
@@ -80,12 +84,19 @@ class KleeneSeat:
 class Kleenes:
     """Lanes by stream number: `entries` is what the runtime reads, and `clock`. `symbols` is shared with composites."""
 
-    def __init__(self, directory: Directory, symbols: dict[str, Symbols], bounds: Bounds, switches: Switches) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        symbols: dict[str, Symbols],
+        clock: Clock,
+        bounds: Bounds,
+        switches: Switches,
+    ) -> None:
         self.directory = directory
         self.symbols = symbols
         self.bounds = bounds
         self.switches = switches
-        self.clock = Clock()
+        self.clock = clock
         self.entries: dict[int, list[Entry]] = {}
         self.seats: dict[str, KleeneSeat] = {}
         self.seating: dict[str, int] | None = None  # while subscriptions come again: by name, the number of a machine
@@ -108,11 +119,12 @@ class Kleenes:
             numbers.append(symbols.acquire(given.guard))
         matcher = self._matcher(assembly, lane, numbers, subscriber.name)
         member: Member | None = None
-        if matcher.family is not None and assembly.variant is not None:
-            member = matcher.family.find(assembly.variant[1])
+        family = cast(Machine, matcher.machine).family
+        if family is not None and assembly.variant is not None:
+            member = family.find(assembly.variant[1])
             if member is None:
                 member = Member(assembly.variant[1], Target(assembly.outcome(), None), plan)
-                matcher.family.enter(member)
+                family.enter(member)
         seat = self.seats[subscriber.name] = KleeneSeat(lane, matcher, member, numbers, plan)
         target = seat.target()
         target.serve(subscriber, feed)
@@ -128,7 +140,7 @@ class Kleenes:
         seating = self.seating
         before = -1 if seating is None else seating[name]
         matcher = self._newest.get(alike) if seating is None else self.seated.get(before)
-        if matcher is not None and (seating is not None or not matcher.taken):
+        if matcher is not None and (seating is not None or not matcher.machine.taken):
             return matcher
         machine = Machine(plan, self.bounds, self.switches, None if family is None else Family())
         matcher = Matcher(machine, Target(assembly.outcome(), None), plan.pattern.output == "compressed")
@@ -136,10 +148,7 @@ class Kleenes:
         if seating is not None:
             self.seated[before] = matcher
         self._routes.clear()
-        lane.matchers[matcher] = None
-        for at, given in enumerate(plan.inputs):
-            stream = lane.streams.index(plan.pattern.sources[given.source].stream)
-            lane.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
+        lane.enter(matcher, numbers)
         return matcher
 
     def _alike(self, assembly: KleeneAssembly) -> object | None:
@@ -157,7 +166,7 @@ class Kleenes:
             target.feeds = [other for other in target.feeds if other is not feed] or None
         seat.put(target)
         if target.first is None:
-            family = seat.matcher.family
+            family = seat.machine().family
             if family is not None and seat.member is not None:
                 family.leave(seat.member)
             if family is None or not family.members:
@@ -171,17 +180,7 @@ class Kleenes:
     def _dismiss(self, assembly: KleeneAssembly, seat: KleeneSeat) -> None:
         lane, matcher = seat.lane, seat.matcher
         self._routes.clear()
-        lane.forget(matcher)
-        for readers in lane.readers:
-            for number in list(readers):
-                if number in seat.symbols:
-                    rest = [reader for reader in readers[number] if reader.matcher is not matcher]
-                    if rest:
-                        readers[number] = rest
-                    else:
-                        del readers[number]
-        del lane.matchers[matcher]
-        self.clock.drop(matcher)
+        lane.leave(matcher, seat.symbols)
         alike: object = self._alike(assembly) or assembly.alike()
         if self._newest.get(alike) is matcher:
             del self._newest[alike]
@@ -239,7 +238,7 @@ class Kleenes:
 
     def partial(self, name: str, time: int, most: int) -> list[dict[str, list[int]]]:
         """Runs of a subscription that an event at that time could go on with, ids by variable. Raises KeyError."""
-        machine = self.seats[name].matcher.machine
+        machine = self.seats[name].machine()
         names = [component.name for component in machine.plan.pattern.components]
         found: list[dict[str, list[int]]] = []
         for begun in islice(machine.partial(time), most):
@@ -269,8 +268,9 @@ class Kleenes:
                 assert matcher.mask == 0
                 assert all(target.first is not None for target in matcher.targets())
                 assert matcher.busy == (matcher in lane.busy)
-                assert matcher.busy or not (matcher.machine.cells or any(matcher.machine.shadows))
-                assert matcher.alarm <= matcher.machine.pending.next or not matcher.taken
+                machine = cast(Machine, matcher.machine)
+                assert matcher.busy or not (machine.cells or any(machine.shadows))
+                assert matcher.alarm <= machine.due() or not machine.taken
                 matcher.machine.check_invariants()
 
 

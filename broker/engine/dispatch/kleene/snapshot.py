@@ -9,9 +9,10 @@ Here: that format. Not here: the rest of a snapshot, how runs are written (machi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from .lanes import Lane
+from ...executors.kleene.machine import Machine
+from ..lanes import Lane
 from .registry import Kleenes
 
 
@@ -21,7 +22,7 @@ def save(kleenes: Kleenes) -> list[Any]:
     places = [[name, numbers[id(seat.matcher)]] for name, seat in kleenes.seats.items()]
     lanes = [_saved(lane) for lane in kleenes.all_lanes()]
     machines = [
-        [bool(m.taken), int(m.lost), int(m.told), m.machine.dump()]
+        [bool(m.machine.taken), int(m.lost), int(m.told), cast(Machine, m.machine).dump()]
         for lane in kleenes.all_lanes()
         for m in lane.matchers
     ]
@@ -48,8 +49,9 @@ def restore(data: Sequence[Any], kleenes: Kleenes) -> None:
         lane.places = {tuple(key): place for key, place in places}
     for number, (taken, lost, told, content) in enumerate(data[2]):
         matcher = kleenes.seated[number]
-        matcher.taken, matcher.lost, matcher.told = taken, lost, told
-        matcher.machine.load(content)
+        matcher.lost, matcher.told = lost, told
+        cast(Machine, matcher.machine).load(content)
+        matcher.machine.taken = taken
         kleenes.clock.set(matcher)
     for lane in kleenes.all_lanes():
         for matcher in lane.matchers:

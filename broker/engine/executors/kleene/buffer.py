@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from .found import Found, Item, Matched
-from .packed import Integers, integers, put_integer
+from ..matches import Found, Item, Matched
+from ..packed import Integers, integers, put_integer
 from .replay import tuple_item
 from .tables import BEFORE, Tables
 

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ..completions import Completions
+from ..matches import Item
 from .archive import Archive, Restored
-from .completions import Completions
-from .found import Item
 from .shadows import Shadow
 
 Begun: TypeAlias = list[tuple[int, Item, int]]

@@ -12,11 +12,12 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ...account import PACKED_BITS
-from .completions import FIRSTS, HEADER, RANGES, Completions
+from ..completions import HEADER, Completions
+from ..matches import Item
+from ..packed import Integers, integers, put_integer, shifted_integers
+from .audience import FIRSTS, RANGES
 from .family import Family
-from .found import Item
 from .numbers import FEW, Gauges, Numbers
-from .packed import Integers, integers, put_integer, shifted_integers
 from .pending import Pending
 from .shadows import Shadow
 from .tables import Tables

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, Final, final
 
 from ...composed import ids
+from ..matches import Found, Item
 from .buffer import Shared
-from .found import Found, Item
 
 EXPANSION_LINKS_MAX: Final = 10_000
 """Events and links in one result; one that would have more has none of it."""

@@ -16,8 +16,9 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....automaton.kleene import Plan
 from ...target import Target
-from .found import Found, Matched
-from .packed import Floats, Integers, floats, integers, put, put_integer
+from ..gathered import Served
+from ..matches import Found
+from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .replay import Played, Replayed
 
 
@@ -109,22 +110,6 @@ def _factor(member: Member) -> float:
 
 def _finite(value: float) -> bool:
     return value - value == 0.0
-
-
-@mypyc_attr(acyclic=True)
-class Served(Found):
-    """Matches of several subscriptions."""
-
-    def parts(self) -> Iterator[tuple[Target, Found]]:
-        """By whom they are for."""
-        raise AssertionError
-
-    def count(self) -> int:
-        return sum(found.count() for _, found in self.parts())
-
-    def each(self) -> Iterator[Matched]:
-        for _, found in self.parts():
-            yield from found.each()
 
 
 @final

@@ -21,11 +21,11 @@ from ....automaton.kleene import Plan
 from ....automaton.kleene.memory import Memory, memories
 from ....events.schema import Row
 from ...account import PACKED_BITS
+from ..completions import Completions
+from ..matches import Item
 from .archive import Archive, Restored, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import Begun, Cell
-from .completions import Completions
-from .found import Item
 from .registers import AVERAGE, SUM, Registers
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables

@@ -17,12 +17,14 @@ from ....automaton.kleene.memory import shares_pasts
 from ....events.schema import Row
 from ...account import UNLIMITED
 from ...target import Target
+from ..completions import Audience, Completions
+from ..contract import Executor, Input
+from ..matches import Item
 from .archive import Archive, Restored
+from .audience import RunsAudience
 from .cell import Begun, Cell
 from .columns import Columns
-from .completions import Audience, Completions
 from .family import Family
-from .found import Item
 from .groups import Groups, Recalls
 from .numbers import Gauges
 from .pending import Pending
@@ -38,12 +40,17 @@ FEW = 64  # keys beyond which those of no use are looked for
 
 
 @final
-class Machine:
-    """The runs of one subscription. `next`: when time is past that, `advance` has something to say."""
+class Machine(Executor):
+    """The runs of one subscription."""
 
     def __init__(
         self, plan: Plan, bounds: Bounds | None = None, switches: Switches | None = None, family: Family | None = None
     ) -> None:
+        self.tables = Tables(plan, bounds or Bounds())
+        sources = plan.pattern.sources
+        super().__init__(
+            self.tables.account, [Input(sources[given.source].stream, given.guard) for given in plan.inputs]
+        )
         self.plan = plan
         chosen = switches or Switches()
         self.gauges: Gauges | None = None
@@ -54,33 +61,31 @@ class Machine:
         self.ranged: Family | None = None  # the family, where it has several members
         self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan, measures)
-        self.tables = Tables(plan, bounds or Bounds())
         shares = self.gauges is None and chosen.buffer and shares_pasts(plan)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, Cell] = {}
         self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
         self.pending = Pending(self.tables)
         self.settled: i64 = 0
-        self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
 
     def audience(self, targets: list[Target], compressed: bool) -> Audience:
         """These, as those whom it serves; of a family, its members."""
         if self.family is None:
-            return Audience(self.tables, targets, None, compressed)
+            return RunsAudience(self.tables, targets, None, compressed)
         ranks = self.family.ranks()
-        return Audience(self.tables, ranks.targets, ranks, compressed)
+        return RunsAudience(self.tables, ranks.targets, ranks, compressed)
 
-    @property
-    def next(self) -> int:
-        return int(self.pending.next)
+    def due(self) -> i64:
+        return self.pending.next
 
-    def take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
-        """An event that satisfies the guards of the inputs whose bits are in `mask`, of at least one.
+    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        """Appends what the event completes, behind what the time that has passed does. `place` is 0 if no component
+        asks for contiguity in its partition."""
+        self._take(mask, row, time, position, place, item, found)
+        return True
 
-        `position` is its number among the events of all sources, `place` that among those of its partition (0 if no
-        component asks for contiguity there). Neither times nor positions fall. Appends what it completes, behind what
-        the time that has passed does.
-        """
+    def _take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
+        self.taken = True
         if self.pending.next < time:
             self.advance(time, found)
         tables = self.tables
@@ -230,8 +235,7 @@ class Machine:
                     del shadows[key]
         self.settled = len(self.cells)
 
-    def empty(self, time: i64, position: i64) -> bool:
-        """Whether nothing would be lost without it, before an event at that time and position or later."""
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         self.settle(time, position)
         return not self.cells and not any(self.shadows)
 
@@ -241,6 +245,9 @@ class Machine:
         oldest = time - self.tables.window if self.tables.window < FOREVER else BEFORE
         for cell in self.cells.values():
             yield from cell.partial(oldest)
+
+    def keys(self) -> int:
+        return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
         """The partitions in which there are runs or negated events. O(keys)."""

@@ -17,8 +17,8 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from .found import Found, Item, Matched
-from .packed import Integers, integers, put_integer
+from ..matches import Found, Item, Matched
+from ..packed import Integers, integers, put_integer
 from .tables import Tables
 
 FEW: Final = 64  # events below which it is not worth while to turn a page

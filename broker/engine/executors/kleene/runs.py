@@ -18,10 +18,11 @@ from mypy_extensions import i64
 from ....algebra.predicate import holds
 from ....automaton.kleene.plan import ANY, NEXT, PARTITION, STRICT
 from ....events.schema import Row
+from ..completions import Completions
+from ..matches import Item
 from .archive import Archive, Restored
 from .cell import Begun, Cell
-from .completions import Completions
-from .found import Item, Trail, unrolled
+from .found import Trail, unrolled
 from .pending import Pending, order
 from .run import Run, found_of
 from .shadows import Shadow

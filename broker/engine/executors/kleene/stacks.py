@@ -16,11 +16,12 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ...account import PACKED_BITS
-from .completions import BLOCKS, HEADER, Completions
+from ..completions import HEADER, Completions
+from ..matches import Item
+from ..packed import Integers, integers, put_integer, roomy, shifted_integers
+from .audience import BLOCKS
 from .family import Family
-from .found import Item
 from .numbers import FEW, Gauges, Numbers
-from .packed import Integers, integers, put_integer, roomy, shifted_integers
 from .pending import Pending
 from .shadows import Shadow
 from .tables import BEFORE, Tables

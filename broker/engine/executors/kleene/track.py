@@ -9,8 +9,8 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ..packed import Floats, Integers, floats, put, shifted
 from .gauges import AVERAGE, COUNT, FIRST, LAST, MAX, MIN, SUM, Gauge
-from .packed import Floats, Integers, floats, put, shifted
 
 
 @final

@@ -12,10 +12,12 @@ variables, conditions and windows, which words do not have.
 
 from __future__ import annotations
 
-from typing import Final, final
+from collections.abc import Iterator
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..matches import MatchSource
 from .items import Item, Items, View
 from .terms import NEVER, NOWHERE, Link, Term, Word
 
@@ -24,7 +26,7 @@ SPARED: Final = 8192  # so many items, and two for each term begun, are kept bef
 
 @final
 @mypyc_attr(acyclic=True)
-class Fired:
+class Fired(MatchSource):
     """What one event has completed of a term: `count` tuples, of any size."""
 
     __slots__ = ("_link", "_previous", "_tick", "_view", "count", "term")
@@ -36,6 +38,16 @@ class Fired:
         self._previous = previous
         self._link = link
         self._view = view
+
+    def amount(self) -> int | None:
+        return self.count
+
+    def all(self) -> Iterator[Any]:
+        yield self.one()
+
+    def one(self) -> Any:
+        taken: list[Any] = self.witness()
+        return [(operand, item, time) for operand, (item, time) in enumerate(taken)]
 
     def witness(self) -> list[Item]:
         """The items of one of the tuples, in the order of the words: that with the latest events. O(its length)."""

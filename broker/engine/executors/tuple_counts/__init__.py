@@ -7,6 +7,7 @@ partitions by BY, results (engine).
 from __future__ import annotations
 
 from .completion import Completion
+from .counts import TupleCounts
 from .machine import Bounds, Machine, Partition
 
-__all__ = ["Bounds", "Completion", "Machine", "Partition"]
+__all__ = ["Bounds", "Completion", "Machine", "Partition", "TupleCounts"]

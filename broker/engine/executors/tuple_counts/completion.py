@@ -10,11 +10,12 @@ Here: links, nodes, the walk. Not here: who makes them (cells, windows).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from ....events.schema import Value
+from ....events.schema import Row, Value
+from ..matches import MatchSource
 
 Taken: TypeAlias = tuple[int, object, int]
 """An operand, the event that it has - whatever the caller calls it - and that event's time."""
@@ -62,7 +63,7 @@ class Node:
 
 
 @final
-class Completion:
+class Completion(MatchSource):
     """One event's completions under one binding.
 
     `count` is the exact number of tuples, of any size; None where a limit was hit and partial matches were forgotten
@@ -79,6 +80,22 @@ class Completion:
         self.incomplete = incomplete
         self._nodes = nodes
         self._links = link
+
+    def amount(self) -> int | None:
+        return self.count
+
+    def all(self) -> Iterator[Any]:
+        for found in self.tuples():
+            yield list(found)
+
+    def one(self) -> Any:
+        return list(self.witness())
+
+    def bound(self) -> Row:
+        return self.binding
+
+    def doubtful(self) -> bool:
+        return self.incomplete
 
     def witness(self) -> Tuple:
         """One of the tuples. Linear in it."""

@@ -109,11 +109,15 @@ class Partition:
         `position`: its number among the events of the partition, which decides what is adjacent; `item`: its id.
         Neither times nor positions fall. Returns what it completes, at most one completion a binding.
         """
-        found: list[Completion] = []
-        machine = self.machine
         mask = 0
         for operand in hits:
             mask |= 1 << operand
+        return self.step(mask, row, time, position, item)
+
+    def step(self, mask: int, row: Row, time: i64, position: i64, item: object) -> list[Completion]:
+        """The same, of the operands whose bits are in `mask`."""
+        found: list[Completion] = []
+        machine = self.machine
         if not machine.keyed:
             self._lead((), mask, row, time, position, item, found)
         elif machine.single:
@@ -121,7 +125,9 @@ class Partition:
             self._lead(key, mask, row, time, position, item, found)
         else:
             masks: dict[Binding, int] = {}
-            for operand in hits:
+            for operand in range(mask.bit_length()):
+                if mask >> operand & 1 == 0:
+                    continue
                 key = tuple([row[attribute] for attribute in machine.keys[operand]])
                 masks[key] = masks.get(key, 0) | 1 << operand
             for key, part in masks.items():

@@ -12,14 +12,15 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.predicate import All, condition, holds
-from ....events.schema import Row
-from ...account import NOT_SUSPENDED
-from ...directory import Static
-from ...executors.kleene.completions import Completions
-from ...executors.kleene.packed import Integers, integers, roomy
-from ...index.spaces import Key, Space
-from .lanes import Clock, Lane, Matcher
+from ...algebra.predicate import All, condition, holds
+from ...events.schema import Row
+from ..account import NOT_SUSPENDED
+from ..directory import Static
+from ..executors.completions import Completions
+from ..executors.packed import Integers, integers, roomy
+from ..index.spaces import Key, Space
+from .lanes import Lane
+from .matchers import Clock, Matcher
 
 FEW: Final = 8  # inputs of all machines of a stream that are tried one by one
 
@@ -33,9 +34,8 @@ class Trial:
         self.always: i64 = 0
         self.guards: list[All | None] = []
         self.bits: list[int] = []
-        plan = matcher.machine.plan
-        for at, given in enumerate(plan.inputs):
-            if plan.pattern.sources[given.source].stream != stream:
+        for at, given in enumerate(matcher.machine.inputs):
+            if given.stream != stream:
                 continue
             guard = condition(given.guard)
             if guard is None:
@@ -74,7 +74,7 @@ class Route:
         self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
         self.blank: Integers = integers()  # zeros: copying them costs less than making them
         machines = [matcher for entry in entries for matcher in entry.lane.matchers]
-        self.few = len(machines) <= FEW and sum(len(m.machine.plan.inputs) for m in machines) <= FEW
+        self.few = len(machines) <= FEW and sum(len(m.machine.inputs) for m in machines) <= FEW
         for entry in entries:
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
 
@@ -110,7 +110,7 @@ class Route:
             if self.few:
                 for entry in self.entries:
                     lane = entry.lane
-                    place = lane.count(entry.stream, row)
+                    place = lane.count(entry.stream, row, True)
                     for trial in entry.trials:
                         if trial.matcher.suspended != NOT_SUSPENDED:
                             continue

@@ -4,43 +4,38 @@ A row is an event, whom its matches are for, and either matches that exist as an
 a log and the numbers themselves. So an event that completes something costs a few machine words, however many matches
 and subscribers there are; nothing is allocated for it.
 
-Here: writing rows, and reading them. Hot. Not here: what a match of a representation is (found, replay, family), who
-reads them (telling).
+Here: writing rows, and reading them. Hot. Not here: what the numbers of a representation mean (its audience), what
+becomes of matches (results).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from ....events.schema import Row
-from ...account import NOT_SUSPENDED
-from ...target import Target
-from .family import Ranges, Ranks
-from .found import Found, Item
+from ...events.schema import Row
+from ..account import NOT_SUSPENDED
+from ..target import Target
 from .gathered import Gathered
+from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy
-from .replay import Blocks, Page, Played, Replayed
-from .tables import Tables
+
+Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
+"""Values, time and item of an event by its number."""
 
 HEADER: Final = 5  # event, audience, object, and of numbers: how many events the log had, how many numbers
 LIMIT: Final = -1  # in place of an object: all that a row says is that a limit was hit, or why they are suspended
-FIRSTS: Final = 0  # what the numbers are: first events,
-BLOCKS: Final = 1  # blocks of these, and before them how many matches there are,
-RANGES: Final = 2  # first events, each with a range of members
+OBJECT: Final = 3  # what is no numbers but a source
 
 
-@final
 class Audience:
-    """Whom a machine serves, as it is now; never changed, so that results may keep it. Of a family, `ranks` are its
-    members."""
+    """Whom a machine serves, as it is now; never changed, so that results may keep it. That of an executor which writes
+    numbers is a subclass and reads them."""
 
-    def __init__(self, tables: Tables, targets: list[Target], ranks: Ranks | None, compressed: bool) -> None:
-        self.tables = tables
+    def __init__(self, targets: list[Target], compressed: bool) -> None:
         self.targets = targets
-        self.ranks = ranks
         self.compressed = compressed
         self._served: list[int] = []
 
@@ -51,6 +46,14 @@ class Audience:
             for target in self.targets:
                 self._served.append(self._served[-1] + len(target.subscribers()))
         return self._served
+
+    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+        """The matches of a row of numbers."""
+        raise AssertionError
+
+    def total(self, found: Completions, at: i64) -> int:
+        """How many results a row of numbers makes for all of them; none is made."""
+        raise AssertionError
 
 
 @final
@@ -66,9 +69,9 @@ class Completions:
         self.numbers: Integers = integers()
         self.audience: Audience | None = None  # the last of
         self.audiences: list[Audience] = []
-        self.page: Page | None = None  # the last of
-        self.pages: list[Page] = []
-        self.founds: list[Found] = []
+        self.page: object = None  # the last of
+        self.pages: list[object] = []  # logs that numbers refer to
+        self.founds: list[MatchSource] = []
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
 
     def serve(self, audience: Audience) -> None:
@@ -84,7 +87,7 @@ class Completions:
             self.numbers = roomy(self.numbers, wanted)
         return self.numbers
 
-    def close(self, page: Page, upto: i64, kind: i64, count: i64) -> None:
+    def close(self, page: object, upto: i64, kind: i64, count: i64) -> None:
         """The numbers that were written are a row: of matches that may have taken what is in the log below `upto`."""
         if self.page is not page:
             self.page = page
@@ -99,7 +102,7 @@ class Completions:
         self.entries += 1
         self.upto = at + HEADER + count
 
-    def add(self, found: Found | None) -> None:
+    def add(self, found: MatchSource | None) -> None:
         """Matches that exist as an object; None: word of a limit."""
         numbers = self.room(0)
         at = self.upto
@@ -108,7 +111,7 @@ class Completions:
         numbers[at + 2] = LIMIT
         numbers[at + 3] = 0
         if found is not None:
-            numbers[at + 2] = 4 * len(self.founds) + 3
+            numbers[at + 2] = 4 * len(self.founds) + OBJECT
             self.founds.append(found)
             self.entries += 1
         numbers[at + 4] = 0
@@ -119,9 +122,15 @@ class Completions:
         self.add(None)
         self.numbers[self.upto - HEADER + 3] = reason
 
+    def drain(self) -> list[MatchSource]:
+        """The matches that exist as objects, for one who keeps them; nothing is left."""
+        founds, self.founds = self.founds, []
+        self.upto = self.told = self.entries = 0
+        return founds
+
     # --- reading ------------------------------------------------------------------------------------------------
 
-    def read(self, events: Callable[[int], tuple[Row, int, Item]]) -> Iterator[tuple[int, Gathered]]:
+    def read(self, events: Events) -> Iterator[tuple[int, Gathered]]:
         """What has not been told, which from now on it has: events and what each completed. `events` gives values,
         time and item of an event."""
         self.entries = 0
@@ -134,9 +143,9 @@ class Completions:
             self.told = at + HEADER + self.numbers[at + 4]
             yield event, Gathered(audience.targets, found, audience.compressed, suspended)
 
-    def all(self, row: Row, time: int, item: Item) -> list[Found]:
+    def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
         """What one event completed, all that is there being of that event and of one machine."""
-        found: list[Found] = []
+        found: list[MatchSource] = []
         while self.told < self.upto:
             one = self._found(self.told, self.audiences[0], lambda _: (row, time, item))
             if one is not None:
@@ -151,44 +160,23 @@ class Completions:
         at = self.told
         while at < self.upto:
             audience = self.audiences[self.numbers[at + 1]]
-            served = audience.served()
-            known, begin = self.numbers[at + 2], at + HEADER
-            end = begin + self.numbers[at + 4]
-            kind = known & 3
-            if kind == RANGES:
-                for i in range(begin, end, 3):
-                    total += served[self.numbers[i + 2]] - served[self.numbers[i + 1]]
-            elif known == LIMIT or audience.compressed:
-                total += served[-1]
-            elif kind == FIRSTS:
-                total += int(end - begin) * served[-1]
-            elif kind == BLOCKS:
-                total += int(self.numbers[begin]) * served[-1]
+            known = self.numbers[at + 2]
+            if known == LIMIT:
+                total += audience.served()[-1]
+            elif known & 3 != OBJECT:
+                total += audience.total(self, at)
+            elif audience.compressed:
+                total += audience.served()[-1]
             else:
-                found = self.founds[known >> 2]
-                total += Gathered(audience.targets, found, False).total()
-            at = end
+                total += Gathered(audience.targets, self.founds[known >> 2], False).total()
+            at += HEADER + self.numbers[at + 4]
         return total
 
-    def _found(self, at: i64, audience: Audience, events: Callable[[int], tuple[Row, int, Item]]) -> Found | None:
+    def _found(self, at: i64, audience: Audience, events: Events) -> MatchSource | None:
         """The matches of the row there."""
         known = self.numbers[at + 2]
         if known == LIMIT:
             return None
-        if known & 3 == 3:
+        if known & 3 == OBJECT:
             return self.founds[known >> 2]
-        tables = audience.tables
-        page = self.pages[known >> 2]
-        row, time, item = events(int(self.numbers[at]))
-        last = row if tables.last > 0 else None
-        upto = self.numbers[at + 3]
-        begin = at + HEADER
-        end = begin + self.numbers[at + 4]
-        kind = known & 3
-        if kind == FIRSTS:
-            return Replayed(tables, page, self.numbers[begin:end], upto, last, time, item)
-        if kind == BLOCKS:
-            number = self.numbers[begin]
-            return Blocks(tables, page, self.numbers[begin + 1 : end], number, upto, last, time, item)
-        assert audience.ranks is not None
-        return Ranges(audience.ranks, Played(tables, page, upto, last, time, item), self.numbers[begin:end])
+        return audience.read(self, at, events)
