@@ -23,7 +23,7 @@ from typing import Any, Final, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, ordered
+from broker.engine import Engine, cells
 
 from .composite_workload import ATTRIBUTES, STREAM, Chain, Settings, relevant, stream, subscriptions
 from .memory_trial import resident
@@ -99,7 +99,7 @@ def measure(job: Job) -> Figures:
     engine = registered(texts)
     subscribe = process_time() - begun
     figures = Figures(
-        compiled=(ordered.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
+        compiled=(cells.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
         unit=unit,
         subscribe=subscribe,
         loaded=resident() - before,

@@ -12,7 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from time import process_time
 from typing import Any, Final, TypedDict
 
-from broker.engine import Engine, ordered
+from broker.engine import Engine, cells
 from broker.forecast import passage
 from broker.forecast.chain import Chain, Row, chain_of, shape
 from broker.forecast.counts import Counts
@@ -81,7 +81,7 @@ def measure(job: Job) -> Figures:
     if matches[0] != matches[1]:
         raise ValueError(f"{matches[0]} matches without forecasts, {matches[1]} with them")
     return Figures(
-        compiled=_compiled(ordered.__file__),
+        compiled=_compiled(cells.__file__),
         mathematics_compiled=_compiled(passage.__file__),
         events=events,
         plain=seconds[0],

@@ -22,7 +22,7 @@ from typing import Final, NotRequired, TypeAlias, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, Options, Results, ordered
+from broker.engine import Engine, Options, Results, cells
 
 from .ticks import ATTRIBUTES, STREAM, Tick, from_csv, packed
 from .unit import unit_seconds
@@ -103,7 +103,7 @@ def measure(job: Job) -> Figures:
     reading = process_time() - begun
     statistics = engine.statistics()
     return Figures(
-        compiled=(ordered.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
+        compiled=(cells.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
         events=events,
         matches=matches,
         wall=wall,

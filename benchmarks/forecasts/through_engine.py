@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, Final, TypeAlias, final
 
-from broker.engine import Engine, ordered
+from broker.engine import Engine, cells
 from broker.events.schema import Row
 
 from ..measuring import BenchmarkError, Say
@@ -49,7 +49,7 @@ class Feed:
 
 def compiled() -> bool:
     """Whether the engine is the compiled one."""
-    return str(ordered.__file__).endswith(tuple(EXTENSION_SUFFIXES))
+    return str(cells.__file__).endswith(tuple(EXTENSION_SUFFIXES))
 
 
 def forecasts(

@@ -18,7 +18,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from time import process_time
 from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
-from broker.engine import Engine, Options, ordered
+from broker.engine import Engine, Options, cells
 
 from ..ticks import ATTRIBUTES, STREAM, Tick
 from ..trial import columns, load
@@ -86,7 +86,7 @@ def measure(job: Job) -> Figures:
     begun = process_time()
     lineages = [[_lineage(match) for match in _each(results)] for results in tail]
     reading = process_time() - begun
-    module = sys.modules.get(job["naive"][0]) if "naive" in job else ordered
+    module = sys.modules.get(job["naive"][0]) if "naive" in job else cells
     return Figures(
         compiled=(getattr(module, "__file__", None) or "").endswith(tuple(EXTENSION_SUFFIXES)),
         events=events,

@@ -14,5 +14,5 @@ UNCOMPILED: Final = "the engine is pure Python; a compiled one is several times 
 def build() -> str:
     """What importing the engine's inner loop would find. Imports nothing."""
     engine = Path(__file__).resolve().parent.parent / "engine"
-    found = PathFinder.find_spec("broker.engine.ordered", [str(engine)])
+    found = PathFinder.find_spec("broker.engine.cells", [str(engine)])
     return COMPILED if found and isinstance(found.loader, ExtensionFileLoader) else PURE

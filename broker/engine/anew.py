@@ -16,7 +16,7 @@ from ..events.errors import DefinitionError
 from ..language.subscription import SubscriptionDefinition
 from .catalog import in_order
 from .cells import FOREVER, Cell, Expiry, live, sweep_delay
-from .ordered import OrderedRuntime
+from .dispatch.ordered import OrderedRuntime
 from .results import Results
 from .target import ALWAYS_SINCE
 

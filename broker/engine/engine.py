@@ -33,7 +33,9 @@ from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
 from .cells import live_runs
-from .composites.registry import assembly_of
+from .dispatch.composites.registry import assembly_of
+from .dispatch.kleene.registry import kleene_assembly_of
+from .dispatch.ordered import OrderedRuntime
 from .explanation import diagram, explain
 from .forecasts.asking import Probability, ask
 from .forecasts.explanation import chain_diagram
@@ -41,11 +43,9 @@ from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
 from .foretelling import foretell
 from .forms import Parsed
-from .kleene.registry import kleene_assembly_of
 from .leaving import Told, forget, put_out, withdraw
 from .notices import Notice
 from .options import Options
-from .ordered import OrderedRuntime
 from .prepared import Prepared
 from .program import Program
 from .punctuation import newest, punctuate, release

@@ -13,11 +13,11 @@ from ..automaton.diagram import Edge, Graph
 from ..automaton.diagram import Node as Picture
 from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
-from .composites.explanation import composite_diagram, composite_lines
+from .dispatch.composites.explanation import composite_diagram, composite_lines
+from .dispatch.kleene.explanation import kleene_diagram, kleene_lines
 from .forecasts.explanation import chain_lines
 from .index.columns import BLOCK
 from .index.spaces import Space
-from .kleene.explanation import kleene_diagram, kleene_lines
 from .program import Program
 
 NAMES_SHOWN: Final = 8

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from .account import FAILED
 from .catalog import Catalog, Holding, Service
-from .composites.registry import assembly_of
+from .dispatch.composites.registry import assembly_of
+from .dispatch.kleene.registry import kleene_assembly_of
+from .dispatch.ordered import OrderedRuntime
 from .explanation import path
 from .foretelling import foretell_no_more
-from .kleene.registry import kleene_assembly_of
 from .notices import Notice
-from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results
 from .subscriber import Subscriber

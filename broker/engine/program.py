@@ -13,12 +13,13 @@ from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
-from .composites.registry import Composites
 from .directory import Directory
+from .dispatch.composites.registry import Composites
+from .dispatch.kleene.registry import Kleenes
+from .dispatch.matchers import Clock
+from .executors.kleene.tables import Bounds, Switches
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
-from .kleene.registry import Kleenes
-from .kleene.tables import Bounds, Switches
 from .options import Options
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
@@ -46,12 +47,13 @@ class Program:
         self.forest = Forest()
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
-        self.composites = Composites(self.directory, options)
+        self.clock = Clock()
+        self.composites = Composites(self.directory, self.clock, options)
         bounds = Bounds(
             options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
         )
         switches = Switches(options.columns, options.merging, options.buffer, options.variants)
-        self.kleenes = Kleenes(self.directory, self.composites.symbols, bounds, switches)
+        self.kleenes = Kleenes(self.directory, self.composites.symbols, self.clock, bounds, switches)
         self.forecasts = Forecasts(self.directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}

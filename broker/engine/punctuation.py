@@ -5,8 +5,8 @@ Here: that. Not here: what waits (kleene), events (ordered).
 
 from __future__ import annotations
 
-from .kleene.telling import tell
-from .ordered import OrderedRuntime
+from .dispatch.derived import tell
+from .dispatch.ordered import OrderedRuntime
 from .results import Results
 
 

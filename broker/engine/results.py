@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row
 from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .cells import Lineage, Run, flattened
-from .composites.composed import Composed, ids, start_of, trace_of
-from .kleene.completions import Completions
-from .kleene.expansion import Expansion
-from .kleene.found import Found, Item, Matched
-from .kleene.gathered import trace_of as trace_of_match
+from .composed import Composed, ids, start_of, trace_of
+from .executors.completions import Completions
+from .executors.gathered import trace_of as trace_of_match
+from .executors.kleene.expansion import Expansion
+from .executors.matches import Item, Matched
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -105,21 +105,21 @@ class Results(Sequence[Match]):
         self.block_run.append(None)
         self.block_upto.append(self._closed)
 
-    def unfold(self) -> list[tuple[Target, Found]]:
-        """Make blocks of what patterns completed since the last call. Returns what goes to streams that are published,
+    def unfold(self) -> list[tuple[Target, Composed]]:
+        """Make blocks of what machines completed since the last call. Returns what goes to streams that are published,
         too. O(those who are served)."""
-        fed: list[tuple[Target, Found]] = []
+        fed: list[tuple[Target, Composed]] = []
         completions = self.completions
         if completions.told == completions.upto:
             return fed
         for event, gathered in completions.read(self._happened):
             for target, found in gathered.parts():
+                composed = Composed(found, found is not None and not gathered.compressed, None, gathered.suspended)
                 if target.first is not None:
                     self.targets.append(target)
-                    several = not gathered.compressed
-                    self.compose(event, Composed(None, None, several, None, found, gathered.suspended))
+                    self.compose(event, composed)
                 if target.feeds is not None and found is not None:
-                    fed.append((target, found))
+                    fed.append((target, composed))
         return fed
 
     def entries(self) -> int:
@@ -129,7 +129,7 @@ class Results(Sequence[Match]):
     def suspend(self, event: int, target: Target, reason: int) -> None:
         """Word that the target's subscribers are suspended from this event on."""
         self.targets.append(target)
-        self.compose(event, Composed(None, None, False, None, None, reason))
+        self.compose(event, Composed(None, False, None, reason))
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that tells of a suspension at an event."""
@@ -138,7 +138,7 @@ class Results(Sequence[Match]):
     def tell(self, event: int, target: Target, notice: Notice) -> None:
         """A forecast of the target's subscriber, or what became of one, at this event."""
         self.targets.append(target)
-        self.compose(event, Composed(None, None, False, notice))
+        self.compose(event, Composed(None, False, notice))
         self.notices += 1
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Results(Sequence[Match]):
             contributed = ids(item)
             bindings.setdefault(subscriber.form.operands[component], []).extend(contributed)
             lineage += contributed
-        found = composed.matches
+        found = composed.found()
         expansion = None if tuples is None or found is None else Expansion(found, subscriber.form.operands)
         start, end = matched.start, matched.end
         return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, expansion=expansion)
@@ -266,7 +266,7 @@ class Results(Sequence[Match]):
         if composed.notice is not None:
             notice: Any = composed.notice
             return Match(subscriber.name, notice.id, notice.time, notice.time, None, {}, notice=notice)
-        if composed.matches is not None:
+        if composed.found() is not None:
             return self._pattern(self.targets[match], composed, assigned, subscriber)
         if composed.limited():
             identity = digest(f"{said}incomplete\0", event_item, 0)
@@ -313,8 +313,8 @@ class Results(Sequence[Match]):
         match = 0
         for block, upto in enumerate(self.block_upto):
             composed = self.composed.get(block)
-            if composed is not None and composed.matches is not None:
-                composed = Composed(None, None, True, None, composed.matches)
+            if composed is not None and composed.found() is not None:
+                composed = Composed(composed.source, True)
             while match < upto:
                 yield from self._each(block, match, composed, ordinals)
                 match += 1

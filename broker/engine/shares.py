@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, final
 
-from .composites.composed import Composed
+from .composed import Composed
 from .match import Match
 from .results import Results
 from .subscriber import Subscriber

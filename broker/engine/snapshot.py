@@ -19,13 +19,13 @@ from ..language.subscription import SubscriptionDefinition
 from . import suspensions
 from .catalog import Catalog, PublishedStream
 from .cells import UNTOUCHED, Lineage, Run, flattened, live_runs
-from .composites import snapshot as composite_snapshot
+from .dispatch.composites import snapshot as composite_snapshot
+from .dispatch.kleene import snapshot as kleene_snapshot
+from .dispatch.ordered import OrderedRuntime
 from .explanation import path
 from .forecasts import snapshot as forecast_snapshot
 from .forms import Parsed
 from .index.spaces import waiting_key
-from .kleene import snapshot as kleene_snapshot
-from .ordered import OrderedRuntime
 from .program import Program
 from .results import Results
 from .transition import Place

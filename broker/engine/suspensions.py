@@ -6,16 +6,13 @@ Here: asking and saving. Not here: when a machine is given up (account, and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from .account import NOT_SUSPENDED, Account
+from .account import NOT_SUSPENDED
 from .catalog import Catalog
-from .composites.lanes import Matcher as CompositeMatcher
-from .kleene.lanes import Matcher as KleeneMatcher
+from .dispatch.matchers import Matcher
 from .program import Program
 from .results import SUSPENSIONS, Failed, Results
-
-Matcher: TypeAlias = CompositeMatcher | KleeneMatcher
 
 WHOLE: Final = -1  # in the place of a part's number: a machine of all of the subscription
 
@@ -47,7 +44,7 @@ def save(catalog: Catalog, program: Program) -> list[Any]:
     machines = [
         [name, part, int(account.left), int(matcher.suspended), int(matcher.since)]
         for name, part, matcher in _machines(program)
-        for account in [_account(matcher)]
+        for account in [matcher.machine.account]
         if matcher.suspended != NOT_SUSPENDED or account.left < account.most
     ]
     return [withdrawn, machines]
@@ -63,10 +60,10 @@ def restore(data: Sequence[Any], program: Program) -> None:
     machines = {(name, part): matcher for name, part, matcher in _machines(program)}
     for name, part, left, reason, since in data[1]:
         matcher = machines[name, part]
-        account = _account(matcher)
+        account = matcher.machine.account
         account.left = min(left, int(account.most))
         matcher.suspended, matcher.since = reason, since
-        matcher.taken = matcher.taken or reason != NOT_SUSPENDED
+        matcher.machine.taken = matcher.machine.taken or reason != NOT_SUSPENDED
 
 
 def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
@@ -78,7 +75,3 @@ def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
             yield name, number, part
     for name, own in program.kleenes.seats.items():
         yield name, WHOLE, own.matcher
-
-
-def _account(matcher: Matcher) -> Account:
-    return matcher.machine.account if isinstance(matcher, CompositeMatcher) else matcher.machine.tables.account

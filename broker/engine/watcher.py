@@ -9,7 +9,7 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .tuples.completion import Completion
+from .executors.matches import MatchSource
 
 
 class Watcher:
@@ -45,7 +45,7 @@ class Follower:
         """Whether the machine takes the event at hand."""
         raise AssertionError
 
-    def completed(self, completion: Completion) -> None:
+    def completed(self, completion: MatchSource) -> None:
         """The event has completed a match of the part."""
         raise AssertionError
 

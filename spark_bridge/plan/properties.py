@@ -18,12 +18,12 @@ from broker.algebra.composite import Chain, Composite, Leaf, Structure, leaves
 from broker.automaton.kleene.plan import PARTITION, STRICT
 from broker.automaton.kleene.plan import Plan as KleenePlan
 from broker.engine import Engine
-from broker.engine.composites.registry import Assembly
+from broker.engine.dispatch.composites.registry import Assembly
+from broker.engine.dispatch.kleene.registry import KleeneAssembly
 from broker.engine.forecasts.keys import key_of_automata
 from broker.engine.forecasts.plan import Plan as ForecastPlan
 from broker.engine.forecasts.plan import windows_of
 from broker.engine.forecasts.track import FOREVER
-from broker.engine.kleene.registry import KleeneAssembly
 from broker.engine.subscriber import Subscriber
 from broker.events import StreamDefinition
 

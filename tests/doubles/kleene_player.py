@@ -11,8 +11,8 @@ from broker.algebra.kleene import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.kleene import Plan
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.found import Found
+from broker.engine.executors.completions import Completions
+from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row
 
 Result: TypeAlias = tuple[Assignment, int, int, Row]
@@ -68,22 +68,22 @@ class Player:
         """What is known when time has passed."""
         found = Completions()
         found.serve(self.machine.audience([], False))
-        if self.machine.next < time:
+        if self.machine.due() < time:
             self.machine.advance(time, found)
         if self.check:
             self.machine.check_invariants()
         return self.read(found.all((), time, 0))
 
-    def read(self, found: list[Found]) -> list[Result]:
+    def read(self, found: list[MatchSource]) -> list[Result]:
         results: list[Result] = []
         for each in found:
             before = len(results)
-            for assigned, start, end, values in each.each():
+            for assigned, start, end, values in each.all():
                 parts: list[list[int]] = [[] for _ in self.plan.steps]
                 for component, item, _ in assigned:
                     parts[component].append(item)
                 results.append((tuple(map(tuple, parts)), start, end, values))
-            assert len(results) - before == each.count()
+            assert len(results) - before == each.amount()
         return results
 
 

@@ -31,9 +31,9 @@ from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
+from broker.engine.executors.kleene import expansion
+from broker.engine.executors.tuple_counts import cell_tables
 from broker.engine.forecasts import joint, judging, parts, scope, settings, states
-from broker.engine.kleene import expansion
-from broker.engine.tuples import cell_tables
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
 from broker.kernel import Limits, cursor_requests, receipts

@@ -16,8 +16,8 @@ from broker.algebra.kleene import Pattern
 from broker.algebra.sase import semantics as meaning
 from broker.algebra.sase.semantics import Event
 from broker.automaton.kleene import compile_kleene
-from broker.engine.kleene.machine import Machine
-from broker.engine.kleene.tables import Switches
+from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.tables import Switches
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 medium = settings(max_examples=max(300, 3 * settings().max_examples), suppress_health_check=slow, deadline=None)

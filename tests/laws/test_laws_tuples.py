@@ -12,8 +12,8 @@ from broker.algebra.composite import Composite
 from broker.algebra.ptopss import semantics as meaning
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.paths import PathAutomaton, compile_paths
-from broker.engine.tuples import Completion, Machine, Partition
-from broker.engine.tuples.completion import Tuple
+from broker.engine.executors.tuple_counts import Completion, Machine, Partition
+from broker.engine.executors.tuple_counts.completion import Tuple
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row
 

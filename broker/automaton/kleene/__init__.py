@@ -1,6 +1,6 @@
 """SASE+ patterns compiled (SASE+ 3; semantics 2.3): which events can be taken where, by which key runs are kept apart.
 
-Here: plans, immutable, made once a subscription. Not here: runs (broker.engine.kleene), what a match is
+Here: plans, immutable, made once a subscription. Not here: runs (broker.engine.executors.kleene), what a match is
 (broker.algebra.sase.semantics).
 """
 

@@ -4,7 +4,7 @@ A condition of a Kleene component that reads the event on one side and the run o
 the event's, with a measure, which is the run's and changes only when the run takes an event. Under skip till next match
 a leading Kleene component followed by at most one more has exactly one run for each first event (kleene notes, 1).
 
-Here: which patterns are of that kind, and their measures. Not here: columns (broker.engine.kleene).
+Here: which patterns are of that kind, and their measures. Not here: columns (broker.engine.executors.kleene).
 """
 
 from __future__ import annotations

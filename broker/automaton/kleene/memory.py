@@ -1,7 +1,7 @@
 """What later conditions still read of what a run remembers: runs that agree on it are equal (SASE+ 4.3; semantics 2.7).
 
 Here: for each component, once it has its newest event, which slots and which attributes in them. Not here: what is done
-with equal runs (broker.engine.kleene).
+with equal runs (broker.engine.executors.kleene).
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ from mypy_extensions import i64
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.varying import varying_of
-from ..composites.lanes import Lane, Matcher
-from ..tuples.completion import Completion
+from ..dispatch.lanes import Lane
+from ..dispatch.matchers import Matcher
+from ..executors.matches import MatchSource
 from ..watcher import Follower
 from .pace import Pace
 from .parts import Division, Kind, PartPlan
@@ -71,7 +72,7 @@ class Part(Follower):
         assert self.combination is not None
         return self.combination.admits(self.number - 1, time)
 
-    def completed(self, completion: Completion) -> None:
+    def completed(self, completion: MatchSource) -> None:
         assert self.combination is not None
         self.combination.completed(self.number - 1, completion)
 
@@ -119,7 +120,7 @@ class Combination:
         track = None if pulse is None else pulse.tracks.get(self.observer.number)
         return track is not None and self.reached(track, time) >= number
 
-    def completed(self, number: i64, completion: Completion) -> None:
+    def completed(self, number: i64, completion: MatchSource) -> None:
         """The event at hand has completed a part."""
         track = self.scope.track(self.observer)
         if track is None:
@@ -128,7 +129,7 @@ class Combination:
         spot.matched = True
         end: i64 = FOREVER
         if self.within < FOREVER:
-            end = min([time for _, _, time in completion.witness()]) + self.within
+            end = min([time for _, _, time in completion.one()]) + self.within
         spot.completing = max(spot.completing, end)
 
     # --- steps --------------------------------------------------------------------------------------------------

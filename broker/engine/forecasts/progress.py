@@ -5,14 +5,16 @@ Here: asking them. Not here: how machines count (tuples), what is made of the an
 
 from __future__ import annotations
 
-from typing import final
+from typing import cast, final
 
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..composites.composed import ids
-from ..composites.lanes import Lane, Matcher
-from ..tuples.runner import Runner
+from ..composed import ids
+from ..dispatch.lanes import Lane
+from ..dispatch.matchers import Matcher
+from ..executors.tuple_counts import TupleCounts
+from ..executors.tuple_counts.runner import Runner
 from .states import NONE, States
 from .track import FOREVER, Track
 
@@ -33,19 +35,19 @@ class Progress:
         positions: tuple[int, ...],
     ) -> None:
         self.lane = lane
-        self.matcher = matcher
+        self.counts = cast(TupleCounts, matcher.machine)
         self.states = states
         self.numbers = numbers
         self.left = left
         # Which of the machine's variables are part of the key, and where: only runners of these values are the key's.
         self.agreed: list[tuple[int, int]] = []
-        keys = matcher.machine.keys
+        keys = self.counts.machine.keys
         for at in range(len(keys[0])):
             position = keys[0][at]
             if position in positions and all(found[at] == position for found in keys):
                 self.agreed.append((at, position))
         self.alone = len(self.agreed) == len(keys[0])
-        self.skips: list[bool] = [state.skips for state in matcher.machine.automaton.states]
+        self.skips: list[bool] = [state.skips for state in self.counts.machine.automaton.states]
         self.until: i64 = FOREVER
 
     def look(self, row: Row, time: i64) -> tuple[i64, bool]:
@@ -97,38 +99,36 @@ class Progress:
         gone = self._runners(row)[0]
         if len(gone) == 0:
             return
-        runners = self.lane.parts[self._part(row)].partitions[self.matcher].runners
+        runners = self.counts.partitioned[self._part(row)].runners
         for key in list(runners):
             if runners[key] in gone:
                 del runners[key]
 
     def _part(self, row: Row) -> Row:
-        return tuple([row[position] for position in self.lane.positions])
+        return tuple([row[position] for position in self.counts.by])
 
     def _runners(self, row: Row) -> tuple[list[Runner], i64]:
         """Those of the event's key: all of its partition where operands have the variables in different attributes.
 
         O(1), or O(values of the variables) in that case.
         """
-        part = self.lane.parts.get(self._part(row))
-        if part is None:
-            return [], 0
-        partition = part.partitions.get(self.matcher)
+        position = self.lane.place(row)
+        partition = self.counts.partitioned.get(self._part(row))
         if partition is None:
-            return [], part.position
+            return [], position
         if self.alone:
-            runner = partition.runners.get(tuple([row[position] for _, position in self.agreed]))
-            return [] if runner is None else [runner], part.position
+            runner = partition.runners.get(tuple([row[at] for _, at in self.agreed]))
+            return [] if runner is None else [runner], position
         if len(self.agreed) == 0:
-            return list(partition.runners.values()), part.position
+            return list(partition.runners.values()), position
         found: list[Runner] = []
         for key, runner in partition.runners.items():
             own = True
-            for at, position in self.agreed:
-                own = own and key[at] == row[position]
+            for variable, at in self.agreed:
+                own = own and key[variable] == row[at]
             if own:
                 found.append(runner)
-        return found, part.position
+        return found, position
 
 
 def furthest(track: Track, states: States, time: i64) -> tuple[i64, i64]:

@@ -18,8 +18,9 @@ from ...forecast.forecaster import Forecaster
 from ...forecast.model_file import Model
 from ...forecast.moves import marks_of
 from ...forecast.varying import check_varying, varying_of
-from ..composites.lanes import Lane, Matcher
 from ..directory import Directory
+from ..dispatch.lanes import Lane
+from ..dispatch.matchers import Matcher
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import Target

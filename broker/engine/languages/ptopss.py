@@ -1,4 +1,4 @@
-"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (broker/engine/composites)."""
+"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...algebra.ptopss.lowering import lower
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import PtopssQuery
 from ...language.subscription import REPORTS
-from ..composites.registry import Assembly
+from ..dispatch.composites.registry import Assembly
 from ..forecasts.plan import plan_of_paths
 from ..subscriber import Form
 from .language import CompileRequest, Language, Surroundings

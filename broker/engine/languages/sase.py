@@ -1,4 +1,4 @@
-"""SASE+'s row of the table: patterns, which have runs of their own (broker/engine/kleene)."""
+"""SASE+'s row of the table: patterns, which have runs of their own (executors/kleene)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from ...algebra.sase.lowering import lower
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..kleene.registry import KleeneAssembly
+from ..dispatch.kleene.registry import KleeneAssembly
 from ..subscriber import Form
 from .language import CompileRequest, Language
 

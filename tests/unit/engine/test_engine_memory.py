@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from broker.engine import Engine
-from broker.engine.ordered import PURGE_MIN
+from broker.engine.dispatch.ordered import PURGE_MIN
 
 
 def make(**queries: str) -> Engine:

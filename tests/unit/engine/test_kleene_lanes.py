@@ -9,13 +9,14 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.engine.composites.symbols import Symbols
 from broker.engine.directory import Directory
-from broker.engine.kleene import snapshot
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.gathered import Gathered, trace_of
-from broker.engine.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
-from broker.engine.kleene.tables import Bounds, Switches
+from broker.engine.dispatch.kleene import snapshot
+from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
+from broker.engine.dispatch.matchers import Clock
+from broker.engine.dispatch.symbols import Symbols
+from broker.engine.executors.completions import Completions
+from broker.engine.executors.gathered import Gathered, trace_of
+from broker.engine.executors.kleene.tables import Bounds, Switches
 from broker.engine.options import Options
 from broker.engine.subscriber import Form, Subscriber
 from broker.events.schema import Row, Schema
@@ -40,7 +41,7 @@ class House:
 
     def __init__(self, bounds: Bounds | None = None, switches: Switches | None = None) -> None:
         self.symbols: dict[str, Symbols] = {}
-        self.kleenes = Kleenes(Directory(Options()), self.symbols, bounds or Bounds(), switches or Switches())
+        self.kleenes = Kleenes(Directory(Options()), self.symbols, Clock(), bounds or Bounds(), switches or Switches())
         self.forms: dict[str, Form] = {}
         self.number = 0
 
@@ -132,7 +133,7 @@ def test_what_an_event_does_not_concern_it_does_not_touch() -> None:
     house.join("one", NEXT)
     assert house.take("S", 1, "C", 7) == []
     (matcher,) = house.kleenes.all_lanes()[0].matchers
-    assert not matcher.taken
+    assert not matcher.machine.taken
 
 
 def test_time_that_passes_wakes_who_waits_for_it() -> None:
@@ -182,8 +183,8 @@ def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> 
     (gathered,) = read(completions, ("B", 1), 91, 91)
     ((_, found),) = gathered.parts()
     assert found is not None
-    assert (gathered.total(), found.count()) == (1, 2**90 - 1)
-    first = next(found.each())
+    assert (gathered.total(), found.amount()) == (1, 2**90 - 1)
+    first = next(found.all())
     assert first == next(gathered.each(found))
     assert first.assigned[-1] == (1, 91, 91)
     assert trace_of(first) != 0
@@ -224,8 +225,8 @@ def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matc
             alone.leave("q3")
         house = reborn(house)
     assert results >= 8
-    (matcher,) = house.kleenes.all_lanes()[0].matchers
-    assert odd == any(getattr(cell, "plain", None) for cell in matcher.machine.cells.values())
+    (seat, *_) = house.kleenes.seats.values()
+    assert odd == any(getattr(cell, "plain", None) for cell in seat.machine().cells.values())
 
 
 def reborn(house: House) -> House:

@@ -8,8 +8,8 @@ from doubles.kleene_player import Player, Result
 from broker.algebra.sase.lowering import lower
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.automaton.kleene import Plan, compile_kleene
-from broker.engine.kleene.machine import Machine
-from broker.engine.kleene.tables import Switches
+from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.tables import Switches
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema
 from broker.language.sase import parse

@@ -8,12 +8,12 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.automaton.kleene import compile_kleene
-from broker.engine.kleene.buffer import Pasts
-from broker.engine.kleene.completions import Completions
-from broker.engine.kleene.found import Found
-from broker.engine.kleene.machine import Machine
-from broker.engine.kleene.replay import Page
-from broker.engine.kleene.tables import Bounds, Switches
+from broker.engine.executors.completions import Completions
+from broker.engine.executors.kleene.buffer import Pasts
+from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.replay import Page
+from broker.engine.executors.kleene.tables import Bounds, Switches
+from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 
@@ -34,15 +34,15 @@ def row(number: int) -> Row:
     return ("x" if number & 1 else "y", float(number * 37 % 101), "B" if number % 7 == 0 else "A")
 
 
-def taken(made: Machine, mask: int, values: Row, number: int) -> list[Found]:
+def taken(made: Machine, mask: int, values: Row, number: int) -> list[MatchSource]:
     found = Completions()
     found.serve(made.audience([], False))
     made.take(mask, values, number, number, 0, number, found)
     return found.all(values, number, number)
 
 
-def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[Found]:
-    found: list[Found] = []
+def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[MatchSource]:
+    found: list[MatchSource] = []
     for number in range(first, upto):
         name, price, ty = row(number)
         values = (f"{name}{number % keys}" if keys else name, price, ty)
@@ -88,9 +88,9 @@ def test_results_that_nobody_has_read_stay_what_they_were() -> None:
     for where in (RISING, HIGHEST, ANY, JOINED):
         made = machine(where)
         found = run(made, 0, 400)
-        early = [matched for each in run(machine(where), 0, 400) for matched in each.each()]
+        early = [matched for each in run(machine(where), 0, 400) for matched in each.all()]
         run(made, 400, 4_000)
-        assert [matched for each in found for matched in each.each()] == early
+        assert [matched for each in found for matched in each.all()] == early
         assert early
 
 
@@ -112,21 +112,21 @@ def test_the_matches_of_an_event_have_a_limit() -> None:
     whole = run(machine(ANY), 0, 100)
     made = machine(ANY, Bounds(matches=5))
     found = run(made, 0, 100)
-    assert max(each.count() for each in whole) > 5
-    assert max(each.count() for each in found) == 5
+    assert max(each.amount() or 0 for each in whole) > 5
+    assert max(each.amount() or 0 for each in found) == 5
     assert made.lost > 0
     for each, other in zip(found, whole):
-        assert list(each.each()) == list(other.each())[:5]
+        assert list(each.all()) == list(other.all())[:5]
 
 
 def test_a_run_of_many_events_is_released_without_recursion() -> None:
     text = "PATTERN SEQ(S+ a[]) WHERE strict_contiguity(a[]) { a.LEN = 200000 } WITHIN 300000"
     made = Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), Bounds(runs=1))
-    found: list[Found] = []
+    found: list[MatchSource] = []
     for number in range(200_000):
         found += taken(made, 1, ("x", 0.0, "A"), number)
-    assert [each.count() for each in found] == [1]
-    (matched,) = found[0].each()
+    assert [each.amount() for each in found] == [1]
+    (matched,) = found[0].all()
     assert len(matched.assigned) == 200_000
     found.clear()
     made.cells.clear()

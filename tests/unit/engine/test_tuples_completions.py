@@ -9,7 +9,7 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.paths import compile_paths
-from broker.engine.tuples import Completion, Machine, Partition
+from broker.engine.executors.tuple_counts import Completion, Machine, Partition
 from broker.events.schema import Row
 
 SYMBOLS = "ABC"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.engine.words.dump import check_invariants, dump, load
-from broker.engine.words.terms import Term
-from broker.engine.words.words import Fired, Words
+from broker.engine.executors.sequence_trie.dump import check_invariants, dump, load
+from broker.engine.executors.sequence_trie.terms import Term
+from broker.engine.executors.sequence_trie.trie import Fired, Words
 
 Chain: TypeAlias = list[list[int]]
 Happened: TypeAlias = dict[int, list[int]]  # position -> symbols

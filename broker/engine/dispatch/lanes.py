@@ -1,0 +1,210 @@
+"""The merged events of some streams on their way to the machines that they concern.
+
+A lane is a set of streams, with the attributes by which it counts the events of each partition. An event counts in its
+lanes, which decides what is adjacent; beyond that it touches only machines one of whose inputs it satisfies. Sequences
+of contiguous symbols, of which only completions are reported, are not machines but share one trie.
+
+Here: one event on its way through a lane. Not here: who is in which lane (the registries), partial matches (executors).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...events.schema import Row
+from ..account import NOT_SUSPENDED
+from ..executors.completions import Audience, Completions
+from ..executors.matches import Item
+from ..executors.sequence_trie.trie import Fired, Words
+from ..target import Target
+from ..watcher import Follower
+from .matchers import Clock, Matcher, Reader
+
+SWEEP_MIN: Final = 1_024  # events of a lane between two looks for what is of no use any more
+
+
+@final
+class Lane:
+    """The machines over `streams`, whose events have the attributes of partitions at `keys`; () if nobody asks.
+    `divided`: an event that has no partition concerns nobody."""
+
+    def __init__(
+        self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock, divided: bool = False
+    ) -> None:
+        self.streams = streams
+        self.keys = keys
+        self.clock = clock
+        self.divided = divided
+        self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
+        self.matchers: dict[Matcher, None] = {}
+        self.busy: dict[Matcher, None] = {}  # those whose machines may keep something
+        self.words = Words()
+        self.spelled: dict[int, int] = {}  # symbols that words have, and in how many places
+        self.position: i64 = 0
+        self.places: dict[Any, int] = {}
+        self._until_sweep: i64 = SWEEP_MIN
+        self._touched: list[Matcher] = []  # by the current event
+        self._aside = Completions()  # of machines that serve nobody
+
+    def empty(self) -> bool:
+        """Whether nobody reads it."""
+        return not self.matchers and not self.spelled
+
+    def place(self, row: Row) -> i64:
+        """How many events the partition of an event of the first stream has had. O(1)."""
+        if len(self.keys) == 0:
+            return self.position
+        return self.places.get(tuple([row[position] for position in self.keys[0]]), 0)
+
+    def enter(self, matcher: Matcher, numbers: list[int]) -> None:
+        """A machine from now on, and the symbols of its inputs. O(inputs)."""
+        self.matchers[matcher] = None
+        for at, given in enumerate(matcher.machine.inputs):
+            stream = self.streams.index(given.stream)
+            self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
+
+    def leave(self, matcher: Matcher, numbers: list[int]) -> None:
+        """Undo `enter`. O(machines that read its symbols)."""
+        self.forget(matcher)
+        for readers in self.readers:
+            for number in set(numbers) & readers.keys():
+                rest = [reader for reader in readers[number] if reader.matcher is not matcher]
+                if rest:
+                    readers[number] = rest
+                else:
+                    del readers[number]
+        del self.matchers[matcher]
+        self.clock.drop(matcher)
+
+    def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
+        """An event of one of the streams, by its number among them, and the symbols that it satisfies."""
+        place = self.count(stream, row, len(symbols) > 0)
+        if len(symbols) == 0 or (self.divided and place == 0):
+            return
+        if len(self.spelled) > 0:
+            self._spell(symbols, item, time, found)
+        known = self.readers[stream]
+        touched = self._touched
+        for symbol in symbols:
+            readers = known.get(symbol)
+            if readers is not None:
+                for reader in readers:
+                    matcher = reader.matcher
+                    if matcher.mask == 0:
+                        touched.append(matcher)
+                    matcher.mask |= reader.bit
+        for matcher in touched:
+            mask = matcher.mask
+            matcher.mask = 0
+            self.step(matcher, mask, row, time, place, item, found)
+        touched.clear()
+        self.upkeep(time)
+
+    def count(self, stream: i64, row: Row, concerns: bool) -> i64:
+        """Count the event: its number in its partition, 0 if it has none. A partition begins with the first event that
+        concerns somebody."""
+        self.position += 1
+        place: i64 = 0
+        if len(self.keys) > 0:
+            key = tuple([row[position] for position in self.keys[stream]])
+            before = self.places.get(key)
+            if before is not None:
+                place = before + 1
+                self.places[key] = place
+            elif concerns and None not in key:
+                place = 1
+                self.places[key] = place
+        return place
+
+    def step(
+        self, matcher: Matcher, mask: int, row: Row, time: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        """The event to a machine some of whose inputs it satisfies."""
+        if matcher.suspended != NOT_SUSPENDED:
+            return
+        machine = matcher.machine
+        found.serve(matcher.audience())
+        machine.account.earn()
+        try:
+            if matcher.follower is not None:
+                self._follow(matcher, matcher.follower, mask, row, time, place, item)
+            elif matcher.watchers is not None:
+                self._watched(matcher, mask, row, time, place, item, found)
+            else:
+                machine.take(mask, row, time, self.position, place, item, found)
+        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+            self._aside.drain()
+            matcher.suspend(error, time, found)
+            self.forget(matcher)
+            return
+        if not matcher.busy:
+            self.rouse(matcher)
+        if machine.lost > 0 and matcher.follower is None:
+            matcher.complain(found)
+        if machine.due() < matcher.alarm:
+            self.clock.set(matcher)
+
+    def _watched(
+        self, matcher: Matcher, mask: int, row: Row, time: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        before = found.entries
+        if matcher.machine.take(mask, row, time, self.position, place, item, found):
+            completed = found.entries - before
+            for watcher in matcher.watchers or ():
+                for _ in range(completed):
+                    watcher.completed()
+            for watcher in matcher.watchers or ():
+                watcher.touched()
+
+    def _follow(
+        self, matcher: Matcher, follower: Follower, mask: int, row: Row, time: i64, place: i64, item: Item
+    ) -> None:
+        if not follower.admits(time):
+            return
+        if matcher.machine.take(mask, row, time, self.position, place, item, self._aside):
+            for completed in self._aside.drain():
+                follower.completed(completed)
+            follower.touched()
+
+    def _spell(self, symbols: list[int], item: Item, time: i64, found: Completions) -> None:
+        spelled = [symbol for symbol in symbols if symbol in self.spelled]
+        if len(spelled) == 0:
+            return
+        fired: list[Fired] = []
+        self.words.take(spelled, self.position, (item, int(time)), fired)
+        for each in fired:
+            target = each.term.target
+            assert isinstance(target, Target)
+            found.serve(Audience([target], True))
+            found.add(each)
+
+    def rouse(self, matcher: Matcher) -> None:
+        """Look after a machine from now on."""
+        matcher.busy = True
+        self.busy[matcher] = None
+
+    def forget(self, matcher: Matcher) -> None:
+        """And no longer."""
+        matcher.busy = False
+        self.busy.pop(matcher, None)
+
+    def upkeep(self, time: i64) -> None:
+        """After each event."""
+        self._until_sweep -= 1
+        if self._until_sweep < 0:
+            self._sweep(time)
+
+    def _sweep(self, time: i64) -> None:
+        """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many
+        events; machines that keep nothing are not looked at."""
+        kept: i64 = len(self.busy)
+        for matcher in list(self.busy):
+            if matcher.machine.empty(time, self.position, self.places):
+                self.forget(matcher)
+            kept += matcher.machine.keys()
+        if len(self.places) > 2 * kept + SWEEP_MIN:
+            alive = {key for matcher in self.busy for key in matcher.machine.partitions()}
+            self.places = {key: place for key, place in self.places.items() if key in alive}
+        self._until_sweep = SWEEP_MIN + 2 * kept

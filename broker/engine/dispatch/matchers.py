@@ -1,0 +1,137 @@
+"""A machine and whom it serves, and the clock that wakes machines with matches that wait for time to pass.
+
+Here: suspension, limits, timers: the same for every executor. Not here: which events come to a machine (lanes).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import final
+
+from mypy_extensions import i64
+
+from ..account import FAILED, NOT_SUSPENDED, reason_of
+from ..executors.completions import Audience, Completions
+from ..executors.contract import NOTHING_DUE, Executor
+from ..target import Target
+from ..watcher import Follower, Watcher
+
+
+@final
+class Matcher:
+    """A machine, and whom it serves: equal subscriptions that came before it had taken an event; of a family `target`
+    is nobody's. `mask`: the inputs that the current event satisfies; `alarm`: when the clock is to wake it. With a
+    `follower` it is that of a part of a subscription, and serves nobody: that one gets its completions, and they make
+    no results."""
+
+    def __init__(self, machine: Executor, target: Target, compressed: bool) -> None:
+        self.machine = machine
+        self.target = target
+        self.compressed = compressed
+        self.mask = 0
+        self.busy = False
+        self._audience: Audience | None = None
+        self.watchers: list[Watcher] | None = None
+        self.follower: Follower | None = None
+        self.alarm: i64 = NOTHING_DUE
+        self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
+        self.told: i64 = 0
+        self.suspended: i64 = NOT_SUSPENDED  # why
+        self.since: i64 = 0  # when
+
+    def targets(self) -> list[Target]:
+        """Whom it serves."""
+        return self.audience().targets
+
+    def renew(self) -> None:
+        """Whom it serves has changed."""
+        self._audience = None
+
+    def put(self, target: Target) -> None:
+        """Serve this one from now on."""
+        self.target = target
+        self._audience = None
+
+    def audience(self) -> Audience:
+        """Whom it serves, as results keep it. O(members of a family) once after each change."""
+        audience = self._audience
+        if audience is None:
+            audience = self._audience = self.machine.audience([self.target], self.compressed)
+        return audience
+
+    def complain(self, found: Completions) -> None:
+        """Word of the machine's limits."""
+        self.lost += self.machine.lost
+        self.machine.lost = 0
+        if self.lost >= 2 * self.told:
+            self.told = self.lost
+            found.add(None)
+
+    def suspend(self, error: Exception, time: i64, found: Completions) -> None:
+        """The machine has raised this: give it up, and tell whom it serves."""
+        self.suspended = reason_of(error)
+        self.since = time
+        self.machine.taken = True
+        self.alarm = NOTHING_DUE
+        self.machine.clear()
+        if self.follower is None:
+            found.suspend(int(self.suspended))
+        if self.suspended == FAILED:
+            found.failures.append((int(found.event), self.targets(), error))
+
+
+@final
+class Reader:
+    """An input of a machine, as a bit."""
+
+    def __init__(self, matcher: Matcher, bit: int) -> None:
+        self.matcher = matcher
+        self.bit = bit
+
+
+@final
+class Clock:
+    """The machines that wait for time to pass. `next`: when it has to be past for the first of them."""
+
+    def __init__(self) -> None:
+        self.next: i64 = NOTHING_DUE
+        self._alarms: list[tuple[int, int, Matcher]] = []  # a heap
+        self._number = 0
+
+    def set(self, matcher: Matcher) -> None:
+        """Wake the machine when it has something to say, if that is sooner than known so far. O(log n)."""
+        due = matcher.machine.due()
+        if due >= matcher.alarm:
+            return
+        matcher.alarm = due
+        self._number += 1
+        heappush(self._alarms, (int(due), self._number, matcher))
+        if due < self.next:
+            self.next = due
+
+    def advance(self, time: i64, found: Completions) -> None:
+        """All events before that time have come: what waited for it."""
+        alarms = self._alarms
+        while len(alarms) > 0 and alarms[0][0] < time:
+            due, _, matcher = heappop(alarms)
+            if matcher.alarm != due:
+                continue
+            matcher.alarm = NOTHING_DUE
+            found.serve(matcher.audience())
+            try:
+                matcher.machine.advance(time, found)
+            except Exception as error:  # whatever it is: it is this machine's, and stays its own
+                matcher.suspend(error, time, found)
+            self.set(matcher)
+        self.next = alarms[0][0] if len(alarms) > 0 else NOTHING_DUE
+
+    def drop(self, matcher: Matcher) -> None:
+        """Forget a machine. O(machines that wait)."""
+        matcher.alarm = NOTHING_DUE
+        self._alarms = [alarm for alarm in self._alarms if alarm[2] is not matcher]
+        self._alarms.sort(key=_due)
+        self.next = self._alarms[0][0] if self._alarms else NOTHING_DUE
+
+
+def _due(alarm: tuple[int, int, Matcher]) -> tuple[int, int]:
+    return alarm[0], alarm[1]

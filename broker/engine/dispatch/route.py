@@ -1,0 +1,152 @@
+"""A batch of events that only patterns read, on their way to the lanes: no cell is visited, nothing is made an event.
+
+Where a stream's machines have few inputs these are tried one by one; else the static index tells which symbols an event
+satisfies, as it does for all others.
+
+Here: that way, for a whole batch. Hot. Not here: batches that others read, too, or that make events (ordered).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...algebra.predicate import All, condition, holds
+from ...events.schema import Row
+from ..account import NOT_SUSPENDED
+from ..directory import Static
+from ..executors.completions import Completions
+from ..executors.packed import Integers, integers, roomy
+from ..index.spaces import Key, Space
+from .lanes import Lane
+from .matchers import Clock, Matcher
+
+FEW: Final = 8  # inputs of all machines of a stream that are tried one by one
+
+
+@final
+class Trial:
+    """The inputs of one machine: `always` those that every event satisfies, `guards` and `bits` the others."""
+
+    def __init__(self, matcher: Matcher, stream: str) -> None:
+        self.matcher = matcher
+        self.always: i64 = 0
+        self.guards: list[All | None] = []
+        self.bits: list[int] = []
+        for at, given in enumerate(matcher.machine.inputs):
+            if given.stream != stream:
+                continue
+            guard = condition(given.guard)
+            if guard is None:
+                self.always |= 1 << at
+            else:
+                self.guards.append(guard)
+                self.bits.append(1 << at)
+
+    def mask(self, row: Row) -> i64:
+        """The inputs that an event satisfies."""
+        mask = self.always
+        guards = self.guards
+        j: i64
+        for j in range(len(guards)):
+            if holds(guards[j], row, (), (), 1, 1):
+                mask |= self.bits[j]
+        return mask
+
+
+@final
+class Entry:
+    """A lane, and which of its streams a stream is. `trials`: its machines, where they are few."""
+
+    def __init__(self, lane: Lane, stream: int) -> None:
+        self.lane = lane
+        self.stream = stream
+        self.trials: list[Trial] = []
+
+
+@final
+class Route:
+    """The lanes of one stream. `few`: their machines are tried one by one."""
+
+    def __init__(self, stream: str, entries: list[Entry]) -> None:
+        self.entries = entries
+        self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
+        self.blank: Integers = integers()  # zeros: copying them costs less than making them
+        machines = [matcher for entry in entries for matcher in entry.lane.matchers]
+        self.few = len(machines) <= FEW and sum(len(m.machine.inputs) for m in machines) <= FEW
+        for entry in entries:
+            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
+
+    def travel(
+        self,
+        spaces: list[Space],
+        statics: list[dict[Key, Static]],
+        clock: Clock,
+        found: Completions,
+        times: list[int],
+        rows: list[Row],
+        ids: list[int],
+        now: i64,
+    ) -> None:
+        """Take a batch, `now` being the newest time before it."""
+        symbols: list[int] = []
+        n: i64 = len(times)
+        if self.usual > 0:
+            wanted = min(self.usual, 16 * n)
+            if len(self.blank) < wanted:
+                self.blank = roomy(self.blank, wanted)
+            found.numbers = self.blank[:wanted]
+        i: i64
+        for i in range(n):
+            time: i64 = times[i]
+            found.event = i
+            if time > now:
+                now = time
+                if clock.next < time:
+                    clock.advance(time, found)
+            row = rows[i]
+            item: Any = ids[i]
+            if self.few:
+                for entry in self.entries:
+                    lane = entry.lane
+                    place = lane.count(entry.stream, row, True)
+                    for trial in entry.trials:
+                        if trial.matcher.suspended != NOT_SUSPENDED:
+                            continue
+                        try:
+                            mask = trial.mask(row)
+                        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+                            found.serve(trial.matcher.audience())
+                            trial.matcher.suspend(error, time, found)
+                            lane.forget(trial.matcher)
+                            continue
+                        if mask != 0:
+                            lane.step(trial.matcher, mask, row, time, place, item, found)
+                    lane.upkeep(time)
+            else:
+                _satisfied(spaces, statics, row, symbols)
+                for entry in self.entries:
+                    entry.lane.take(entry.stream, symbols, row, time, item, found)
+                symbols.clear()
+        self.usual = found.upto
+
+
+def _satisfied(spaces: list[Space], statics: list[dict[Key, Static]], row: Row, symbols: list[int]) -> None:
+    """The symbols that an event satisfies."""
+    for space in spaces:
+        known = statics[space.number]
+        key: Key = row[space.single] if space.single >= 0 else space.key_of(row)
+        if key is None:
+            continue
+        static = known.get(key)
+        if static is None:
+            continue
+        arcs = static.arcs.arcs
+        if len(arcs) <= static.arcs.few:
+            for arc in arcs:
+                if arc.guard is None or holds(arc.guard, row, (), (), 1, 1):
+                    symbols.append(arc.symbol)
+        else:
+            for arc in static.arcs.satisfied(row, (), (), 1, 1):
+                symbols.append(arc.symbol)

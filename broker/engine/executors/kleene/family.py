@@ -1,0 +1,163 @@
+"""Subscriptions that differ in one factor only: one set of runs for all of them (layout notes; kleene notes, 1).
+
+`b.volume < k * a[a.LEN].volume` for many k: whether it holds changes once along the sorted factors, so that one search
+a run answers for all, and what they complete is a range of them.
+
+Here: members, and matches of ranges of them. Not here: which patterns are alike (measures), runs (columns).
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from typing import final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....automaton.kleene import Plan
+from ...target import Target
+from ..gathered import Served
+from ..matches import Found
+from ..packed import Floats, Integers, floats, integers, put, put_integer
+from .replay import Played, Replayed
+
+
+@final
+class Member:
+    """A factor, whom it serves, and the plan of its own pattern."""
+
+    def __init__(self, factor: float, target: Target, plan: Plan) -> None:
+        self.factor = factor
+        self.target = target
+        self.plan = plan
+
+
+@final
+class Ranks:
+    """Members at one moment, by their factors; never changed, so that results may keep it."""
+
+    def __init__(self, members: list[Member]) -> None:
+        self.factors: Floats = floats()
+        for at, member in enumerate(members):
+            self.factors = put(self.factors, at, member.factor)
+        self.targets: list[Target] = [member.target for member in members]
+
+
+@final
+class Family:
+    """All members, by their factors. After `search`: those from `low` to `high`."""
+
+    def __init__(self) -> None:
+        self.members: list[Member] = []
+        self.low: i64 = 0
+        self.high: i64 = 0
+        self._ranks: Ranks | None = None
+        self._known: dict[float, Member] = {}
+
+    def find(self, factor: float) -> Member | None:
+        return self._known.get(factor)
+
+    def enter(self, member: Member) -> None:
+        """O(members)."""
+        insort(self.members, member, key=_factor)
+        self._known[member.factor] = member
+        self.renew()
+
+    def leave(self, member: Member) -> None:
+        """O(members)."""
+        self.members.remove(member)
+        del self._known[member.factor]
+        self.renew()
+
+    def renew(self) -> None:
+        """What members are or whom they serve has changed."""
+        self._ranks = None
+
+    def ranks(self) -> Ranks:
+        """The members as they are now. O(members) once after each change."""
+        ranks = self._ranks
+        if ranks is None:
+            ranks = self._ranks = Ranks(self.members)
+        return ranks
+
+    def search(self, level: float, sign: float, value: float) -> None:
+        """For which members the level is above `sign` times factor times value. O(log members)."""
+        factors = self.ranks().factors
+        low: i64 = 0
+        high: i64 = len(factors)
+        last = high
+        rising = (value > 0.0) == (sign < 0.0)  # whether it holds from some factor on, or up to one
+        while low < high:
+            middle = (low + high) >> 1
+            if (level > sign * (factors[middle] * value)) == rising:
+                high = middle
+            else:
+                low = middle + 1
+        if rising:
+            self.low, self.high = low, last
+        else:
+            self.low, self.high = 0, low
+        # A product beyond the floats is null, with which nothing compares; such are at the ends.
+        while self.low < self.high and not _finite(factors[self.high - 1] * value):
+            self.high -= 1
+        while self.low < self.high and not _finite(factors[self.low] * value):
+            self.low += 1
+
+
+def _factor(member: Member) -> float:
+    return member.factor
+
+
+def _finite(value: float) -> bool:
+    return value - value == 0.0
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Own(Served):
+    """Those of one member."""
+
+    def __init__(self, target: Target, found: Found) -> None:
+        self.target = target
+        self.found = found
+
+    def parts(self) -> Iterator[tuple[Target, Found]]:
+        yield self.target, self.found
+
+
+@final
+@mypyc_attr(acyclic=True)
+class Ranges(Served):
+    """Matches by first event, each for a range of members: three numbers each, the first event's, the range's lowest
+    member and the one behind its highest; `played` knows their last event."""
+
+    def __init__(self, ranks: Ranks, played: Played, ranges: Integers) -> None:
+        self.ranks = ranks
+        self.played = played
+        self.ranges = ranges
+
+    def count(self) -> int:
+        """O(first events)."""
+        ranges = self.ranges
+        return sum(int(ranges[at + 2]) - int(ranges[at + 1]) for at in range(0, len(ranges), 3))
+
+    def parts(self) -> Iterator[tuple[Target, Found]]:
+        """O(first events) a member that has matches."""
+        played, ranges = self.played, self.ranges
+        least: i64 = len(self.ranks.targets)
+        most: i64 = 0
+        at: i64
+        rank: i64
+        for at in range(0, len(ranges), 3):
+            least = min(least, ranges[at + 1])
+            most = max(most, ranges[at + 2])
+        for rank in range(least, most):
+            own = integers()
+            number: i64 = 0
+            for at in range(0, len(ranges), 3):
+                if ranges[at + 1] <= rank < ranges[at + 2]:
+                    own = put_integer(own, number, ranges[at])
+                    number += 1
+            if number > 0:
+                row, time, item = played.row, played.time, played.item
+                yield self.ranks.targets[rank], Replayed(played.tables, played.page, own, played.upto, row, time, item)

@@ -1,0 +1,310 @@
+"""Runs of patterns that may skip relevant events, as groups that share their pasts: no run exists by itself.
+
+What runs of one state remember, as far as it is still read, is a group's key; the group is a union of nodes, and an
+event makes one node of each union that it goes on from (SASE+ 4.2, 4.3; kleene notes, 3 and 4). So under conditions on
+single events and equality alone an event costs O(1), with conditions on the last event O(events of the window), where
+runs by themselves are exponentially many.
+
+Here: what an event does with groups. Hot. Not here: nodes and unions (buffer), what is remembered (automaton.memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import Slots
+from ....algebra.predicate import holds
+from ....automaton.kleene import Plan
+from ....automaton.kleene.memory import Memory, memories
+from ....events.schema import Row
+from ...account import PACKED_BITS
+from ..completions import Completions
+from ..matches import Item
+from .archive import Archive, Restored, plain_slots, slots_of
+from .buffer import FEW, NOTHING, Pasts, Shared
+from .cell import Begun, Cell
+from .registers import AVERAGE, SUM, Registers
+from .shadows import Shadow
+from .tables import BEFORE, Edges, Tables
+
+
+@final
+class Recall:
+    """What is remembered once a component has an event: which slots, and of rows which values."""
+
+    def __init__(self, memory: Memory, registers: Registers, number: int) -> None:
+        self.rows: list[tuple[int, list[int]]] = [(slot, list(positions)) for slot, positions in memory.rows]
+        self.values: list[int] = list(memory.values)
+        for fold in registers.folds[number]:
+            if fold.slot in memory.values and fold.kind in (SUM, AVERAGE):
+                self.values += [fold.hidden, fold.hidden + 1] if fold.kind == AVERAGE else [fold.hidden]
+        self.nothing = not self.rows and not self.values
+        self.size = registers.size
+
+    def kept(self, slots: Slots) -> Slots:
+        """The slots without what nobody reads any more."""
+        if self.nothing:
+            return ()
+        kept: list[Any] = [None] * self.size
+        for slot in self.values:
+            kept[slot] = slots[slot]
+        for slot, positions in self.rows:
+            row = slots[slot]
+            left: list[Any] = [None] * len(row)
+            for position in positions:
+                left[position] = row[position]
+            kept[slot] = tuple(left)
+        return tuple(kept)
+
+
+@final
+class Recalls:
+    """Of all components; and the registers without those that conditions do not read."""
+
+    def __init__(self, plan: Plan) -> None:
+        found = memories(plan)
+        only = {slot for memory in found for slot in memory.values}
+        only |= {slot for memory in found for slot, _ in memory.rows}
+        self.registers = Registers(plan.pattern, frozenset(only))
+        self.recalls = [Recall(memory, self.registers, at) for at, memory in enumerate(found)]
+
+
+@final
+class Group:
+    """`union`: the nodes; `clean`: those of them behind the newest negated event that stands before the next one."""
+
+    __slots__ = ("clean", "slots", "union")
+
+    def __init__(self, slots: Slots) -> None:
+        self.slots = slots
+        self.union: i64 = NOTHING
+        self.clean: i64 = NOTHING
+
+
+@final
+class Groups(Cell):
+    """The groups by component that has the newest event, and what is remembered."""
+
+    __slots__ = ("done", "fresh", "groups", "marked", "page", "recalls", "registers", "tables")
+
+    def __init__(self, tables: Tables, recalls: Recalls, shadows: list[Shadow]) -> None:
+        super().__init__(shadows)
+        self.tables = tables
+        self.recalls = recalls.recalls
+        self.registers = recalls.registers
+        self.page = Pasts(0, 0)
+        self.groups: list[dict[Slots, Group]] = [{} for _ in tables.edges]
+        self.marked: list[int] = [BEFORE for _ in tables.edges]  # by component, the newest negated event before it
+        self.fresh: dict[Slots, list[int]] = {}  # what the event makes of the runs of one component
+        self.done: list[int] = []
+
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
+        """An event that satisfies the inputs in `mask`; appends what it completes. O(groups)."""
+        tables = self.tables
+        oldest = time - tables.window
+        full = self.page.nodes + self.page.links > tables.runs_max
+        self.page = self.page.turned(oldest, 0 if full else FEW)
+        mark = self.page.root + self.page.links
+        edges = tables.edges
+        made: list[dict[Slots, list[int]]] = []
+        k: i64
+        for k in range(tables.last + 1):
+            here = edges[k]
+            self.fresh = {}
+            if mask & here.begin:
+                if k == 0:
+                    if here.begin_rest is None or holds(here.begin_rest, row, (), self.registers.fresh(), 0, 0):
+                        self._make(k, self.registers.begun(self.registers.fresh(), k, row), NOTHING)
+                else:
+                    self._lead_on(k, here, row, oldest)
+            if mask & here.take:
+                self._grow(k, here, row, oldest)
+            made.append(self.fresh)
+        self._enter(made, row, time, position, item, mark, found)
+
+    def _lead_on(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
+        """The event as the first one of component k, after each group of the component before."""
+        tables = self.tables
+        before = tables.edges[k - 1]
+        negated = len(here.marks) > 0
+        if negated:
+            self._clean(k, here)
+        groups = self.groups[k - 1]
+        tables.account.spend(len(groups))
+        for key in list(groups):
+            group = groups[key]
+            if self.page.best_of(group.union) < oldest:
+                del groups[key]
+                continue
+            union = group.clean if negated else group.union
+            if self.page.best_of(union) < oldest or (
+                before.end is not None and not holds(before.end, (), (), group.slots, 0, 0)
+            ):
+                continue
+            if here.begin_rest is None or holds(here.begin_rest, row, (), group.slots, 0, 0):
+                self._make(k, self.registers.begun(self._whole(group.slots), k, row), union)
+
+    def _grow(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
+        """The event as a further one of component k."""
+        groups = self.groups[k]
+        self.tables.account.spend(len(groups))
+        for key in list(groups):
+            group = groups[key]
+            if self.page.best_of(group.union) < oldest:
+                del groups[key]
+            elif here.take_rest is None or holds(here.take_rest, row, (), group.slots, 0, 0):
+                self._make(k, self.registers.taken(self._whole(group.slots), k, row), group.union)
+
+    def _whole(self, slots: Slots) -> Slots:
+        return slots if len(slots) > 0 else self.registers.fresh()
+
+    def _make(self, k: i64, slots: Slots, union: i64) -> None:
+        key = self.recalls[k].kept(slots)
+        pasts = self.fresh.get(key)
+        if pasts is None:
+            self.fresh[key] = [int(union)]
+        else:
+            pasts.append(int(union))
+
+    def _enter(
+        self,
+        made: list[dict[Slots, list[int]]],
+        row: Row,
+        time: i64,
+        position: i64,
+        item: Item,
+        mark: i64,
+        found: Completions,
+    ) -> None:
+        """Nodes for what the event has made, once all has been read; matches of the last component."""
+        tables = self.tables
+        page = self.page
+        k: i64
+        for k in range(tables.last + 1):
+            final = k == tables.last
+            ends: list[int] = []
+            for slots, pasts in made[k].items():
+                if final and not tables.edges[k].kleene:
+                    ends += pasts
+                    continue
+                if page.nodes + page.links > tables.runs_max:
+                    self.lost += 1
+                    continue
+                group = self.groups[k].get(slots)
+                if group is None:
+                    group = self.groups[k][slots] = Group(slots)
+                nodes: list[int] = []
+                if NOTHING in pasts:
+                    nodes.append(int(page.node(item, row, k, time, position, NOTHING, time, mark)))
+                union = self._united(pasts)
+                if union >= 0:
+                    nodes.append(int(page.node(item, row, k, time, position, union, page.best_of(union), mark)))
+                cleans = not final and len(tables.edges[k + 1].marks) > 0
+                for node in reversed(nodes):  # the newer first event in front
+                    best = page.bests[node - page.base]
+                    group.union = page.link(node, best, group.union)
+                    if cleans:
+                        group.clean = page.link(node, best, group.clean)
+                end = tables.edges[k].end
+                if final and (end is None or holds(end, (), (), slots, 0, 0)):
+                    ends += [int(page.link(node, page.bests[node - page.base], NOTHING)) for node in nodes]
+            if ends:
+                self._report(ends, row if not tables.edges[k].kleene else None, time, item, found)
+
+    def _united(self, pasts: list[int]) -> i64:
+        """One union of several, the ones with newer first events first; NOTHING of a first event alone."""
+        if len(pasts) == 1:
+            return pasts[0]
+        page = self.page
+        self.tables.account.spend(len(pasts))
+        order = sorted([(page.best_of(union), union) for union in pasts if union >= 0])
+        if len(order) == 1:
+            return order[0][1]
+        united: i64 = NOTHING
+        for best, union in order:
+            united = page.link(-2 - union, best, united)
+        return united
+
+    def _clean(self, k: i64, here: Edges) -> None:
+        """Negated events that have come since: of what they stand behind nothing is clean any more."""
+        newest: i64 = self.marked[k]
+        for number in here.marks:
+            newest = max(newest, self.shadows[number].position)
+        if newest <= self.marked[k]:
+            return
+        self.marked[k] = int(newest)
+        page = self.page
+        for group in self.groups[k - 1].values():
+            at = group.clean - page.root
+            group.clean = NOTHING
+            while at >= 0:  # what is as new as the negated event is that event itself, and does not stand before it
+                node = page.targets[at]
+                if node < page.base or page.positions[node - page.base] < newest:
+                    break
+                group.clean = page.link(node, page.bests[node - page.base], group.clean)
+                at = page.nexts[at] - page.root
+
+    def _report(self, ends: list[int], row: Row | None, time: i64, item: Item, found: Completions) -> None:
+        tables = self.tables
+        shared = Shared(tables, self.page, ends, time - tables.window, row, time, item)
+        if tables.plan.pattern.output != "compressed":
+            tables.account.spend(self.page.links >> PACKED_BITS)
+            if shared.exceeds(tables.matches_max):
+                self.lost += 1
+                shared.most = tables.matches_max
+            tables.account.spend(shared.count() * tables.match_units)
+        found.add(shared)
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def settle(self, time: i64, position: i64) -> i64:
+        oldest = time - self.tables.window
+        left: i64 = 0
+        for groups in self.groups:
+            for key in list(groups):
+                if self.page.best_of(groups[key].union) < oldest:
+                    del groups[key]
+            left += len(groups)
+        self.page = self.page.turned(oldest)
+        return left
+
+    def size(self) -> int:
+        return sum(map(len, self.groups))
+
+    def partial(self, oldest: i64) -> Iterator[Begun]:
+        for groups in self.groups:
+            for group in groups.values():
+                for chain in self.page.paths([int(group.union)], oldest, None):
+                    yield self.page.events(chain)
+
+    def check_invariants(self) -> None:
+        page = self.page
+        for at in range(page.links):
+            assert page.nexts[at] < page.root + at, "a link to what is newer"
+            behind = page.nexts[at] - page.root
+            assert behind < 0 or page.tops[at] >= page.tops[behind], "what is behind is newer than what is told"
+        for k in range(len(self.groups)):
+            for key, group in self.groups[k].items():
+                assert key == group.slots
+                assert group.union >= 0
+                assert group.clean == NOTHING or self.tables.edges[k + 1].marks
+
+    def dump(self, archive: Archive) -> list[Any]:
+        groups = [
+            [[plain_slots(group.slots), int(group.union), int(group.clean)] for group in several.values()]
+            for several in self.groups
+        ]
+        return [self.page.dump(), groups, self.marked]
+
+    def load(self, data: Any, restored: Restored) -> None:
+        page, groups, marked = data
+        self.marked = list(marked)
+        self.page.load(page)
+        for known, several in zip(self.groups, groups):
+            for slots, union, clean in several:
+                group = Group(slots_of(slots))
+                group.union, group.clean = union, clean
+                known[group.slots] = group

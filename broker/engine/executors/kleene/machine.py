@@ -1,0 +1,313 @@
+"""A pattern at work: its runs by key, its negated events, and the matches that wait for time to pass.
+
+Here: keys, and what is kept for each. Not here: what an event does with the runs of one key (runs), how events find
+the machine (lanes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias, final
+
+from mypy_extensions import i64
+
+from ....automaton.kleene import Plan
+from ....automaton.kleene.measures import measures_of, monotone
+from ....automaton.kleene.memory import shares_pasts
+from ....events.schema import Row
+from ...account import UNLIMITED
+from ...target import Target
+from ..completions import Audience, Completions
+from ..contract import Executor, Input
+from ..matches import Item
+from .archive import Archive, Restored
+from .audience import RunsAudience
+from .cell import Begun, Cell
+from .columns import Columns
+from .family import Family
+from .groups import Groups, Recalls
+from .numbers import Gauges
+from .pending import Pending
+from .run import found_of
+from .runs import Runs
+from .shadows import Shadow
+from .stacks import Stacks
+from .tables import BEFORE, FOREVER, Bounds, Switches, Tables
+
+Key: TypeAlias = Any  # a value, or a tuple of values
+
+FEW = 64  # keys beyond which those of no use are looked for
+
+
+@final
+class Machine(Executor):
+    """The runs of one subscription."""
+
+    def __init__(
+        self, plan: Plan, bounds: Bounds | None = None, switches: Switches | None = None, family: Family | None = None
+    ) -> None:
+        self.tables = Tables(plan, bounds or Bounds())
+        sources = plan.pattern.sources
+        super().__init__(
+            self.tables.account, [Input(sources[given.source].stream, given.guard) for given in plan.inputs]
+        )
+        self.plan = plan
+        chosen = switches or Switches()
+        self.gauges: Gauges | None = None
+        measures = measures_of(plan)
+        if measures is not None and chosen.columns:
+            self.gauges = Gauges(measures, len(plan.pattern.slots))
+        self.family = family if self.gauges is not None else None
+        self.ranged: Family | None = None  # the family, where it has several members
+        self.begun = False
+        self.stacked = measures is not None and chosen.merging and monotone(plan, measures)
+        shares = self.gauges is None and chosen.buffer and shares_pasts(plan)
+        self.recalls: Recalls | None = Recalls(plan) if shares else None
+        self.cells: dict[Key, Cell] = {}
+        self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
+        self.pending = Pending(self.tables)
+        self.settled: i64 = 0
+
+    def audience(self, targets: list[Target], compressed: bool) -> Audience:
+        """These, as those whom it serves; of a family, its members."""
+        if self.family is None:
+            return RunsAudience(self.tables, targets, None, compressed)
+        ranks = self.family.ranks()
+        return RunsAudience(self.tables, ranks.targets, ranks, compressed)
+
+    def due(self) -> i64:
+        return self.pending.next
+
+    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        """Appends what the event completes, behind what the time that has passed does. `place` is 0 if no component
+        asks for contiguity in its partition."""
+        self._take(mask, row, time, position, place, item, found)
+        return True
+
+    def _take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
+        self.taken = True
+        if self.pending.next < time:
+            self.advance(time, found)
+        tables = self.tables
+        if mask & tables.moving:
+            if tables.uniform:
+                key: Key = None
+                if tables.one >= 0:
+                    key = row[tables.one]
+                else:
+                    key = tuple([row[at] for at in tables.key])
+                    if None in key:
+                        key = None
+                if key is not None:
+                    self._step(key, mask & tables.moving, row, time, position, place, item, found)
+            else:
+                self._scatter(mask & tables.moving, row, time, position, place, item, found)
+        if mask & tables.denying:
+            self._deny(mask, row, time, position)
+
+    def _scatter(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        """An event that may have another key as another input."""
+        masks: dict[Key, int] = {}
+        number: i64
+        bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
+        for number in range(self.tables.inputs):
+            if mask & bit:
+                key = self._key(number, row)
+                if key is not None:
+                    masks[key] = masks.get(key, 0) | int(bit)
+            bit += bit
+        for key, own in masks.items():
+            self._step(key, own, row, time, position, place, item, found)
+
+    def _key(self, number: i64, row: Row) -> Key:
+        """The key of an event as that input; None where a value is null."""
+        single = self.tables.single[number]
+        if single >= 0:
+            return row[single]
+        key = tuple([row[position] for position in self.tables.keys[number]])
+        return None if None in key else key
+
+    def _step(
+        self, key: Key, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
+    ) -> None:
+        """The event to the runs of its key."""
+        cell = self.cells.get(key)
+        if cell is None:
+            if mask & self.tables.edges[0].begin == 0:
+                return
+            if len(self.cells) > 2 * self.settled + FEW:
+                self.settle(time, position)
+            cell = self.cells[key] = self._cell(key)
+        cell.step(mask, row, time, position, place, item, found)
+        if cell.lost > 0:
+            self.lost += cell.lost
+            cell.lost = 0
+
+    def _cell(self, key: Key) -> Cell:
+        if not self.begun:
+            self._begin()
+        shadows = self._shadows_of(key)
+        if self.gauges is not None and self.stacked:
+            return Stacks(self.tables, self.gauges, self.ranged, shadows, self.pending)
+        if self.gauges is not None:
+            return Columns(self.tables, self.gauges, self.ranged, shadows, self.pending)
+        if self.recalls is not None:
+            return Groups(self.tables, self.recalls, shadows)
+        return Runs(self.tables, shadows, self.pending)
+
+    def _begin(self) -> None:
+        """From the first event on nobody joins the family: a single member needs no search."""
+        self.begun = True
+        family = self.family
+        if family is not None and self.gauges is not None:
+            if len(family.members) != 1 or family.members[0].plan is not self.plan:
+                self.ranged = family
+                self.gauges.begin[0].raw = True
+
+    @property
+    def method(self) -> str:
+        """How runs are kept, for people."""
+        if self.gauges is None:
+            return "groups that share their pasts" if self.recalls is not None else "runs one by one"
+        return "stacks of equal runs" if self.stacked else "columns of numbers"
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.cells = {}
+        self.shadows = [{} for _ in self.plan.negations]
+        self.pending = Pending(self.tables)
+        self.settled = self.lost = 0
+
+    def advance(self, time: i64, found: Completions) -> None:
+        """All events before that time have come: what waited for it is completed or was taken back."""
+        done = self.pending.take(time)
+        if done:
+            found.add(found_of(done, self.tables))
+
+    # --- negations ----------------------------------------------------------------------------------------------
+
+    def _shadows_of(self, key: Key) -> list[Shadow]:
+        values: Any = (key,) if len(self.plan.key) == 1 else key
+        return [self._shadow(at, values) for at in range(len(self.shadows))]
+
+    def _shadow(self, at: i64, values: tuple[Any, ...]) -> Shadow:
+        denial = self.tables.denials[at]
+        key = tuple([values[part] for part in denial.parts])
+        shadow = self.shadows[at].get(key)
+        if shadow is None:
+            shadow = self.shadows[at][key] = Shadow(denial)
+        return shadow
+
+    def _deny(self, mask: i64, row: Row, time: i64, position: i64) -> None:
+        tables = self.tables
+        for denial in tables.denials:
+            if mask & denial.input == 0:
+                continue
+            key = tuple([row[at] for at in tables.keys[denial.bit]])
+            if None in key:
+                continue
+            shadows = self.shadows[denial.number]
+            shadow = shadows.get(key)
+            if shadow is None:
+                if denial.place > 0:
+                    continue  # there is no match that it could take back
+                shadow = shadows[key] = Shadow(denial)
+            oldest = BEFORE if tables.window == FOREVER else time - tables.window
+            if shadow.take(row, time, position, oldest, tables.logged_max):
+                self.lost += 1
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def settle(self, time: i64, position: i64) -> None:
+        """Let go of keys without runs, and of negated events that no match can lie around. O(runs and keys)."""
+        for key in list(self.cells):
+            cell = self.cells[key]
+            if cell.settle(time, position) == 0 and cell.owed == 0:
+                for shadow in cell.shadows:
+                    shadow.users -= 1
+                del self.cells[key]
+        for shadows in self.shadows:
+            for key in list(shadows):
+                shadow = shadows[key]
+                if shadow.users == 0 and (shadow.denial.place > 0 or shadow.time < time - self.tables.window):
+                    del shadows[key]
+        self.settled = len(self.cells)
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        self.settle(time, position)
+        return not self.cells and not any(self.shadows)
+
+    def partial(self, time: i64) -> Iterator[Begun]:
+        """The runs that an event at that time could go on with, for people: those that a contiguity rules out may
+        still be among them. Of a family they are any member's."""
+        oldest = time - self.tables.window if self.tables.window < FOREVER else BEFORE
+        for cell in self.cells.values():
+            yield from cell.partial(oldest)
+
+    def keys(self) -> int:
+        return len(self.cells)
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        """The partitions in which there are runs or negated events. O(keys)."""
+        parts = len(self.plan.pattern.partition)
+        found: set[tuple[Any, ...]] = set()
+        for key in self.cells:
+            whole: Any = (key,) if len(self.plan.key) == 1 else key
+            found.add(whole[:parts])
+        return found
+
+    def statistics(self) -> dict[str, int]:
+        """`keys`: key values with runs; `runs`; `waiting`: matches that wait for time to pass; `negated`: marks."""
+        return {
+            "keys": len(self.cells),
+            "runs": sum(cell.size() for cell in self.cells.values()),
+            "waiting": len(self.pending.waiting),
+            "negated": sum(map(len, self.shadows)),
+        }
+
+    def check_invariants(self) -> None:
+        users: dict[int, int] = {}
+        owed: dict[int, int] = {}
+        for cell in self.cells.values():
+            cell.check_invariants()
+            for shadow in cell.shadows:
+                users[id(shadow)] = users.get(id(shadow), 0) + 1
+        for shadows in self.shadows:
+            for shadow in shadows.values():
+                assert shadow.users == users.get(id(shadow), 0)
+        for _, _, cell in self.pending.waiting.values():
+            owed[id(cell)] = owed.get(id(cell), 0) + 1
+        assert owed == {id(cell): cell.owed for cell in self.cells.values() if cell.owed}
+        assert len(self.pending.due) == len(self.pending.waiting)
+
+    def dump(self) -> list[Any]:
+        """All of it as lists, numbers, strings and booleans."""
+        archive = Archive()
+        keys = [list(key) if isinstance(key, tuple) else key for key in self.cells]
+        cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
+        numbers = {id(cell): at for at, cell in enumerate(self.cells.values())}
+        shadows = [[[list(key), shadow.dump()] for key, shadow in known.items()] for known in self.shadows]
+        return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
+
+    def load(self, data: Any) -> None:
+        """The inverse, into a new one. Its account is full: what is played again is no work."""
+        account = self.tables.account
+        account.left = UNLIMITED
+        self._load(data)
+        account.left = account.most
+
+    def _load(self, data: Any) -> None:
+        shadows, keys, cells, pending, trails = data
+        for at, known in enumerate(shadows):
+            for key, content in known:
+                shadow = self.shadows[at][tuple(key)] = Shadow(self.tables.denials[at])
+                shadow.load(content)
+        restored = Restored(trails)
+        for key, (content, upto) in zip(keys, cells):
+            whole = tuple(key) if isinstance(key, list) else key
+            cell = self.cells[whole] = self._cell(whole)
+            cell.upto = upto
+            cell.load(content, restored)
+        self.pending.load(pending, list(self.cells.values()), restored)

@@ -1,0 +1,144 @@
+"""What a run remembers, as a tuple: a value or row for each slot of the pattern, and behind them what sums are made of.
+
+Here: filling it as events are taken. Hot: typed for compilation. Not here: which slots there are (algebra.kleene).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import Slots
+from ....algebra.functions import bounded
+from ....algebra.kleene import Aggregate, Bound, Pattern
+from ....events.schema import Row
+
+COUNT: Final = 0
+LENGTH: Final = 1
+SUM: Final = 2
+AVERAGE: Final = 3
+MIN: Final = 4
+MAX: Final = 5
+KINDS: Final[dict[str, int]] = {"count": COUNT, "len": LENGTH, "sum": SUM, "avg": AVERAGE, "min": MIN, "max": MAX}
+
+
+@final
+class Fold:
+    """One aggregate. `hidden`: where the exact sum is; behind it, of an average, how many values it is of."""
+
+    __slots__ = ("hidden", "kind", "position", "slot")
+
+    def __init__(self, slot: int, aggregate: Aggregate, hidden: int) -> None:
+        self.slot = slot
+        self.kind: i64 = KINDS[aggregate.function]
+        self.position = aggregate.position
+        self.hidden = hidden
+
+
+@final
+class Registers:
+    """The slots of one pattern, or `only` some of them, by component."""
+
+    def __init__(self, pattern: Pattern, only: frozenset[int] | None = None) -> None:
+        number = len(pattern.components)
+        self.firsts: list[list[int]] = [[] for _ in range(number)]
+        self.lasts: list[list[int]] = [[] for _ in range(number)]
+        self.folds: list[list[Fold]] = [[] for _ in range(number)]
+        size = len(pattern.slots)
+        for at, slot in enumerate(pattern.slots):
+            if only is not None and at not in only:
+                continue
+            match slot:
+                case Bound(component, last):
+                    (self.lasts if last else self.firsts)[component].append(at)
+                case Aggregate(component, function):
+                    self.folds[component].append(Fold(at, slot, size))
+                    size += {"sum": 1, "avg": 2}.get(function, 0)
+        self.size = size
+        self.growing = [len(a) + len(b) > 0 for a, b in zip(self.lasts, self.folds)]
+        self.changing = [grows or len(a) > 0 for grows, a in zip(self.growing, self.firsts)]
+
+    def fresh(self) -> Slots:
+        return (None,) * self.size
+
+    def begun(self, slots: Slots, component: i64, row: Row) -> Slots:
+        """After a component's only or first event."""
+        if not self.changing[component]:
+            return slots
+        fresh = list(slots)
+        for at in self.firsts[component]:
+            fresh[at] = row
+        for at in self.lasts[component]:
+            fresh[at] = row
+        for fold in self.folds[component]:
+            _begun(fold, fresh, row)
+        return tuple(fresh)
+
+    def taken(self, slots: Slots, component: i64, row: Row) -> Slots:
+        """After one more event of a Kleene component."""
+        if not self.growing[component]:
+            return slots
+        fresh = list(slots)
+        for at in self.lasts[component]:
+            fresh[at] = row
+        for fold in self.folds[component]:
+            _taken(fold, fresh, row)
+        return tuple(fresh)
+
+
+def _begun(fold: Fold, slots: list[Any], row: Row) -> None:
+    kind = fold.kind
+    if kind == LENGTH:
+        slots[fold.slot] = 1
+        return
+    value = row[fold.position]
+    if kind == COUNT:
+        slots[fold.slot] = 0 if value is None else 1
+        return
+    slots[fold.slot] = value
+    if kind == SUM:
+        slots[fold.hidden] = value
+    elif kind == AVERAGE:
+        slots[fold.hidden] = value
+        slots[fold.hidden + 1] = 0 if value is None else 1
+        if value is not None:
+            slots[fold.slot] = quotient(value, 1)
+
+
+def _taken(fold: Fold, slots: list[Any], row: Row) -> None:
+    kind = fold.kind
+    if kind == LENGTH:
+        slots[fold.slot] = cast("int", slots[fold.slot]) + 1
+        return
+    value: Any = row[fold.position]
+    if value is None:
+        return
+    if kind == COUNT:
+        slots[fold.slot] = cast("int", slots[fold.slot]) + 1
+    elif kind == MIN:
+        known = slots[fold.slot]
+        if known is None or value < known:
+            slots[fold.slot] = value
+    elif kind == MAX:
+        known = slots[fold.slot]
+        if known is None or value > known:
+            slots[fold.slot] = value
+    else:
+        total = slots[fold.hidden]
+        total = value if total is None else total + value
+        slots[fold.hidden] = total
+        if kind == SUM:
+            slots[fold.slot] = bounded(total)
+        else:
+            count = cast("int", slots[fold.hidden + 1]) + 1
+            slots[fold.hidden + 1] = count
+            slots[fold.slot] = quotient(total, count)
+
+
+def quotient(total: Any, count: int) -> Any:
+    """An average: a float, or None beyond the floats."""
+    try:
+        return bounded(float(total / count))
+    except ArithmeticError:
+        return None

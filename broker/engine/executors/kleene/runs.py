@@ -1,0 +1,367 @@
+"""Runs that exist one by one: the whole language, without any shortcut (SASE+ 3; semantics 2.3-2.5).
+
+A run waits for a component (`waiting`), or is in a Kleene one, which has at least one event (`inside`). An event that
+fits nothing where a run is does not touch it: what its strategy says of such events is made good when the run is next
+looked at, by the numbers that events have in the stream and in the partition.
+
+Here: what an event does with the runs of one key value. Not here: keys (machine), negated events (shadows), time that
+passes after a match (pending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ....algebra.predicate import holds
+from ....automaton.kleene.plan import ANY, NEXT, PARTITION, STRICT
+from ....events.schema import Row
+from ..completions import Completions
+from ..matches import Item
+from .archive import Archive, Restored
+from .cell import Begun, Cell
+from .found import Trail, unrolled
+from .pending import Pending, order
+from .run import Run, found_of
+from .shadows import Shadow
+from .tables import BEFORE, Edges, Tables
+
+FEW = 16  # runs beyond which those of no use are looked for
+
+
+@final
+class Runs(Cell):
+    """The runs of one key value, and what the current event completes: `done`."""
+
+    __slots__ = (
+        "again",
+        "count",
+        "done",
+        "grown",
+        "inside",
+        "item",
+        "pending",
+        "place",
+        "position",
+        "row",
+        "settled",
+        "tables",
+        "time",
+        "waiting",
+    )
+
+    def __init__(self, tables: Tables, shadows: list[Shadow], pending: Pending) -> None:
+        super().__init__(shadows)
+        self.tables = tables
+        self.pending = pending
+        self.waiting: list[list[Run]] = [[] for _ in tables.edges]
+        self.inside: list[list[Run]] = [[] for _ in tables.edges]
+        self.done: list[Run] = []
+        self.grown: list[Run] = []  # clones that took the current event
+        self.count: i64 = 0
+        self.settled: i64 = 0
+        self.again: i64 = BEFORE  # when a cell that is full may be looked through once more
+        self.row: Row = ()
+        self.time: i64 = 0
+        self.position: i64 = 0
+        self.place: i64 = 0
+        self.item: Item = None
+
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
+        """An event that satisfies the inputs in `mask`; appends what it completes."""
+        self.row, self.time, self.position, self.place, self.item = row, time, position, place, item
+        if self.count > 2 * self.settled + FEW or (self.count >= self.tables.runs_max and time >= self.again):
+            self.settle(time, position)
+            self.again = time + (self.tables.window >> 4) + 1
+        edges = self.tables.edges
+        k: i64 = self.tables.last
+        while k >= 0:  # from the end, so that no run takes the event twice
+            here = edges[k]
+            if here.kleene and len(self.inside[k]) > 0:
+                if mask & here.take:
+                    self._visit_inside(k, here, True, mask)
+                elif k < self.tables.last and mask & edges[k + 1].begin:
+                    self._visit_inside(k, here, False, mask)
+            if mask & here.begin:
+                if k == 0:
+                    self._begin()
+                elif len(self.waiting[k]) > 0:
+                    self._visit_waiting(k, here)
+            k -= 1
+        if len(self.done) > 0:
+            self._report(found)
+
+    def _report(self, found: Completions) -> None:
+        done = self.done
+        self.done = []
+        if len(self.tables.trailing) > 0:
+            for run in done:
+                self.pending.add(run, self.time, self)
+            return
+        if self.tables.alone:
+            if len(done) > 1:
+                done = [min(done, key=_reported)]
+            self.clear()
+        found.add(found_of(done, self.tables))
+
+    def _begin(self) -> None:
+        edges = self.tables.edges[0]
+        fresh = self.tables.registers.fresh()
+        if edges.begin_rest is not None and not holds(edges.begin_rest, self.row, (), fresh, 0, 0):
+            return
+        lead: i64 = BEFORE
+        for denial in self.tables.leading:
+            lead = max(lead, self.shadows[denial.number].lead(self.time))
+        self._forward(Run(self.time, lead, fresh, None, 0, 0), 0, False)
+
+    def _visit_waiting(self, k: i64, here: Edges) -> None:
+        """The runs that wait for component k, which the event may be the first of."""
+        runs = self.waiting[k]
+        self.tables.account.spend(len(runs))
+        kept: list[Run] = []
+        for run in runs:
+            if self.time - run.start > self.tables.window:
+                self.count -= 1
+                continue
+            self.count -= 1
+            if self._awaits(run, here) and self._arrive(run, k, here, True):
+                kept.append(run)
+                self.count += 1
+        self.waiting[k] = kept
+
+    def _awaits(self, run: Run, here: Edges) -> bool:
+        """Whether the run has come here: nothing was between that its component does not pass by."""
+        if here.strategy == STRICT:
+            return self.position == run.position + 1
+        return here.strategy != PARTITION or self.place == run.place + 1
+
+    def _arrive(self, run: Run, k: i64, here: Edges, hit: bool) -> bool:
+        """The event at a run that waits for component k; whether it goes on waiting."""
+        fit = hit and (here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0))
+        stays = here.strategy == ANY or (here.strategy == NEXT and not fit)
+        if self._marked(run, here):
+            return False  # and so will it be whenever it goes on
+        if fit:
+            self._forward(run, k, stays)
+        return stays
+
+    def _marked(self, run: Run, here: Edges) -> bool:
+        """Whether a negated event stands between the run's last one and the current one."""
+        for number in here.marks:  # noqa: SIM110  a generator here would allocate on the hot path
+            if self.shadows[number].position > run.position:
+                return True
+        return False
+
+    def _visit_inside(self, k: i64, here: Edges, hit: bool, mask: i64) -> None:
+        """The runs that are in component k, which may end before the event, take it, both, or neither."""
+        runs = self.inside[k]
+        self.tables.account.spend(len(runs))
+        following = self.tables.edges[k + 1] if k < self.tables.last else None
+        ahead = following is not None and mask & following.begin != 0
+        kept: list[Run] = []
+        for run in runs:
+            if self.time - run.start > self.tables.window:
+                self.count -= 1
+                continue
+            passed = (here.strategy == STRICT and self.position != run.position + 1) or (
+                here.strategy == PARTITION and self.place != run.place + 1
+            )
+            if passed:  # by something that ended it
+                self.count -= 1
+                if following is not None and self._ended(run, here) and self._awaits(run, following):
+                    self._move_on(run, k + 1, following, ahead)
+                continue
+            fit = hit and (here.take_rest is None or holds(here.take_rest, self.row, (), run.slots, 0, 0))
+            ignored = here.strategy == ANY or (here.strategy == NEXT and not fit)
+            if following is not None and (ahead or not (fit or ignored)) and self._ended(run, here):
+                if fit or ignored:
+                    self._peek(run, k + 1, following)
+                else:
+                    self._move_on(run, k + 1, following, ahead)
+            if fit and ignored:
+                kept.append(run)
+                self._grow(run, k, here, True)
+            elif fit:
+                kept.append(run)
+                self._grow(run, k, here, False)
+            elif ignored:
+                kept.append(run)
+            else:
+                self.count -= 1
+        if len(self.grown) > 0:
+            kept += self.grown
+            self.grown = []
+        self.inside[k] = kept
+
+    def _ended(self, run: Run, here: Edges) -> bool:
+        return here.end is None or holds(here.end, (), (), run.slots, 0, 0)
+
+    def _peek(self, run: Run, k: i64, here: Edges) -> None:
+        """The event as the first one of the next component."""
+        if self._marked(run, here):
+            return
+        if here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0):
+            self._forward(run, k, True)
+
+    def _move_on(self, run: Run, k: i64, here: Edges, hit: bool) -> None:
+        """A run whose Kleene component has ended for good waits for the next one."""
+        if self._arrive(run, k, here, hit):
+            self.waiting[k].append(run)
+            self.count += 1
+
+    def _forward(self, run: Run, k: i64, clone: bool) -> None:
+        """The event as the first one of component k: of a clone, or of a run that is new itself."""
+        tables = self.tables
+        slots = tables.registers.begun(run.slots, k, self.row)
+        trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
+        if clone:
+            tables.account.spend(1)
+            run = Run(run.start, run.lead, slots, trail, self.position, self.place)
+        else:
+            run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
+        kleene = tables.edges[k].kleene
+        if k == tables.last and (not kleene or self._ended(run, tables.edges[k])):
+            self._complete(run)
+        if not kleene and k == tables.last:
+            return
+        if self.count >= tables.runs_max:
+            self.lost += 1
+            return
+        self.count += 1
+        if kleene:
+            self.inside[k].append(run)
+        else:
+            self.waiting[k + 1].append(run)
+
+    def _grow(self, run: Run, k: i64, here: Edges, clone: bool) -> None:
+        """The event as a further one of component k."""
+        tables = self.tables
+        slots = tables.registers.taken(run.slots, k, self.row)
+        trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
+        if clone:
+            tables.account.spend(1)
+            run = Run(run.start, run.lead, slots, trail, self.position, self.place)
+        else:
+            run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
+        if k == tables.last and self._ended(run, here):
+            self._complete(run)
+        if clone:
+            if self.count >= tables.runs_max:
+                self.lost += 1
+                return
+            self.count += 1
+            self.grown.append(run)
+
+    def _complete(self, run: Run) -> None:
+        """A match, unless a negation at the start or one that looks back is against it. Runs that go on are copied."""
+        tables = self.tables
+        if len(tables.leading) > 0 and run.lead > self.time - tables.window:
+            return
+        for denial in tables.looked:
+            if self._denied(run, denial.number):
+                return
+        if len(self.done) >= tables.matches_max:
+            self.lost += 1
+            return
+        tables.account.spend(tables.match_units)
+        if tables.edges[tables.last].kleene:
+            run = Run(run.start, run.lead, run.slots, run.trail, run.position, run.place)
+        self.done.append(run)
+
+    def _denied(self, run: Run, number: i64) -> bool:
+        """Whether a logged event of a negation at the start or in the middle is against a whole match."""
+        denial = self.tables.denials[number]
+        shadow = self.shadows[number]
+        if denial.place == 0:
+            rows = shadow.during(self.time - self.tables.window, run.start - 1)
+        else:
+            after, before = _bounds_of(run.trail, denial.place)
+            rows = shadow.between(after, before)
+        self.tables.account.spend(len(rows))
+        for row in rows:  # noqa: SIM110  a generator here would allocate on the hot path
+            if holds(denial.rest, row, (), run.slots, 0, 0):
+                return True
+        return False
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def settle(self, time: i64, position: i64) -> i64:
+        """Let go of runs that no event from this one on can go on with. O(runs)."""
+        tables = self.tables
+        place = self.place
+        self.count = 0
+        for k in range(len(tables.edges)):
+            here = tables.edges[k]
+            following = tables.edges[k + 1] if k < tables.last else None
+            self.waiting[k] = [run for run in self.waiting[k] if self._useful(run, here, False, time, position, place)]
+            self.inside[k] = [
+                run for run in self.inside[k] if self._useful(run, here, following is not None, time, position, place)
+            ]
+            self.count += len(self.waiting[k]) + len(self.inside[k])
+        self.settled = self.count
+        return self.count
+
+    def _useful(self, run: Run, here: Edges, more: bool, time: i64, position: i64, place: i64) -> bool:
+        """`more`: what ends the component need not end the run."""
+        if time - run.start > self.tables.window:
+            return False
+        if more or here.strategy >= NEXT:
+            return True
+        return position <= run.position + 1 if here.strategy == STRICT else place <= run.place + 1
+
+    def clear(self) -> None:
+        """Drop all runs."""
+        for k in range(len(self.waiting)):
+            self.waiting[k] = []
+            self.inside[k] = []
+        self.count = 0
+
+    def size(self) -> int:
+        return int(self.count)
+
+    def partial(self, oldest: i64) -> Iterator[Begun]:
+        for _, _, run in self.runs():
+            if run.start >= oldest:
+                yield unrolled(run.trail)
+
+    def check_invariants(self) -> None:
+        runs = sum(map(len, self.waiting)) + sum(map(len, self.inside))
+        assert runs == self.count, f"{runs} runs, counted {self.count}"
+        assert not self.waiting[0], "no run waits for the first component"
+        assert not self.done, "matches that nobody has asked for"
+
+    def dump(self, archive: Archive) -> list[Any]:
+        waiting = [[archive.run(run) for run in runs] for runs in self.waiting]
+        inside = [[archive.run(run) for run in runs] for runs in self.inside]
+        return [waiting, inside, int(self.place)]
+
+    def load(self, data: Any, restored: Restored) -> None:
+        waiting, inside, self.place = data
+        self.waiting = [[restored.run(run) for run in runs] for runs in waiting]
+        self.inside = [[restored.run(run) for run in runs] for runs in inside]
+        self.count = sum(map(len, self.waiting)) + sum(map(len, self.inside))
+
+    def runs(self) -> list[tuple[int, bool, Run]]:
+        """All runs: component, whether inside, run."""
+        found: list[tuple[int, bool, Run]] = []
+        for k in range(len(self.waiting)):
+            found += [(k, False, run) for run in self.waiting[k]]
+            found += [(k, True, run) for run in self.inside[k]]
+        return found
+
+
+def _bounds_of(trail: Trail, place: i64) -> tuple[int, int]:
+    """The places in the stream of the last event before a component and of its first one."""
+    before = 0
+    node: Any = trail
+    while node is not None and node[1] >= place:
+        before = node[4]
+        node = node[0]
+    assert node is not None
+    return node[4], before
+
+
+def _reported(run: Run) -> Any:
+    return order(run.trail, False)

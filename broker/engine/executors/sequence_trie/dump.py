@@ -1,0 +1,156 @@
+"""The words' counts as plain data and back, and whether they are sound.
+
+A dump holds the words themselves, so that it needs no subscription to be read: numbers, lists and strings; totals are
+hexadecimal, as most formats end at 64 bits. A term's number in the dump is how a subscription finds it again.
+
+Here: that format, invariants. Not here: what the counts mean (words, terms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from .terms import NOWHERE, Link, Term, Version, Word
+from .trie import Words
+
+NO_PARENT: Final = -1
+
+
+def dump(words: Words) -> dict[str, Any]:
+    """Everything that later counts and witnesses depend on. Sets each term's `number`. O(terms)."""
+    words.tidy()
+    terms = _terms(words)
+    for number, term in enumerate(terms):
+        term.number = number
+    return {
+        "position": words.position,
+        "tick": words.tick,
+        "items": [[number, item] for number, item in words.items.retained()],
+        "cursors": [word.symbols() for word in words.cursors],
+        "terms": [_record(term) for term in terms],
+    }
+
+
+def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> tuple[Words, list[Term]]:
+    """What was dumped, and its terms by number; their targets are the caller's to set.
+
+    `symbols` renames the primitives, for a caller that has numbered them anew. Raises KeyError, IndexError, TypeError
+    or ValueError if the data are no dump.
+    """
+    words = Words()
+    words.position = data["position"]
+    words.tick = data["tick"]
+    words.items.restore([(number, item) for number, item in data["items"]], words.tick)
+    origins: dict[int, Term] = {}
+    terms: list[Term] = []
+    for parent, since, written, ends, now, before, past in data["terms"]:
+        word = words.word(_renamed(written, symbols))
+        if parent == NO_PARENT:
+            origin = origins.get(since)
+            if origin is None:
+                origin = origins[since] = Term(None, words.root)
+                origin.begin(since)
+            term = words.begin(origin, word)
+        else:
+            term = words.enter(terms[parent].extend(word))
+        term.ends = ends
+        newest, earlier = _version(now), _version(before)
+        term.total, term.last, term.previous, term.link = newest.total, newest.last, newest.previous, newest.link
+        term.earlier, term.earlier_last = earlier.total, earlier.last
+        term.earlier_previous, term.earlier_link = earlier.previous, earlier.link
+        term.past = [_version(version) for version in past] if past else None
+        terms.append(term)
+    words.begun = [term for term in terms if term.total > 0]
+    words.cursors = [words.word(_renamed(written, symbols)) for written in data["cursors"]]
+    return words, terms
+
+
+def check_invariants(words: Words) -> None:
+    """Asserts that what is kept beside the truth agrees with it. O(all)."""
+    terms = _terms(words)
+    found: dict[int, int] = {}
+    for term in terms:
+        parent, word = term.parent, term.word
+        assert parent is not None
+        assert not term.idle()
+        assert term.active == (parent.total > 0)
+        assert not term.active or (word.active is not None and word.active[term.slot] is term)
+        assert 0 <= term.earlier <= term.total
+        assert term.last <= words.tick
+        assert parent.parent is None or parent.behind(word) is term
+        children: list[Term] = []
+        term.collect(children)
+        assert all(child.word.depth <= term.reach for child in children)
+        untils = [version.until for version in term.past or ()]
+        assert untils == sorted(set(untils))
+        assert not untils or untils[-1] < term.last
+        found[id(word)] = found.get(id(word), 0) + 1
+    begun = {id(term) for term in words.begun}
+    assert all(id(term) in begun for term in terms if term.total > 0 and term.reach > 0)
+    nodes = _nodes(words)
+    for node in nodes:
+        assert not node.idle()
+        assert node.terms == found.get(id(node), 0)
+        assert node.parent is not None
+        assert node.parent.next(node.symbol) is node
+        assert node.active is None or (node.active and all(term.word is node for term in node.active))
+    live = {id(node) for node in nodes}
+    assert all(id(cursor) in live for cursor in words.cursors)
+    active = sum(term.active for term in terms)
+    counted = {"words": len(found), "nodes": len(nodes), "terms": len(terms), "active": active}
+    assert words.statistics() == counted, (words.statistics(), counted)
+
+
+def _nodes(words: Words) -> list[Word]:
+    """Every node of the trie but its root."""
+    found: list[Word] = []
+    words.root.collect(found)
+    for word in found:
+        word.collect(found)
+    return found
+
+
+def _terms(words: Words) -> list[Term]:
+    """Every term, parents before children, equal first words in the order of their generations."""
+    found: list[Term] = []
+    for word in _nodes(words):
+        found += sorted([term for term in word.active or () if term.length == 1], key=Term.since)
+    for term in found:
+        term.collect(found)
+    return found
+
+
+def _record(term: Term) -> list[Any]:
+    parent = term.parent
+    assert parent is not None
+    return [
+        NO_PARENT if parent.number == NOWHERE else parent.number,
+        term.since() if term.length == 1 else None,
+        term.word.symbols(),
+        term.ends,
+        _written(term.now()),
+        _written(term.before()),
+        [_written(version) for version in term.past or ()],
+    ]
+
+
+def _written(version: Version) -> list[Any]:
+    links: list[int] = []
+    link = version.link
+    while link is not None:
+        links.append(link[0])
+        link = link[1]
+    return [version.until, f"{version.total:x}", version.last, version.previous, links]
+
+
+def _version(written: Sequence[Any]) -> Version:
+    until, total, last, previous, links = written
+    link: Link = None
+    for end in reversed(links):
+        link = (end, link)
+    return Version(until, int(total, 16), last, previous, link)
+
+
+def _renamed(symbols: Iterable[int], names: Mapping[int, int] | None) -> list[int]:
+    return list(symbols) if names is None else [names[symbol] for symbol in symbols]

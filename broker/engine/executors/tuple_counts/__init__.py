@@ -1,0 +1,13 @@
+"""Matching of composite subscriptions: tuples of events are counted, and made only when somebody reads them.
+
+Here: machines over path automata, their cells, windows and nodes. Not here: which operands an event satisfies, streams,
+partitions by BY, results (engine).
+"""
+
+from __future__ import annotations
+
+from .completion import Completion
+from .counts import TupleCounts
+from .machine import Bounds, Machine, Partition
+
+__all__ = ["Bounds", "Completion", "Machine", "Partition", "TupleCounts"]

@@ -1,0 +1,88 @@
+"""A composite subscription as its host knows it: the partial matches of each partition by BY.
+
+Here: which partition an event belongs to. Not here: how one partition's tuples are counted (machine), the form that all
+executors have (contract).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from ...index.spaces import Key
+from ..completions import Completions
+from ..contract import Executor, Input
+from ..matches import Item
+from .completion import Tuple
+from .machine import Machine, Partition
+
+
+@final
+class TupleCounts(Executor):
+    """The partitions of one machine, by the attributes at `by`. Without BY there is one, of the key ()."""
+
+    def __init__(self, machine: Machine, by: tuple[int, ...], inputs: list[Input]) -> None:
+        super().__init__(machine.account, inputs)
+        self.machine = machine
+        self.by = by
+        self.partitioned: dict[Key, Partition] = {}
+        self.divided = len(by) > 0
+
+    @property
+    def method(self) -> str:
+        return self.machine.method
+
+    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        key: Key = ()
+        if self.divided:
+            if place == 0:
+                return False
+            position = place
+            key = tuple([row[at] for at in self.by])
+        partition = self.partitioned.get(key)
+        if partition is None:
+            if mask & self.machine.beginners == 0:
+                return False
+            partition = self.partitioned[key] = self.machine.partition()
+            self.taken = True
+        for completion in partition.step(mask, row, time, position, item):
+            found.add(completion)
+        if partition.lost > 0:
+            self.lost += partition.lost
+            partition.lost = 0
+        return True
+
+    def clear(self) -> None:
+        self.partitioned = {}
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        for key in list(self.partitioned):
+            own: i64 = places.get(key, 0) if self.divided else position
+            if self.partitioned[key].empty(time, own + 1):
+                del self.partitioned[key]
+        return not self.partitioned
+
+    def keys(self) -> int:
+        return len(self.partitioned)
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        return set(self.partitioned)
+
+    def partial(self, position: i64, places: dict[Any, int]) -> Iterator[Tuple]:
+        """The tuples begun, for people (Runner.partial)."""
+        for key, partition in self.partitioned.items():
+            yield from partition.partial(places.get(key, 0) if self.divided else position)
+
+    def statistics(self) -> dict[str, int]:
+        figures: dict[str, int] = {}
+        for partition in self.partitioned.values():
+            for name, count in partition.statistics().items():
+                figures[name] = figures.get(name, 0) + count
+        return figures
+
+    def check_invariants(self) -> None:
+        for partition in self.partitioned.values():
+            partition.check_invariants()

@@ -1,0 +1,74 @@
+"""The times that a partial match keeps, and when they need not be kept any more.
+
+A slot's value is a time while some condition on it is open, that is, while it depends on when the later event comes.
+A condition that can only fail from now on, and which every way to the end asks, ends the match. Once all are decided
+the value becomes DECIDED plus a bit for each that holds: matches that differ in nothing that matters are one.
+
+Here: this, for the slots of one state. Not here: cells.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ....automaton.paths.path_automaton import PathAutomaton, PathState
+from .runner import flat, within
+
+DECIDED: Final = 1 << 62  # later than any time; limits are bits below it
+UNCHANGING: Final = (1 << 63) - 1
+
+
+@final
+class Slots:
+    """The slots of one state. Distances: `ends`, beyond which a match is of no use, `decided`, from which on nothing
+    on the slot is open, and `lapse`, the sooner of the two."""
+
+    def __init__(self, automaton: PathAutomaton, state: PathState) -> None:
+        limits = automaton.limits
+        self.masks: list[int] = [sum(1 << n for n in slot.open) for slot in state.slots]
+        self.musts: list[int] = [sum(1 << n for n in slot.must) for slot in state.slots]
+        self.bits: list[list[int]] = [[1 << n for n in slot.open] for slot in state.slots]
+        self.ranges: list[list[list[int]]] = [[flat(limits[n].allowed) for n in slot.open] for slot in state.slots]
+        self.ends: list[int] = []
+        self.decided: list[int] = []
+        for slot in state.slots:
+            highest = [limits[n].allowed[-1][1] for n in slot.must]
+            self.ends.append(min(highest, default=DECIDED))
+            lasts = [limits[n].allowed[-1] for n in slot.open]
+            self.decided.append(max(low if high == DECIDED else high + 1 for low, high in lasts))
+        self.lapse = [min(end + 1, decided) for end, decided in zip(self.ends, self.decided)]
+
+    def settled(self, values: list[int], time: i64) -> bool:
+        """Replace in place what is decided for events from `time` on; false where the match is of no use."""
+        for slot in range(len(values)):
+            value: i64 = values[slot]
+            if value >= DECIDED:
+                bits = (value - DECIDED) & self.masks[slot]
+                must: i64 = self.musts[slot]
+                if bits & must != must:
+                    return False
+                values[slot] = DECIDED + bits
+                continue
+            distance = time - value
+            if distance < self.lapse[slot]:
+                continue
+            if distance > self.ends[slot]:
+                return False
+            if distance >= self.decided[slot]:
+                bits = 0
+                for i in range(len(self.bits[slot])):
+                    if within(self.ranges[slot][i], distance):
+                        bits |= self.bits[slot][i]
+                values[slot] = DECIDED + bits
+        return True
+
+    def changes(self, values: tuple[int, ...]) -> i64:
+        """The time from which on `settled` will find something new."""
+        soonest: i64 = UNCHANGING
+        for slot in range(len(values)):
+            value: i64 = values[slot]
+            if value < DECIDED and self.lapse[slot] < DECIDED:
+                soonest = min(soonest, value + self.lapse[slot])
+        return soonest

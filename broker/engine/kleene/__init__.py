@@ -1,5 +1,0 @@
-"""SASE+ patterns at work: runs of patterns with Kleene parts and negations, and the matches they make (SASE+ 4, 5).
-
-Here: machines, one a subscription, their runs in several representations, the lanes that bring them events. Not here:
-what is compiled once (broker.automaton.kleene), what is a match (broker.algebra.sase.semantics).
-"""

@@ -1,0 +1,102 @@
+"""The host of executors: which events a machine gets and with which numbers, and what becomes of one that fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from strategies.composite_subscriptions import lowered
+
+from broker.automaton.paths import compile_paths
+from broker.engine.account import FAILED, NOT_SUSPENDED
+from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
+from broker.engine.dispatch.matchers import Clock, Matcher
+from broker.engine.executors.completions import Completions
+from broker.engine.executors.contract import Input
+from broker.engine.executors.tuple_counts import Machine, TupleCounts
+from broker.engine.target import Outcome, Target
+from broker.events.schema import Row
+
+ALWAYS = ((),)
+TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
+
+
+def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
+    machine = Machine(compile_paths(lowered(TEXT.format(separator))))
+    inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
+    return Matcher(TupleCounts(machine, by, inputs), Target(Outcome((), ()), None), True)
+
+
+def lane(*matchers: Matcher) -> Lane:
+    """By the first attribute; symbol 0 is the first input of all machines, symbol 1 the second."""
+    made = Lane(("S",), ((0,),), Clock(), True)
+    for each in matchers:
+        made.enter(each, [0, 1])
+    return made
+
+
+def play(made: Lane, *events: tuple[Any, list[int]]) -> list[int]:
+    """How many rows of completions each event, a key and its symbols, has made."""
+    found: list[int] = []
+    for number, (key, symbols) in enumerate(events):
+        completions = Completions()
+        row: Row = (key,)
+        made.take(0, symbols, row, number, number, completions)
+        found.append(len(completions.all(row, number, number)))
+    return found
+
+
+def test_what_is_adjacent_is_so_within_a_partition() -> None:
+    made = lane(matcher(", "))
+    assert play(made, (1, [0]), (2, [0]), (1, [1]), (2, []), (2, [1])) == [0, 0, 1, 0, 0]
+
+
+def test_an_event_without_a_partition_concerns_nobody() -> None:
+    made = lane(matcher("; "))
+    assert play(made, (None, [0]), (None, [1]), (1, [0]), (1, [1])) == [0, 0, 0, 1]
+    assert list(made.places) == [(1,)]
+
+
+def test_a_partition_is_counted_from_the_first_event_that_concerns_somebody() -> None:
+    made = lane(matcher("; "))
+    play(made, (1, []), (2, []), (2, [0]), (2, []))
+    assert made.places == {(2,): 2}
+
+
+def test_partitions_that_keep_nothing_are_forgotten() -> None:
+    made = lane(matcher(", "))
+    play(made, *[(key, [0]) for key in range(20)])
+    play(made, *[(key, []) for key in range(20)])
+    (each,) = made.matchers
+    assert each.machine.keys() == 20
+    play(made, *[(20, [1])] * (SWEEP_MIN - 19))  # the last of these has the lane look
+    assert each.machine.keys() == 0
+    assert each not in made.busy
+
+
+def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad, good = matcher("; "), matcher("; ")
+    made = lane(bad, good)
+    play(made, (1, [0]))
+    monkeypatch.setattr(bad.machine, "by", ("no position",))
+    completions = Completions()
+    made.take(0, [1], (1,), 1, 1, completions)
+    assert (bad.suspended, bad.since, good.suspended) == (FAILED, 1, NOT_SUSPENDED)
+    assert bad.machine.keys() == 0
+    ((_, targets, error),) = completions.failures
+    assert targets == [bad.target]
+    assert isinstance(error, TypeError)
+    told = [each.suspended for _, each in completions.read(lambda _: ((1,), 1, 1))]
+    assert told == [FAILED, NOT_SUSPENDED]
+
+
+def test_a_machine_that_left_gets_no_events() -> None:
+    going, staying = matcher("; "), matcher("; ")
+    made = lane(going, staying)
+    made.leave(going, [0, 1])
+    play(made, (1, [0]))
+    assert (going.machine.taken, staying.machine.taken) == (False, True)
+    assert not made.empty()
+    made.leave(staying, [0, 1])
+    assert made.empty()
+    assert made.readers == [{}]
