@@ -61,6 +61,7 @@ class OrderedRuntime:
         self.link: Any = None
         self.index = 0
         self.alone = False
+        self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
         self.symbols: list[int] = []  # primitives of composite subscriptions that it satisfies
         self.faults: list[Fault] = []  # what it has raised, which is for `suspend`
         self.suspend: Callable[[Results, int], None] | None = None
@@ -108,6 +109,8 @@ class OrderedRuntime:
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
+        feeding = kleenes.feeding + self.program.composites.feeding
+        self.later = feeding == 0 and not foretold and directory.others[number] == 0
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
         if entries is not None and lanes is None and not foretold:
@@ -129,7 +132,8 @@ class OrderedRuntime:
                 if kleenes.clock.next < time:
                     results.completions.event = i
                     kleenes.clock.advance(time, results.completions)
-                    tell(results, time)
+                    if not self.later:
+                        tell(results, time)
                 if self.expiry.next < time:
                     self._expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
@@ -150,6 +154,7 @@ class OrderedRuntime:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
             if len(self.faults) > 0 and self.suspend is not None:
+                tell(results, time)
                 self.suspend(results, i)
                 spaces, lanes = directory.spaces[number], self.program.composites.lanes.get(number)
                 entries, scopes = kleenes.entries.get(number), forecasts.scopes.get(number)
@@ -365,7 +370,7 @@ class OrderedRuntime:
         if entries is not None:
             for entry in entries:
                 entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
-        if found.told < found.upto:
+        if not self.later and found.told < found.upto:
             tell(self.results, self.time)
 
     def _expire(self, now: int) -> None:

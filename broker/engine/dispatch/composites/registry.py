@@ -133,6 +133,7 @@ class Composites:
         self.clock = clock
         self.options = options
         self.lanes: dict[int, list[Lane]] = {}  # by stream number
+        self.feeding = 0  # subscriptions whose results make up streams
         self.seats: dict[str, Seat] = {}  # by subscription
         self.symbols: dict[str, Symbols] = {}  # of patterns, too
         self._newest: dict[Alike, Matcher] = {}
@@ -140,6 +141,7 @@ class Composites:
 
     def join(self, assembly: Assembly, subscriber: Subscriber, feed: Feed | None) -> None:
         """Enter a subscription. O(its size)."""
+        self.feeding += feed is not None
         composite = assembly.composite
         lane = self._lane(composite.stream, composite.partition)
         symbols = self.symbols.setdefault(composite.stream, Symbols(self.directory, composite.stream))
@@ -218,6 +220,7 @@ class Composites:
 
     def leave(self, assembly: Assembly, name: str, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
+        self.feeding -= feed is not None
         composite = assembly.composite
         seat = self.seats.pop(name)
         target = seat.target().without(name, 0)
