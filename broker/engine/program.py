@@ -17,6 +17,7 @@ from .directory import Directory
 from .dispatch.composites.registry import Composites
 from .dispatch.kleene.registry import Kleenes
 from .dispatch.matchers import Clock
+from .dispatch.symbols import Alphabet
 from .executors.kleene.tables import Bounds, Switches
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
@@ -48,12 +49,13 @@ class Program:
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
         self.clock = Clock()
-        self.composites = Composites(self.directory, self.clock, options)
+        self.symbols = Alphabet(self.directory)
+        self.composites = Composites(self.directory, self.symbols, self.clock, options)
         bounds = Bounds(
             options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
         )
         switches = Switches(options.columns, options.merging, options.buffer, options.variants)
-        self.kleenes = Kleenes(self.directory, self.composites.symbols, self.clock, bounds, switches)
+        self.kleenes = Kleenes(self.directory, self.symbols, self.clock, bounds, switches)
         self.forecasts = Forecasts(self.directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}

@@ -80,6 +80,13 @@ class Target:
         if feed is not None:
             self.feeds = [feed] if self.feeds is None else [*self.feeds, feed]
 
+    def without_feed(self, name: str, feed: Feed | None) -> Target:
+        """A target for all but a subscription without branches, and the stream that it publishes. O(subscribers)."""
+        left = self.without(name, 0)
+        if left.feeds is not None:
+            left.feeds = [other for other in left.feeds if other is not feed] or None
+        return left
+
     def without(self, name: str, branch: i64) -> Target:
         """A target for all the others. O(subscribers)."""
         rest = [s for s in self.subscribers() if s.name != name or s.branch != branch]

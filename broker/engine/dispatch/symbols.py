@@ -12,6 +12,7 @@ from typing import final
 
 from ...algebra.normal_form import Form
 from ..directory import Directory
+from ..executors.contract import Input
 from ..index.spaces import Key, Space
 from ..transition import Transition
 
@@ -76,3 +77,34 @@ class Symbols:
         arc.symbol = number
         self.directory.static(space, key).arcs.add(arc)
         return Symbol(number, space, key, arc)
+
+
+@final
+class Alphabet:
+    """The symbols of all streams: what machines ask of single events, each condition once."""
+
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
+        self.streams: dict[str, Symbols] = {}
+
+    def acquire(self, inputs: list[Input]) -> list[int]:
+        """The numbers of the inputs' guards, for one more user. O(inputs)."""
+        numbers: list[int] = []
+        for given in inputs:
+            symbols = self.streams.get(given.stream)
+            if symbols is None:
+                symbols = self.streams[given.stream] = Symbols(self.directory, given.stream)
+            numbers.append(symbols.acquire(given.guard))
+        return numbers
+
+    def release(self, inputs: list[Input]) -> None:
+        """Undo one `acquire`. O(inputs)."""
+        for given in inputs:
+            symbols = self.streams[given.stream]
+            symbols.release(given.guard)
+            if not len(symbols):
+                del self.streams[given.stream]
+
+    def having(self, arc: Transition) -> dict[str, int]:
+        """By stream, the number of the symbol whose arc this is; -1 if there is none. O(symbols)."""
+        return {stream: symbols.number(arc) for stream, symbols in self.streams.items()}

@@ -13,7 +13,7 @@ from broker.engine.directory import Directory
 from broker.engine.dispatch.kleene import snapshot
 from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
 from broker.engine.dispatch.matchers import Clock
-from broker.engine.dispatch.symbols import Symbols
+from broker.engine.dispatch.symbols import Alphabet
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.gathered import Gathered, trace_of
 from broker.engine.executors.kleene.tables import Bounds, Switches
@@ -40,8 +40,9 @@ class House:
     """Kleenes, with an index that tries every guard."""
 
     def __init__(self, bounds: Bounds | None = None, switches: Switches | None = None) -> None:
-        self.symbols: dict[str, Symbols] = {}
-        self.kleenes = Kleenes(Directory(Options()), self.symbols, Clock(), bounds or Bounds(), switches or Switches())
+        directory = Directory(Options())
+        self.symbols = Alphabet(directory)
+        self.kleenes = Kleenes(directory, self.symbols, Clock(), bounds or Bounds(), switches or Switches())
         self.forms: dict[str, Form] = {}
         self.number = 0
 
@@ -120,11 +121,11 @@ def test_equal_guards_are_one_symbol_and_go_with_the_last_who_has_them() -> None
     house = House()
     house.join("one", NEXT)
     house.join("two", ANY)
-    assert len(house.symbols["S"]) == 2
+    assert len(house.symbols.streams["S"]) == 2
     house.leave("one")
-    assert len(house.symbols["S"]) == 2
+    assert len(house.symbols.streams["S"]) == 2
     house.leave("two")
-    assert house.symbols == {}
+    assert house.symbols.streams == {}
     assert house.kleenes.all_lanes() == []
 
 

@@ -25,7 +25,7 @@ from ...target import Feed, Outcome, Target
 from ...transition import Transition
 from ..lanes import Lane
 from ..matchers import Clock, Matcher
-from ..symbols import Symbols
+from ..symbols import Alphabet
 
 LIMITS: Final = "bindings_max, cells_max or nodes_max"
 
@@ -50,6 +50,10 @@ class Assembly:
         operands = tuple((operand.name, operand.guard, operand.joins) for operand in composite.operands)
         shape = (composite.structure, composite.conditions, composite.within)
         return (composite.stream, composite.partition, operands, shape, composite.variables, self.tuples)
+
+    def inputs(self) -> list[Input]:
+        composite = self.composite
+        return [Input(composite.stream, operand.guard) for operand in composite.operands]
 
     def outcome(self) -> Outcome:
         composite = self.composite
@@ -128,14 +132,14 @@ class Seating:
 class Composites:
     """Lanes by stream; `lanes` is what the runtime reads."""
 
-    def __init__(self, directory: Directory, clock: Clock, options: Options) -> None:
+    def __init__(self, directory: Directory, symbols: Alphabet, clock: Clock, options: Options) -> None:
         self.directory = directory
         self.clock = clock
         self.options = options
         self.lanes: dict[int, list[Lane]] = {}  # by stream number
         self.feeding = 0  # subscriptions whose results make up streams
         self.seats: dict[str, Seat] = {}  # by subscription
-        self.symbols: dict[str, Symbols] = {}  # of patterns, too
+        self.symbols = symbols
         self._newest: dict[Alike, Matcher] = {}
         self.seating: Seating | None = None
 
@@ -144,8 +148,7 @@ class Composites:
         self.feeding += feed is not None
         composite = assembly.composite
         lane = self._lane(composite.stream, composite.partition)
-        symbols = self.symbols.setdefault(composite.stream, Symbols(self.directory, composite.stream))
-        numbers = [symbols.acquire(operand.guard) for operand in composite.operands]
+        numbers = self.symbols.acquire(assembly.inputs())
         if self.seating is not None and assembly.words:
             _, term, old = self.seating.places[subscriber.name]
             self.seating.symbols.setdefault(lane, {}).update(zip(old, numbers, strict=True))
@@ -179,10 +182,8 @@ class Composites:
         matcher = self._newest.get(alike) if seating is None else seating.matchers.get(before)
         if matcher is None or (matcher.machine.taken and seating is None):
             assert assembly.paths is not None
-            composite = assembly.composite
-            inputs = [Input(composite.stream, operand.guard) for operand in composite.operands]
             machine = Machine(assembly.paths, assembly.tuples, self._bounds())
-            counts = TupleCounts(machine, composite.partition, inputs)
+            counts = TupleCounts(machine, assembly.composite.partition, assembly.inputs())
             matcher = Matcher(counts, Target(assembly.outcome(), None), not assembly.tuples)
             self._newest[alike] = matcher
             if seating is not None:
@@ -223,11 +224,8 @@ class Composites:
         self.feeding -= feed is not None
         composite = assembly.composite
         seat = self.seats.pop(name)
-        target = seat.target().without(name, 0)
-        if target.feeds is not None:
-            target.feeds = [other for other in target.feeds if other is not feed] or None
+        target = seat.target().without_feed(name, feed)
         seat.put(target)
-        symbols = self.symbols[composite.stream]
         numbers = seat.symbols
         lane = seat.lane
         if seat.term is not None:
@@ -240,10 +238,7 @@ class Composites:
                     del lane.spelled[number]
         elif seat.matcher is not None and target.first is None:
             self._dismiss(lane, assembly, seat.matcher, numbers)
-        for operand in composite.operands:
-            symbols.release(operand.guard)
-        if not len(symbols):
-            del self.symbols[composite.stream]
+        self.symbols.release(assembly.inputs())
         if lane.empty():
             number = self.directory.stream(composite.stream)
             self.lanes[number].remove(lane)
@@ -280,7 +275,7 @@ class Composites:
 
     def users(self, arc: Transition) -> list[str]:
         """The subscriptions that have an operand with this arc's guard. O(symbols + subscriptions)."""
-        numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
+        numbers = self.symbols.having(arc)
         return [name for name, seat in self.seats.items() if numbers.get(seat.lane.streams[0], -1) in seat.symbols]
 
     # --- inspection ---------------------------------------------------------------------------------------------

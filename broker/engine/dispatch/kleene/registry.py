@@ -18,8 +18,9 @@ from ....automaton.kleene.measures import measures_of, monotone, variant
 from ....events.schema import Row
 from ...directory import Directory
 from ...executors.completions import Completions
+from ...executors.contract import Input
 from ...executors.kleene.family import Family, Member
-from ...executors.kleene.machine import Machine
+from ...executors.kleene.machine import Machine, inputs_of
 from ...executors.kleene.tables import Bounds, Switches
 from ...subscriber import Form, Subscriber
 from ...target import Feed, Outcome, Target
@@ -27,7 +28,7 @@ from ...transition import Transition
 from ..lanes import Lane
 from ..matchers import Clock, Matcher
 from ..route import Entry, Route
-from ..symbols import Symbols
+from ..symbols import Alphabet
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
 
@@ -48,6 +49,9 @@ class KleeneAssembly:
     def alike(self) -> Pattern:
         """Equal for subscriptions that may share a machine."""
         return replace(self.pattern, publish=None)
+
+    def inputs(self) -> list[Input]:
+        return inputs_of(self.plan)
 
     def outcome(self) -> Outcome:
         return Outcome(tuple(name for name, _ in self.pattern.items), (), (), LIMITS)
@@ -87,7 +91,7 @@ class Kleenes:
     def __init__(
         self,
         directory: Directory,
-        symbols: dict[str, Symbols],
+        symbols: Alphabet,
         clock: Clock,
         bounds: Bounds,
         switches: Switches,
@@ -110,13 +114,7 @@ class Kleenes:
         """Enter a subscription. O(its size)."""
         plan = assembly.plan
         lane = self._lane(assembly)
-        numbers: list[int] = []
-        for given in plan.inputs:
-            stream = plan.pattern.sources[given.source].stream
-            symbols = self.symbols.get(stream)
-            if symbols is None:
-                symbols = self.symbols[stream] = Symbols(self.directory, stream)
-            numbers.append(symbols.acquire(given.guard))
+        numbers = self.symbols.acquire(assembly.inputs())
         matcher = self._matcher(assembly, lane, numbers, subscriber.name)
         member: Member | None = None
         family = cast(Machine, matcher.machine).family
@@ -158,12 +156,9 @@ class Kleenes:
 
     def leave(self, assembly: KleeneAssembly, name: str, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
-        plan = assembly.plan
         seat = self.seats.pop(name)
-        target = seat.target().without(name, 0)
+        target = seat.target().without_feed(name, feed)
         self.feeding -= feed is not None
-        if target.feeds is not None:
-            target.feeds = [other for other in target.feeds if other is not feed] or None
         seat.put(target)
         if target.first is None:
             family = seat.machine().family
@@ -171,11 +166,7 @@ class Kleenes:
                 family.leave(seat.member)
             if family is None or not family.members:
                 self._dismiss(assembly, seat)
-        for given in plan.inputs:
-            stream = plan.pattern.sources[given.source].stream
-            self.symbols[stream].release(given.guard)
-            if not len(self.symbols[stream]):
-                del self.symbols[stream]
+        self.symbols.release(assembly.inputs())
 
     def _dismiss(self, assembly: KleeneAssembly, seat: KleeneSeat) -> None:
         lane, matcher = seat.lane, seat.matcher
@@ -225,12 +216,10 @@ class Kleenes:
 
     def users(self, arc: Transition) -> list[str]:
         """The subscriptions that have an input with this arc's guard. O(symbols + inputs)."""
-        numbers = {stream: symbols.number(arc) for stream, symbols in self.symbols.items()}
+        numbers = self.symbols.having(arc)
         found = []
         for name, seat in self.seats.items():
-            pattern = seat.plan.pattern
-            streams = [pattern.sources[given.source].stream for given in seat.plan.inputs]
-            if any(numbers[stream] == number for stream, number in zip(streams, seat.symbols)):
+            if any(numbers[given.stream] == own for given, own in zip(inputs_of(seat.plan), seat.symbols)):
                 found.append(name)
         return found
 

@@ -39,6 +39,12 @@ Key: TypeAlias = Any  # a value, or a tuple of values
 FEW = 64  # keys beyond which those of no use are looked for
 
 
+def inputs_of(plan: Plan) -> list[Input]:
+    """What a machine of the plan asks of single events."""
+    sources = plan.pattern.sources
+    return [Input(sources[given.source].stream, given.guard) for given in plan.inputs]
+
+
 @final
 class Machine(Executor):
     """The runs of one subscription."""
@@ -47,10 +53,7 @@ class Machine(Executor):
         self, plan: Plan, bounds: Bounds | None = None, switches: Switches | None = None, family: Family | None = None
     ) -> None:
         self.tables = Tables(plan, bounds or Bounds())
-        sources = plan.pattern.sources
-        super().__init__(
-            self.tables.account, [Input(sources[given.source].stream, given.guard) for given in plan.inputs]
-        )
+        super().__init__(self.tables.account, inputs_of(plan))
         self.plan = plan
         chosen = switches or Switches()
         self.gauges: Gauges | None = None
