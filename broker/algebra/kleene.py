@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ..events.schema import Attribute, Schema, ValueType
-from .normal_form import Form
-from .terms import Register, Term, nullable, walk
+from .guard import Accumulation, Guard
+from .partitioned_stream import PartitionedStream
+from .terms import Term, nullable
 
 Strategy: TypeAlias = Literal[
     "strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match"
 ]
 Output: TypeAlias = Literal["all", "nonoverlap", "compressed"]
-Accumulation: TypeAlias = Literal["avg", "sum", "min", "max", "count", "len"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +56,6 @@ class Aggregate:
 
 
 Slot: TypeAlias = Bound | Aggregate
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """The event's attribute at `position` equals the register, which is an attribute of a bound event."""
-
-    position: int
-    register: Register
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A conjunction, twice. `conjuncts`: as they follow from the text, each on its own, for reading and for the truth.
-
-    The rest is the same in canonical form: `static` reads the event alone, `residual` is what is neither static nor a
-    join. The equality of the partition key is not in it, nor are the stream and the window.
-    """
-
-    conjuncts: tuple[Term, ...]
-    static: Form
-    joins: tuple[Join, ...]
-    residual: Form
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The slots that it reads, ascending."""
-        return slots_of(self.conjuncts)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A stream of the sequence. `key` are the positions of the equivalence attributes, () if there are none; an event
-    with a null among them is in no partition, and nothing takes it."""
-
-    stream: str
-    schema: Schema
-    key: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +101,7 @@ class Pattern:
     equivalence attributes; `within` bounds, in microseconds, t(last) - t(first), both positive. `items` are RETURN's,
     by name; they read registers only, of the whole match."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[PartitionedStream, ...]
     partition: tuple[str, ...]
     components: tuple[Component, ...]
     negated: tuple[Negated, ...]
@@ -160,8 +123,3 @@ class Pattern:
     def aggregates(self, component: int) -> tuple[Aggregate, ...]:
         """What has to be kept up to date as a Kleene component takes events, in the order of the slots."""
         return tuple(slot for slot in self.slots if isinstance(slot, Aggregate) and slot.component == component)
-
-
-def slots_of(terms: tuple[Term, ...]) -> tuple[int, ...]:
-    """The slots that terms read, ascending."""
-    return tuple(sorted({part.slot for term in terms for part in walk(term) if isinstance(part, Register)}))

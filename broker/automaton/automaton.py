@@ -1,11 +1,12 @@
-"""The register automaton of a chain of states, which the operators of the algebra compile to (semantics 6.1).
+"""The register automaton that every language lowers to (semantics 6.1): states, arcs, registers, and what fills them.
 
-Here: states, arcs, registers and what fills them: immutable values, comparable and hashable by meaning, so that equal
-states of different subscriptions are found by hashing. Not here: how they are built (constructions) or run (engine);
-what composite subscriptions and patterns compile to (paths, kleene).
+Here: immutable values, comparable and hashable by meaning, so that equal states of different subscriptions are found by
+hashing. Not here: how they are built (constructions), what can be said of them (analyses), how they run (engine).
 
-What a run remembers when it waits in a state is the row of the event that it bound last, and *slots*: earlier rows,
-and computed values. An arc says what fills each slot of its target.
+A run is in one state. It remembers *registers*: the row of the event that it took last, and numbered slots, each with
+an earlier row, a value or a time. An arc says what fills each slot of its target. An event does this to a run: it
+leaves the run where it is, if the state's `stay` says so; and the run takes every arc whose guard holds. A run for
+which neither is so ends.
 """
 
 from __future__ import annotations
@@ -14,16 +15,60 @@ import enum
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..algebra.guard import Accumulation, Join
 from ..algebra.normal_form import ALWAYS, Form, describe_form
+from ..algebra.partitioned_stream import PartitionedStream
 from ..algebra.terms import Term, describe
-from ..events.schema import Schema
+from ..events.schema import Schema, ValueType
+
+Distances: TypeAlias = tuple[tuple[int, int], ...]
+"""Sorted ranges (low, high) of microseconds, both inclusive, that neither meet nor touch."""
 
 
 class Kind(enum.Enum):
-    """What an arc is for; the stay arc, which changes nothing, is the state's `theta` negated."""
+    """What an arc is for.
+
+    FORWARD takes an event and leads on; LOOP takes one and stays in its state. Where CEL's loop fails, no arc is taken.
+    EPSILON takes none: it is followed when its guard holds, at once, or, where it peeks, with the event that decides:
+    one that an arc of the target takes, or that the source neither takes nor lets pass.
+    KILL forbids: no event between the last one that a run took and the one with which it leaves the source may satisfy
+    its guard, which reads the registers of the whole match. TIMEOUT is followed when time is past the window.
+    """
 
     FORWARD = "forward"
-    REBIND = "rebind"
+    LOOP = "loop"
+    EPSILON = "epsilon"
+    KILL = "kill"
+    TIMEOUT = "timeout"
+
+
+class Stay(enum.Enum):
+    """Which events leave a run in its state: those that fail the state's theta; those that no arc takes; those of other
+    partitions; none; or all, so that a run stays also where an arc is taken."""
+
+    FAILING = "failing"
+    UNTAKEN = "untaken"
+    FOREIGN = "foreign"
+    NONE = "none"
+    ALL = "all"
+
+
+class TimeModel(enum.Enum):
+    """EPOCHS: events are intervals; a run takes only what begins after all that it has. ARRIVAL: events
+    are points in the order in which they came, which also decides between equal times."""
+
+    EPOCHS = "epochs"
+    ARRIVAL = "arrival"
+
+
+class Report(enum.Enum):
+    """Each match; one for all that one event completes; in a partition only what begins after the match before; or each
+    as one compressed graph."""
+
+    EACH = "each"
+    COMPLETIONS = "completions"
+    NONOVERLAP = "nonoverlap"
+    COMPRESSED = "compressed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +80,17 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class BoundRow:
-    """Slot: the row that the run had bound before this arc."""
+    """Slot: the row that the run had taken last before this arc."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
     """Slot: the row of this arc's event."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """Slot: the time of this arc's event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +100,53 @@ class Computed:
     term: Term
 
 
-SlotSource: TypeAlias = Carry | BoundRow | EventRow | Computed
+@dataclass(frozen=True, slots=True)
+class Accumulated:
+    """Slot: an aggregate over the events of an operand, this arc's included; with `first`, over this one alone.
+
+    Nulls are left out: over no value at all count is 0 and the others are null. `len`, whose `position` is -1, counts
+    the events. sum adds from left to right, beginning with the first value, without bounds; avg is that sum divided by
+    that count. Both are null where what is read leaves 64 bits or the finite floats (semantics 2.3).
+    """
+
+    function: Accumulation
+    position: int
+    type: ValueType
+    first: bool = False
+
+
+SlotSource: TypeAlias = Carry | BoundRow | EventRow | EventTime | Computed | Accumulated
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a run waits for events of `stream`.
-
-    An event *affects* the run if it does not overlap what the run has bound and `theta` holds; any other event leaves
-    it untouched. The stay guard of semantics 6.1 is therefore NOT theta, or overlap. `stays`: whether an affected run
-    stays beside its successors.
-    """
+    """Where a run waits. It sees the events of `stream`, "": of all the automaton's sources; others do not exist for
+    it. With Stay.FAILING an event *affects* the run if it does not overlap what the run has taken and `theta` holds."""
 
     stream: str
     theta: Form = ALWAYS
-    stays: bool = False
+    stay: Stay = Stay.FAILING
+
+
+@dataclass(frozen=True, slots=True)
+class Elapsed:
+    """The event is an allowed distance of time after the one in `slot`, or, where `slot` is below zero, after the one
+    that many positions before it in its partition. `text` is for people."""
+
+    slot: int
+    allowed: Distances
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """`source` to `target` (indexes of states) for an affecting event that satisfies `guard`.
+    """`source` to `target` (indexes of states) for an event that satisfies `guard`, `joins`, `rest` and `elapsed`.
 
-    The row that the target's runs have bound is the event's; `update` fills its slots. Where the source has a rebind
-    arc whose guard fails, no arc is taken. An arc to the final state has `output`, the result's values, instead.
+    Where a language sets static conditions apart, `guard` reads the event alone, which an index answers, `joins` are
+    equalities with registers, which a hash answers, and `rest` is what is left; CEL's conditions are all in `guard`.
+    `stream`: whose events it takes, "": those that its state sees. `operand`: which of the automaton's operands has
+    the event, -1 if none is named. `update` fills the target's slots. An arc to the final state has `output`, the
+    result's values, which read the registers and the event as the guard does.
     """
 
     source: int
@@ -81,26 +155,51 @@ class Arc:
     update: tuple[SlotSource, ...] = ()
     output: tuple[Term, ...] = ()
     kind: Kind = Kind.FORWARD
+    stream: str = ""
+    operand: int = -1
+    joins: tuple[Join, ...] = ()
+    rest: Form = ALWAYS
+    elapsed: tuple[Elapsed, ...] = ()
+    peeks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """States in order from the start (index 0, holding no runs), one arc into each next one, rebind loops beside;
-    the last arc leads to the final state, whose index is `len(states)`. `schema` is that of its results."""
+    """States by index; 0 is the start, which holds no runs: every event begins one there. The final state has the index
+    `len(states)`. `schema` is that of the results.
+
+    `sources`: the streams with their partitions, where arrival in their merge is what counts; () where each state names
+    its stream and nothing parts it. `operands`: the names by which people know the events of a match. `within`: how far
+    the last event of a match may be from its first one, in microseconds. `distinct`: two runs that give the same events
+    to the same operands are one match.
+    """
 
     states: tuple[State, ...]
     arcs: tuple[Arc, ...]
     schema: Schema
+    sources: tuple[PartitionedStream, ...] = ()
+    operands: tuple[str, ...] = ()
+    within: int | None = None
+    time: TimeModel = TimeModel.EPOCHS
+    report: Report = Report.EACH
+    distinct: bool = False
 
     @property
     def final(self) -> int:
         return len(self.states)
 
     def forward(self, source: int) -> Arc:
+        """The first arc that leads on from a state."""
         return next(a for a in self.arcs if a.source == source and a.kind is Kind.FORWARD)
 
-    def rebind(self, source: int) -> Arc | None:
-        return next((a for a in self.arcs if a.source == source and a.kind is Kind.REBIND), None)
+    def loop(self, source: int) -> Arc | None:
+        """The arc on which a state takes further events."""
+        return next((a for a in self.arcs if a.source == source and a.kind is Kind.LOOP), None)
+
+    def streams(self) -> list[str]:
+        """The streams that it reads, each once."""
+        named = [state.stream for state in self.states if state.stream]
+        return list(dict.fromkeys([*(source.stream for source in self.sources), *named]))
 
 
 def describe_arc(arc: Arc) -> str:

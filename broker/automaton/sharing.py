@@ -88,7 +88,7 @@ class Forest:
             created.append(node)
         node.references += 1
         for index in range(1, len(automaton.states)):
-            entry, rebind, state = automaton.forward(index - 1), automaton.rebind(index), automaton.states[index]
+            entry, rebind, state = automaton.forward(index - 1), automaton.loop(index), automaton.states[index]
             again = (rebind.guard, rebind.update) if rebind is not None else (None, ())
             key: StateKey = (entry.guard, entry.update, state, *again)
             child = node.children.get(key)

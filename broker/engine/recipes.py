@@ -174,7 +174,7 @@ def recipe_of(automaton: Automaton, options: Options) -> Recipe | None:
     if steps == 1:
         return _box(automaton, positions, keys, clause)
     last = automaton.forward(1)
-    if not options.cohorts or automaton.rebind(1) is not None or entry.update or len(last.guard) != 1:
+    if not options.cohorts or automaton.loop(1) is not None or entry.update or len(last.guard) != 1:
         return None
     return _family(automaton, positions, keys, clause, last.guard[0])
 

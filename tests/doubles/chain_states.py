@@ -108,7 +108,7 @@ def bound(automaton: Automaton, depth: int) -> int:
     """The longest duration with which a run that waits at this depth can come to a match."""
     forms: list[Form] = []
     for state in range(depth, len(automaton.states)):
-        loop = automaton.rebind(state)
+        loop = automaton.loop(state)
         forms += [automaton.states[state].theta, automaton.forward(state).guard]
         forms += [] if loop is None else [loop.guard]
     return min((found for form in forms if (found := duration_bound(form)) is not None), default=LONG)
@@ -147,7 +147,7 @@ class Runs:
         if not met(run.automaton.states[run.depth].theta, run, row, start, time):
             return
         run.touched = time
-        loop = run.automaton.rebind(run.depth)
+        loop = run.automaton.loop(run.depth)
         if loop is not None and not met(loop.guard, run, row, start, time):
             return
         if run.branch is not None:

@@ -13,7 +13,8 @@ from typing import Any, final
 
 from broker.algebra import predicate
 from broker.algebra.functions import bounded
-from broker.algebra.kleene import Aggregate, Component, Guard, Pattern
+from broker.algebra.guard import Guard
+from broker.algebra.kleene import Aggregate, Component, Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.events.schema import Row
 

@@ -19,9 +19,11 @@ from ...language import syntax
 from ...language.diagnostics import query_error
 from ...language.printing import print_expression
 from ...language.sase import syntax as ss
-from ..kleene import Accumulation, Aggregate, Bound, Component, Guard, Join, Negated, Pattern, Slot, Source, Strategy
+from ..guard import Accumulation, Guard, Join
+from ..kleene import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
 from ..naming import generated
 from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
+from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, refuse, resolve
 from ..terms import Attribute, Comparison, Register, Side, Term, walk
 from .placement import RUNNING, Edge, Place, Variable, conjuncts, is_length, placed, refuse_running
@@ -93,8 +95,10 @@ class _Lowering:
             publish=query.publish,
         )
 
-    def _sources(self, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]) -> tuple[Source, ...]:
-        sources: dict[str, Source] = {}
+    def _sources(
+        self, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
+    ) -> tuple[PartitionedStream, ...]:
+        sources: dict[str, PartitionedStream] = {}
         for component in self.query.components:
             stream = component.stream
             if stream in sources:
@@ -103,7 +107,7 @@ class _Lowering:
             if schema is None:
                 refuse(self.text, component.at, f"unknown stream {stream!r}{suggestion(stream, known())}")
             key = tuple(self._key(name, stream, schema) for name in self.query.equivalence)
-            sources[stream] = Source(stream, schema, key)
+            sources[stream] = PartitionedStream(stream, schema, key)
         found = tuple(sources.values())
         for number, name in enumerate(self.query.equivalence):
             first, *others = [source.schema.attributes[source.key[number]].type for source in found]

@@ -24,7 +24,8 @@ from typing import TypeAlias, cast
 
 from ...events.schema import Row, Value
 from ..functions import Number, bounded
-from ..kleene import Aggregate, Bound, Component, Guard, Negated, Pattern
+from ..guard import Guard
+from ..kleene import Aggregate, Bound, Component, Negated, Pattern
 from ..semantics import Environment, Occurrence, holds, value
 from ..terms import Constant, Register, Term, replace
 

@@ -47,7 +47,7 @@ def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment
         Computed(canonical(stepped(changing[slot]))) if slot in changing else Carry(slot)
         for slot in range(len(slots.sources))
     ]
-    rebind = Arc(here, here, normalise(term(operator.rebind)), tuple(update), kind=Kind.REBIND)
+    rebind = Arc(here, here, normalise(term(operator.rebind)), tuple(update), kind=Kind.LOOP)
     values = tuple(first[i] for i in shared) + tuple(stepped(i) for i in range(len(left.values)))
     return Fragment(states, (*arcs, rebind), TRUE, values)
 

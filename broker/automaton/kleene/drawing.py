@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ...algebra.kleene import Component, Guard, Negated, Pattern
+from ...algebra.guard import Guard
+from ...algebra.kleene import Component, Negated, Pattern
 from ...algebra.normal_form import ALWAYS, Form, describe_form
 from ...algebra.terms import Attribute, Register, Side, Term, describe, replace
 from ...events.instant import format_duration

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...algebra.kleene import Bound, Component, Guard, Join, Pattern, Source
+from ...algebra.guard import Guard, Join
+from ...algebra.kleene import Bound, Component, Pattern
 from ...algebra.normal_form import Form
+from ...algebra.partitioned_stream import PartitionedStream
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 
 Place: TypeAlias = tuple[int, int]
@@ -110,7 +112,7 @@ def _equals(atom: Comparison, position: int) -> bool:
     return event and atom.operator == "="
 
 
-def narrowed(form: Form, source: Source, values: dict[int, Constant]) -> Form:
+def narrowed(form: Form, source: PartitionedStream, values: dict[int, Constant]) -> Form:
     """A guard of events that must also have these values at these positions."""
     atoms: list[Comparison] = []
     for position, value in sorted(values.items()):

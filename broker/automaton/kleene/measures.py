@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from ...algebra.kleene import Aggregate, Bound, Guard, Pattern
+from ...algebra.guard import Guard
+from ...algebra.kleene import Aggregate, Bound, Pattern
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import TRUE, Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
 from .plan import NEXT, Plan

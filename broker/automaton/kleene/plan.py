@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from ...algebra.kleene import Guard, Join, Negated, Pattern
+from ...algebra.guard import Guard, Join
+from ...algebra.kleene import Negated, Pattern
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import Attribute, Comparison, Side
 from ...events.errors import LimitExceeded

@@ -57,7 +57,7 @@ def _is_key(automaton: Automaton, depth: int, source: Register | Constant, keys:
         first = automaton.forward(0)
         constants, _ = equalities(first.guard)
         return constants.get(keys[automaton.states[0].stream]) == source
-    loop = automaton.rebind(depth)
+    loop = automaton.loop(depth)
     if source.slot < 0:
         taken = [automaton.states[depth - 1].stream] + ([] if loop is None else [automaton.states[depth].stream])
         return all(keys[stream] == source.position for stream in taken)

@@ -137,7 +137,7 @@ def windows_of(automaton: Automaton) -> list[int]:
     bound = duration_bound(automaton.forward(len(automaton.states) - 1).guard)
     for depth in range(len(automaton.states) - 1, 0, -1):
         limits = [bound, duration_bound(automaton.states[depth].theta)]
-        loop = automaton.rebind(depth)
+        loop = automaton.loop(depth)
         if loop is not None:
             limits.append(duration_bound(loop.guard))
         finite = [limit for limit in limits if limit is not None]

@@ -9,8 +9,10 @@ from hypothesis import given
 from strategies.sase import lowered as generated
 from strategies.sase import queries
 
-from broker.algebra.kleene import Aggregate, Bound, Component, Guard, Join, Pattern, Source
+from broker.algebra.guard import Guard, Join
+from broker.algebra.kleene import Aggregate, Bound, Component, Pattern
 from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.partitioned_stream import PartitionedStream
 from broker.algebra.sase.lowering import lower, remarks
 from broker.algebra.terms import Register, Side, walk
 from broker.events.errors import LimitExceeded, QueryError
@@ -51,7 +53,10 @@ def test_a_whole_pattern() -> None:
         "[name] AND a[1].volume > 1000 AND a[i].price > avg(a[..i-1].price) AND b.volume < 80% * a[a.LEN].volume",
         "WITHIN 1 hour RETURN a[1].name, a.LEN AS n, max(a[].price) OUTPUT nonoverlap PUBLISH Out",
     )
-    assert pattern.sources == (Source("Stock", SCHEMAS["Stock"], (0,)), Source("News", SCHEMAS["News"], (0,)))
+    assert pattern.sources == (
+        PartitionedStream("Stock", SCHEMAS["Stock"], (0,)),
+        PartitionedStream("News", SCHEMAS["News"], (0,)),
+    )
     assert pattern.partition == ("name",)
     assert pattern.slots == (
         Aggregate(0, "avg", 1, "float"),

@@ -35,14 +35,14 @@ def test_autq_is_the_automaton_of_the_paper() -> None:
     assert [describe_form(s.theta) for s in automaton.states] == ["TRUE", "name = $.name", "name = $.name"]
     into_a, out_of_a, out_of_b = (automaton.forward(i) for i in range(3))
     assert describe_form(into_a.guard) == "volume > 10000"
-    loop = automaton.rebind(1)
+    loop = automaton.loop(1)
     assert loop is not None
     assert describe_form(loop.guard) == "price < $.price"
     assert describe_form(out_of_a.guard) == "DUR >= 3"
     assert describe_form(out_of_b.guard) == "price > (1.05 * $.minP)"
-    assert automaton.rebind(2) is None
+    assert automaton.loop(2) is None
     assert out_of_b.target == automaton.final
-    assert {a.kind for a in automaton.arcs} == {Kind.FORWARD, Kind.REBIND}
+    assert {a.kind for a in automaton.arcs} == {Kind.FORWARD, Kind.LOOP}
 
 
 def test_next_binds_the_row_and_nothing_else() -> None:
@@ -55,7 +55,7 @@ def test_fold_keeps_the_first_row_and_the_aggregate() -> None:
     first, count = automaton.forward(0).update
     assert first == EventRow()
     assert isinstance(count, Computed)
-    loop = automaton.rebind(1)
+    loop = automaton.loop(1)
     assert loop is not None
     assert loop.update[0] == Carry(0)
     assert describe_arc(loop) == "keep (1 + $.cnt)"
