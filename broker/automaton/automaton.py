@@ -12,7 +12,7 @@ which neither is so ends.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..algebra.guard import Accumulation, Join
@@ -29,10 +29,20 @@ class Kind(enum.Enum):
     """What an arc is for.
 
     FORWARD takes an event and leads on; LOOP takes one and stays in its state. Where CEL's loop fails, no arc is taken.
-    EPSILON takes none: it is followed when its guard holds, at once, or, where it peeks, with the event that decides:
-    one that an arc of the target takes, or that the source neither takes nor lets pass.
-    KILL forbids: no event between the last one that a run took and the one with which it leaves the source may satisfy
-    its guard, which reads the registers of the whole match. TIMEOUT is followed when time is past the window.
+
+    EPSILON takes none. One that does not peek is followed whenever a run enters its source, if its guard, which reads
+    registers alone, holds then; so is one out of its target. The run that was there stays a run of its own. One that
+    peeks is followed, if its guard holds, with an event that decides: where the source takes that event or lets it
+    pass, by a copy of the run that takes each arc of the target that the event satisfies, and does not stay there; else
+    by the run itself, which is in the target before the event comes, and takes or lets pass as the target does.
+
+    KILL forbids, and leads nowhere: no event of the match's partition may satisfy its guard, which reads the registers
+    of the whole match, where it stands. Of most states that is in order between the last event that the run had when it
+    came there and the one with which it left. Of the start it is by time, from the first event of the match, exclusive,
+    back to `within` before the last, exclusive; of a state left on a TIMEOUT, from the last event, exclusive, to
+    `within` after the first, inclusive.
+
+    TIMEOUT is followed once time is past `within` after the first event, by the run, if nothing has forbidden it.
     """
 
     FORWARD = "forward"
@@ -43,8 +53,9 @@ class Kind(enum.Enum):
 
 
 class Stay(enum.Enum):
-    """Which events leave a run in its state: those that fail the state's theta; those that no arc takes; those of other
-    partitions; none; or all, so that a run stays also where an arc is taken."""
+    """Which events that its state sees leave a run there: those that fail the state's theta; those that no FORWARD or
+    LOOP arc out of it takes; those of other partitions, or of none; none; or all, so that a run stays also where an arc
+    is taken. The start has runs that an event begins: of its `stay` nothing is asked."""
 
     FAILING = "failing"
     UNTAKEN = "untaken"
@@ -62,8 +73,8 @@ class TimeModel(enum.Enum):
 
 
 class Report(enum.Enum):
-    """Each match; one for all that one event completes; in a partition only what begins after the match before; or each
-    as one compressed graph."""
+    """Each match; one for all that one event completes; in a partition only what begins after the match reported before
+    has ended; or all that one event completes as one compressed graph."""
 
     EACH = "each"
     COMPLETIONS = "completions"
@@ -73,7 +84,7 @@ class Report(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """Slot: what was in slot `slot` of the arc's source."""
+    """Slot: what was in slot `slot` of the arc's source; null where nothing has filled it yet."""
 
     slot: int
 
@@ -145,8 +156,9 @@ class Arc:
     Where a language sets static conditions apart, `guard` reads the event alone, which an index answers, `joins` are
     equalities with registers, which a hash answers, and `rest` is what is left; CEL's conditions are all in `guard`.
     `stream`: whose events it takes, "": those that its state sees. `operand`: which of the automaton's operands has
-    the event, -1 if none is named. `update` fills the target's slots. An arc to the final state has `output`, the
-    result's values, which read the registers and the event as the guard does.
+    the event, of a KILL arc which of `forbidden`, -1 if none is named. `update` fills the target's slots. An arc to the
+    final state has `output`, the result's values, which read the registers and the event as the guard does.
+    `conjuncts`: what it asks of the event and the registers as it was written, for people.
     """
 
     source: int
@@ -161,6 +173,7 @@ class Arc:
     rest: Form = ALWAYS
     elapsed: tuple[Elapsed, ...] = ()
     peeks: bool = False
+    conjuncts: tuple[Term, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +181,11 @@ class Automaton:
     """States by index; 0 is the start, which holds no runs: every event begins one there. The final state has the index
     `len(states)`. `schema` is that of the results.
 
-    `sources`: the streams with their partitions, where arrival in their merge is what counts; () where each state names
-    its stream and nothing parts it. `operands`: the names by which people know the events of a match. `within`: how far
-    the last event of a match may be from its first one, in microseconds. `distinct`: two runs that give the same events
-    to the same operands are one match.
+    `sources`: the streams with their partitions, where arrival in their merge is what counts and a run takes events of
+    one partition only; () where each state names its stream and nothing parts it. `operands`: the names by which people
+    know the events of a match; `forbidden`: those of events that KILL arcs forbid. `within`: how far the last event of
+    a match may be from its first one, in microseconds; a run for which it is past takes nothing any more. `distinct`:
+    two runs that give the same events to the same operands are one match.
     """
 
     states: tuple[State, ...]
@@ -183,6 +197,7 @@ class Automaton:
     time: TimeModel = TimeModel.EPOCHS
     report: Report = Report.EACH
     distinct: bool = False
+    forbidden: tuple[str, ...] = ()
 
     @property
     def final(self) -> int:

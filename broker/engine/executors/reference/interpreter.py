@@ -1,0 +1,210 @@
+"""Runs any automaton as its definition says (broker.automaton.automaton): short, obvious, slow.
+
+Every run sees every event of the automaton's streams. Here: what an event, or time, does to each run, and which matches
+are reported. Not here: what one arc asks by itself (arcs), the form that a host knows (executor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, final
+
+from ....algebra.predicate import condition, holds
+from ....automaton.automaton import Automaton, Elapsed, Kind, Report, Stay, TimeModel
+from ....events.schema import Row
+from ..matches import Item
+from .arcs import RunnableArc, surrounding
+from .run import CompletedRun, Consumed, ReferenceRun, SeenEvent
+
+TAKING: Final = (Kind.FORWARD, Kind.LOOP)
+
+
+@final
+class Interpreter:
+    """The runs of one automaton. Times of events do not fall."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self.runs: list[ReferenceRun] = []
+        self.log: list[SeenEvent] = []  # what an arc may still ask about, in order of arrival
+        self.ends: dict[Row, int] = {}  # NONOVERLAP: the number of the last event of each partition's last match
+        self.number = 0  # how many events have come
+        self._keys = {source.stream: source.key for source in automaton.sources}
+        self._theta = [condition(state.theta) for state in automaton.states]
+        arcs = [RunnableArc(arc) for arc in automaton.arcs]
+        self._leaving = [[arc for arc in arcs if arc.arc.source == state] for state in range(automaton.final)]
+        self._kills = [arc for arc in arcs if arc.arc.kind is Kind.KILL]
+        self._asks_back = bool(self._kills) or any(e.slot < 0 for arc in automaton.arcs for e in arc.elapsed)
+        self._completed: list[CompletedRun] = []
+
+    def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
+        """An event of one of the automaton's streams; returns the matches that are known with it."""
+        known = self.advance(end)
+        event = SeenEvent(self.number, stream, start, end, row, item, self._partition(stream, row))
+        self.number += 1
+        beginning = ReferenceRun(0, (), ())
+        before, self.runs = self.runs, []
+        for run in [*before, beginning]:
+            self.runs += [after for after in self._step(run, event) if after is not beginning]
+        if self._asks_back:
+            self._remember(event)
+        return known + self._reported()
+
+    def advance(self, time: int) -> list[CompletedRun]:
+        """All events before that time have come; returns the matches that waited for it."""
+        before, self.runs = self.runs, []
+        for run in before:
+            if not self._inside(run, time):
+                for arc in self._arcs(run, Kind.TIMEOUT):
+                    if arc.holds(run, None):
+                        self.runs += self._along(arc, run, None)
+            elif time <= run.ended:
+                self.runs.append(run)
+        return self._reported()
+
+    # --- one run -----------------------------------------------------------------------------------------------
+
+    def _step(self, run: ReferenceRun, event: SeenEvent) -> Iterator[ReferenceRun]:
+        """What becomes of a run: itself where it stays, and a run for each way on."""
+        if not self._sees(run, event):
+            yield run
+            return
+        stay = self.automaton.states[run.state].stay
+        loops = self._arcs(run, Kind.LOOP)
+        taking = [arc for arc in [*loops, *self._arcs(run, Kind.FORWARD)] if self._takes(arc, run, event)]
+        stays = False
+        if stay is Stay.FAILING:
+            stays = True
+            if not holds(self._theta[run.state], *surrounding(run, event)):
+                taking = []
+            elif run.taken:
+                run.ended = event.end
+            if any(loop not in taking for loop in loops):
+                taking = []
+        elif stay is Stay.UNTAKEN:
+            stays = not taking
+        elif stay is Stay.FOREIGN:
+            stays = event.partition != run.first().partition if run.taken else False
+        else:
+            stays = stay is Stay.ALL
+        for arc in taking:
+            yield from self._along(arc, run, event)
+        if stays:
+            yield run
+        for arc in self._arcs(run, Kind.EPSILON):
+            if arc.arc.peeks and arc.holds(run, None):
+                moved = ReferenceRun(arc.arc.target, arc.update(run, None), run.taken)
+                for after in self._step(moved, event):
+                    if after is not moved or not (taking or stays):
+                        yield after
+
+    def _along(self, arc: RunnableArc, run: ReferenceRun, event: SeenEvent | None) -> Iterator[ReferenceRun]:
+        """The run behind an arc, which took the event if there is one, and those behind what it follows at once."""
+        taken = run.taken if event is None else (*run.taken, Consumed(arc.arc, event))
+        if arc.arc.target == self.automaton.final:
+            if not self._forbidden(ReferenceRun(run.state, run.slots, taken)):
+                self._completed.append(CompletedRun(taken, arc.output(run, event)))
+            return
+        after = ReferenceRun(arc.arc.target, arc.update(run, event), taken)
+        if any(each.arc.kind is not Kind.KILL and not at_once(each) for each in self._leaving[after.state]):
+            yield after
+        for onward in self._arcs(after, Kind.EPSILON):
+            if not onward.arc.peeks and onward.holds(after, None):
+                yield from self._along(onward, after, None)
+
+    def _arcs(self, run: ReferenceRun, kind: Kind) -> list[RunnableArc]:
+        return [arc for arc in self._leaving[run.state] if arc.arc.kind is kind]
+
+    def _sees(self, run: ReferenceRun, event: SeenEvent) -> bool:
+        """Whether the event exists for the run: it is of its state's stream and, with epochs, does not overlap it."""
+        stream = self.automaton.states[run.state].stream
+        overlaps = self.automaton.time is TimeModel.EPOCHS and run.taken and event.start <= run.last().end
+        return stream in ("", event.stream) and not overlaps
+
+    def _takes(self, arc: RunnableArc, run: ReferenceRun, event: SeenEvent) -> bool:
+        """Stream, partition, window, conditions and distances."""
+        partition = run.first().partition if run.taken else event.partition
+        return (
+            arc.arc.stream in ("", event.stream)
+            and event.partition is not None
+            and event.partition == partition
+            and self._inside(run, event.end)
+            and arc.holds(run, event)
+            and all(self._elapsed(elapsed, run, event) for elapsed in arc.arc.elapsed)
+        )
+
+    def _inside(self, run: ReferenceRun, time: int) -> bool:
+        """Whether a match of the run may have an event at that time."""
+        within = self.automaton.within
+        return within is None or not run.taken or time - run.first().end <= within
+
+    def _elapsed(self, asked: Elapsed, run: ReferenceRun, event: SeenEvent) -> bool:
+        """Whether the event is an allowed distance after the one in a slot or so many before it in its partition."""
+        if asked.slot >= 0:
+            since = run.slots[asked.slot]
+        else:
+            before = [other.end for other in self.log if other.partition == event.partition]
+            if len(before) < -asked.slot:
+                return False
+            since = before[asked.slot]
+        return any(low <= event.end - since <= high for low, high in asked.allowed)
+
+    # --- matches -----------------------------------------------------------------------------------------------
+
+    def _forbidden(self, run: ReferenceRun) -> bool:
+        """Whether an event stands where a KILL arc allows none; the run has all its events."""
+        return any(
+            event.partition == run.first().partition
+            and kill.arc.stream in ("", event.stream)
+            and self._stands(kill.arc.source, run, event)
+            and kill.holds(run, event)
+            for kill in self._kills
+            for event in self.log
+        )
+
+    def _stands(self, state: int, run: ReferenceRun, event: SeenEvent) -> bool:
+        """Whether the event is between the one with which a run came to a state and the one with which it left it."""
+        first, last = run.first(), run.last()
+        within = self.automaton.within or 0
+        if state == 0:
+            return last.end - within < event.end < first.end
+        for before, (arc, leaving) in zip(run.taken, run.taken[1:]):
+            if arc.source == state and arc.target != state:
+                return before.event.number < event.number < leaving.number
+        return last.end < event.end <= first.end + within
+
+    def _reported(self) -> list[CompletedRun]:
+        """The matches found since the last call, in order."""
+        found, self._completed = sorted(self._completed, key=CompletedRun.order), []
+        if self.automaton.distinct:
+            found = list({match.order(): match for match in found}.values())
+        if self.automaton.report is Report.NONOVERLAP:
+            found = [match for match in found if self._apart(match)]
+        return found
+
+    def _apart(self, match: CompletedRun) -> bool:
+        """Whether the match begins after the one before in its partition; then it is the one before the next."""
+        partition = match.taken[0].event.partition
+        assert partition is not None, "an arc has taken an event without a partition"
+        if match.taken[0].event.number <= self.ends.get(partition, -1):
+            return False
+        self.ends[partition] = match.taken[-1].event.number
+        return True
+
+    # --- what is kept ------------------------------------------------------------------------------------------
+
+    def _partition(self, stream: str, row: Row) -> Row | None:
+        """The values of its source's key; None where one of them is null."""
+        values = tuple([row[position] for position in self._keys.get(stream, ())])
+        return None if None in values else values
+
+    def _remember(self, event: SeenEvent) -> None:
+        """Keep the event as long as a run that has one before it, or a window that ends later, may ask about it."""
+        oldest = min([run.first().number for run in self.runs], default=self.number)
+        since = event.end - (self.automaton.within or 0)
+        self.log = [other for other in [*self.log, event] if other.number >= oldest or other.end > since]
+
+
+def at_once(arc: RunnableArc) -> bool:
+    """Whether a run follows it without seeing an event."""
+    return arc.arc.kind is Kind.EPSILON and not arc.arc.peeks

@@ -1,0 +1,77 @@
+"""What a run of an automaton has: its state, its slots, and the events that it took, each by which arc.
+
+Here: events and runs as values. Not here: what an event does to a run (interpreter), what an arc asks (arcs).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias, final
+
+from ....algebra.computation import Slots
+from ....automaton.automaton import Arc
+from ....events.instant import FOREVER
+from ....events.schema import Row
+from ..matches import Item
+
+
+@final
+class SeenEvent:
+    """An event of the automaton's streams: `number` of them came before it, `item` is what a match knows it by.
+    `partition`: the values of its source's key; None where one of them is null, so that it is in no partition."""
+
+    __slots__ = ("end", "item", "number", "partition", "row", "start", "stream")
+
+    def __init__(
+        self, number: int, stream: str, start: int, end: int, row: Row, item: Item, partition: Row | None
+    ) -> None:
+        self.number = number
+        self.stream = stream
+        self.start = start
+        self.end = end
+        self.row = row
+        self.item = item
+        self.partition = partition
+
+
+@final
+class Consumed(NamedTuple):
+    """An event, and the arc that took it."""
+
+    arc: Arc
+    event: SeenEvent
+
+
+Path: TypeAlias = tuple[Consumed, ...]
+
+
+@final
+class ReferenceRun:
+    """`taken` are the events that it has, in the order in which it took them; () while it is at the start. `ended`: the
+    epoch whose event has ended it; it sees the other events of that epoch."""
+
+    __slots__ = ("ended", "slots", "state", "taken")
+
+    def __init__(self, state: int, slots: Slots, taken: Path) -> None:
+        self.state = state
+        self.slots = slots
+        self.taken = taken
+        self.ended = FOREVER
+
+    def first(self) -> SeenEvent:
+        return self.taken[0].event
+
+    def last(self) -> SeenEvent:
+        return self.taken[-1].event
+
+
+@final
+class CompletedRun(NamedTuple):
+    """A match: its events, and the values of the result."""
+
+    taken: Path
+    values: Row
+
+    def order(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+        """Matches that are known at once are reported in this order: earlier events first, then earlier operands."""
+        numbers = tuple([event.number for _, event in self.taken])
+        return numbers[0], numbers[-1], numbers, tuple([arc.operand for arc, _ in self.taken])

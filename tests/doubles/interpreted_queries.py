@@ -1,0 +1,44 @@
+"""CEL queries run by the reference executor: each automaton on its own, internal and published streams between them.
+
+Here: who reads whose results. Not here: what an automaton does (broker.engine.executors.reference).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from broker.algebra.operators import Query
+from broker.automaton.compilation import compile_query
+from broker.engine.executors.reference.interpreter import Interpreter
+from broker.events.schema import Row
+
+Interpreted: TypeAlias = tuple[str, Row, int, int, tuple[int, ...]]
+"""Query, values, start, end, and the ids of the events that contributed, in the order in which they did."""
+
+
+class InterpretedQueries:
+    def __init__(self, queries: Mapping[str, Query]) -> None:
+        self.automata: list[tuple[Interpreter, str | None, str | None]] = []  # query, and the stream that it feeds
+        internal: set[str] = set()
+        for name, query in queries.items():
+            compiled = compile_query(query)
+            for stream, automata in compiled.internal:
+                if stream not in internal:
+                    internal.add(stream)
+                    self.automata += [(Interpreter(automaton), None, stream) for automaton in automata]
+            self.automata += [(Interpreter(automaton), name, query.publish) for automaton in compiled.automata]
+
+    def feed(self, stream: str, start: int, end: int, row: Row, ids: tuple[int, ...]) -> list[Interpreted]:
+        """The results of an event, and of those that it makes."""
+        found: list[Interpreted] = []
+        for interpreter, name, fed in self.automata:
+            if stream in interpreter.automaton.streams():
+                for match in interpreter.feed(stream, start, end, row, ids):
+                    began = match.taken[0].event.start
+                    lineage = tuple(number for _, event in match.taken for number in event.item)
+                    if name is not None:
+                        found.append((name, match.values, began, end, lineage))
+                    if fed is not None:
+                        found += self.feed(fed, began, end, match.values, lineage)
+        return found

@@ -1,0 +1,67 @@
+"""The reference executor against the executable meaning of each language, on random programs and streams.
+
+Its interpreter runs the automata that the languages lower to, so that this holds the lowerings too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from doubles.interpreted_queries import InterpretedQueries
+from hypothesis import HealthCheck, given, note, settings
+from laws.test_laws_engine import exact, meaning, typed
+from strategies import sase
+from strategies.typed_queries import Happening, histories, programs
+
+from broker.algebra.sase import semantics as patterns
+from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine.executors.reference.interpreter import Interpreter
+from broker.engine.executors.reference.run import CompletedRun
+from broker.language.cayuga.printer import print_query
+from broker.language.cayuga.syntax import CelQuery as Syntax
+
+slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+heavy = settings(max_examples=max(300, 6 * settings().max_examples), suppress_health_check=slow)
+
+
+@heavy
+@given(programs(), histories())
+def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Happening]) -> None:
+    for name, syntax in program.items():
+        note(f"{name}: {print_query(syntax)}")
+    queries = InterpretedQueries(typed(program))
+    found = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
+    assert Counter((name, exact(row), *rest) for name, row, *rest in found) == meaning(program, history)
+
+
+@heavy
+@given(sase.queries(), sase.histories())
+def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -> None:
+    """Each match at its event or, where time completes it, with the first event after that."""
+    note(text)
+    pattern = sase.lowered(text)
+    interpreter = Interpreter(automaton_of_pattern(pattern))
+    found: list[tuple[int, patterns.Assignment, tuple[object, ...]]] = []
+
+    def tell(moment: int, matches: list[CompletedRun]) -> None:
+        for match in matches:
+            parts: list[list[int]] = [[] for _ in pattern.components]
+            for arc, event in match.taken:
+                parts[arc.operand].append(event.item)
+            found.append((moment, tuple(map(tuple, parts)), exact(match.values)))
+
+    streams = interpreter.automaton.streams()
+    for number, (stream, time, row) in enumerate(history):
+        if stream in streams:
+            tell(number, interpreter.feed(stream, time, time, row, number))
+        else:
+            tell(number, interpreter.advance(time))
+    tell(len(history), interpreter.advance(1 << 40))
+    expected = []
+    for assignment in patterns.matches(pattern, history):
+        moment = assignment[-1][-1]
+        if pattern.trailing:
+            after = patterns.known_after(pattern, history, assignment)
+            moment = next((at for at, (_, time, _) in enumerate(history) if time > after), len(history))
+        expected.append((moment, assignment, exact(patterns.returned(pattern, history, assignment))))
+    assert found == expected
