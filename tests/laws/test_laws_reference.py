@@ -14,6 +14,7 @@ from strategies import sase
 from strategies.typed_queries import Happening, histories, programs
 
 from broker.algebra.sase import semantics as patterns
+from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.engine.executors.reference.run import CompletedRun
@@ -29,7 +30,10 @@ heavy = settings(max_examples=max(300, 6 * settings().max_examples), suppress_he
 def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Happening]) -> None:
     for name, syntax in program.items():
         note(f"{name}: {print_query(syntax)}")
-    queries = InterpretedQueries(typed(program))
+    queries = InterpretedQueries(
+        {name: compile_query(query) for name, query in typed(program).items()},
+        {name: syntax.publish for name, syntax in program.items()},
+    )
     found = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
     assert Counter((name, exact(row), *rest) for name, row, *rest in found) == meaning(program, history)
 
