@@ -142,11 +142,17 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """The event is an allowed distance of time after the one in `slot`, or, where `slot` is below zero, after the one
-    that many positions before it in its partition. `text` is for people."""
+    that many positions before it in its partition.
+
+    `text` is for people; `number` says which of the pattern's conditions it is, since several arcs may ask one; `since`
+    is the operand of the earlier event, below zero where that is the first one of the match, whatever its operand.
+    """
 
     slot: int
     allowed: Distances
     text: str = ""
+    number: int = 0
+    since: int = -1
 
 
 @dataclass(frozen=True, slots=True)

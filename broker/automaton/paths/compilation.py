@@ -28,6 +28,29 @@ def compile_paths(composite: Composite) -> PathAutomaton:
     Raises LimitExceeded beyond MOVES_MAX moves or LIMITS_MAX conditions, DefinitionError where no events can
     satisfy the conditions.
     """
+    joined = [frozenset(join.variable for join in operand.joins) for operand in composite.operands]
+    key = tuple(sorted(joined[0].intersection(*joined)))
+    exploration, run_of, places, moves = explored(composite, frozenset(range(len(composite.variables))) - {*key})
+    tables = _Tables(exploration, run_of, places, moves)
+    automaton = PathAutomaton(
+        states=tuple(map(tables.state, places)),
+        arcs=tuple(map(tables.arc, sorted(moves, key=lambda m: (tables.number[m.source], m.operand)))),
+        limits=exploration.limits,
+        operands=len(composite.operands),
+        variables=len(composite.variables),
+        key=key,
+        keys=tuple(tuple(tables.attributes(o, v)[0] for v in key) for o in range(len(composite.operands))),
+        spans=None,
+        width=0,
+        horizon=None,
+    )
+    return replace(automaton, spans=spans(automaton), width=width(automaton, run_of), horizon=horizon(automaton))
+
+
+def explored(
+    composite: Composite, free: frozenset[int]
+) -> tuple[Exploration, dict[int, tuple[int, int]], list[Place], list[Move]]:
+    """The states of a subscription that keep these variables, and the runs of its operands (places.runs)."""
     structure = flattened(composite.structure)
     limits = tuple(
         TimeLimit(number, *asked.pair, asked.allowed, _written(composite, asked))
@@ -38,30 +61,15 @@ def compile_paths(composite: Composite) -> PathAutomaton:
             f"a subscription may have at most {LIMITS_MAX} time conditions that do not follow from each other, "
             f"this one has {len(limits)}"
         )
-    joined = [frozenset(join.variable for join in operand.joins) for operand in composite.operands]
-    key = tuple(sorted(joined[0].intersection(*joined)))
     run_of = runs(structure)
     near = tuple(limit for limit in limits if limit.first >= 0 <= limit.last and _one_run(run_of, limit))
     far = tuple(limit for limit in limits if limit not in near)
-    exploration = Exploration(composite, structure, near, far, frozenset(range(len(composite.variables))) - {*key})
+    exploration = Exploration(composite, structure, near, far, free)
     places, moves = exploration.explored()
     if not places:
         texts = " or ".join(limit.text for limit in limits if not limit.allowed)
         raise DefinitionError(f"no events can satisfy {texts}, given the order and the other conditions")
-    tables = _Tables(exploration, run_of, places, moves)
-    automaton = PathAutomaton(
-        states=tuple(map(tables.state, places)),
-        arcs=tuple(map(tables.arc, sorted(moves, key=lambda m: (tables.number[m.source], m.operand)))),
-        limits=limits,
-        operands=len(composite.operands),
-        variables=len(composite.variables),
-        key=key,
-        keys=tuple(tuple(tables.attributes(o, v)[0] for v in key) for o in range(len(composite.operands))),
-        spans=None,
-        width=0,
-        horizon=None,
-    )
-    return replace(automaton, spans=spans(automaton), width=width(automaton, run_of), horizon=horizon(automaton))
+    return exploration, run_of, places, moves
 
 
 class _Tables:
@@ -77,13 +85,9 @@ class _Tables:
         return PathState(
             skips=self.exploration.skips(place),
             final=place.at == DONE,
-            slots=tuple(self.slot(place, one) for one in self.slots(place)),
+            slots=tuple(self.slot(place, one) for one in self.exploration.kept(place)),
             variables=tuple(sorted(place.bound)),
         )
-
-    def slots(self, place: Place) -> list[int]:
-        """The operands whose times are kept: not where all that is open excludes them from going on."""
-        return [one for one in sorted(place.live) if any(x.allowed for x in self.exploration.open(one, place.at))]
 
     def slot(self, place: Place, one: int) -> Slot:
         limits = [limit.number for limit in self.exploration.open(one, place.at) if limit.allowed]
@@ -93,7 +97,7 @@ class _Tables:
 
     def arc(self, move: Move) -> PathArc:
         source, operand, target = move
-        slots, bound = self.slots(source), sorted(source.bound)
+        slots, bound = self.exploration.kept(source), sorted(source.bound)
         tests, equals, present, read = [], [], [], dict[int, int]()
         for join in self.exploration.composite.operands[operand].joins:
             if join.variable in source.bound:
@@ -119,7 +123,7 @@ class _Tables:
             tests=tuple(tests),
             equals=tuple(equals),
             present=tuple(present),
-            times=tuple(slots.index(one) if one in source.live else -1 for one in self.slots(target)),
+            times=tuple(slots.index(one) if one in source.live else -1 for one in self.exploration.kept(target)),
             values=tuple(bound.index(v) if v in source.bound else -1 - read[v] for v in sorted(target.bound)),
         )
 

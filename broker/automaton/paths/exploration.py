@@ -79,6 +79,15 @@ class Exploration:
     def skips(self, place: Place) -> bool:
         return skips(self.structure, place.at)
 
+    def kept(self, place: Place) -> list[int]:
+        """The operands whose times are kept: not where all that is open excludes them from going on."""
+        return [one for one in sorted(place.live) if any(limit.allowed for limit in self.open(one, place.at))]
+
+    @property
+    def limits(self) -> tuple[TimeLimit, ...]:
+        """All, by number."""
+        return tuple(sorted((*self.near, *self.far), key=lambda limit: limit.number))
+
     def open(self, one: int, at: Configuration) -> list[TimeLimit]:
         """The limits that may still ask for the event of an operand (START: the first), however the match goes on."""
         found = self._open.get((one, at))
