@@ -48,8 +48,9 @@ class Interpreter:
             self.runs += [after for after in self._step(run, event) if after is not beginning]
         if self._asks_back:
             self.log.append(event)
+        known += self._reported()
         self.forget(end)
-        return known + self._reported()
+        return known
 
     def advance(self, time: int) -> list[CompletedRun]:
         """All events before that time have come; returns the matches that waited for it."""
