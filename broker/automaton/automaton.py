@@ -217,6 +217,21 @@ class Automaton:
         """The arc on which a state takes further events."""
         return next((a for a in self.arcs if a.source == source and a.kind is Kind.LOOP), None)
 
+    def source(self, stream: str) -> PartitionedStream:
+        """The source with that stream."""
+        return next(source for source in self.sources if source.stream == stream)
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """The names of the attributes that part the sources."""
+        source = self.sources[0]
+        return tuple(source.schema.names[position] for position in source.key)
+
+    @property
+    def output(self) -> tuple[Term, ...]:
+        """A result's values."""
+        return next(arc.output for arc in self.arcs if arc.target == self.final)
+
     def streams(self) -> list[str]:
         """The streams that it reads, each once."""
         named = [state.stream for state in self.states if state.stream]

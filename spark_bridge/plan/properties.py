@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, final
 
 from broker.algebra.composite import Chain, Composite, Leaf, Structure, leaves
-from broker.automaton.kleene.plan import PARTITION, STRICT
-from broker.automaton.kleene.plan import Plan as KleenePlan
+from broker.automaton.analyses.ignoring import asks_for_adjacent_events, asks_for_adjacent_events_of_a_partition
+from broker.automaton.analyses.keys import key_parts, places
+from broker.automaton.analyses.window import is_one_event, looks_back, window_of
+from broker.automaton.automaton import Automaton, Kind, Report
 from broker.engine import Engine
 from broker.engine.dispatch.composites.registry import Assembly
 from broker.engine.dispatch.kleene.registry import KleeneAssembly
@@ -117,7 +119,7 @@ def _window(subscriber: Subscriber) -> tuple[int | None, str | None]:
     """How long a match takes at most, and why it cannot be cut by time."""
     assembly = subscriber.form.assembly
     if isinstance(assembly, KleeneAssembly):
-        return _window_of_pattern(assembly.plan)
+        return _window_of_line(assembly.automaton)
     if isinstance(assembly, Assembly):
         if not assembly.tuples:
             return None, "reports completions, which stand for tuples with different first events"
@@ -132,14 +134,13 @@ def _window(subscriber: Subscriber) -> tuple[int | None, str | None]:
     return longest, None
 
 
-def _window_of_pattern(plan: KleenePlan) -> tuple[int | None, str | None]:
-    pattern = plan.pattern
-    if pattern.output == "nonoverlap":
-        return pattern.within, "reports results that do not overlap, which depend on those reported before"
-    if any(negated.place == 0 for negated in pattern.negated):
-        return pattern.within, "its leading negation asks for events before a match's first one"
-    single = len(pattern.components) == 1 and not pattern.components[0].kleene and not pattern.negated
-    return (0 if single else pattern.within), None
+def _window_of_line(automaton: Automaton) -> tuple[int | None, str | None]:
+    uncut = None
+    if automaton.report == Report.NONOVERLAP:
+        uncut = "reports results that do not overlap, which depend on those reported before"
+    elif looks_back(automaton):
+        uncut = "its leading negation asks for events before a match's first one"
+    return window_of(automaton), uncut
 
 
 # --- keys ---------------------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def _joined(subscriber: Subscriber, keys: KeyOf, streams: Mapping[str, StreamDef
     """Why the events of one match may have different keys, or those of other keys matter to it; None if not."""
     assembly = subscriber.form.assembly
     if isinstance(assembly, KleeneAssembly):
-        return _joined_pattern(assembly.plan, keys, streams)
+        return _joined_line(assembly.automaton, keys, streams)
     if isinstance(assembly, Assembly):
         place = _place(streams, assembly.composite.stream, keys)
         return _joined_tuples(assembly.composite, place, keys[assembly.composite.stream])
@@ -163,21 +164,21 @@ def _joined(subscriber: Subscriber, keys: KeyOf, streams: Mapping[str, StreamDef
     return f"not every join keeps a match to one value of {_said(keys, sources)}"
 
 
-def _joined_pattern(plan: KleenePlan, keys: KeyOf, streams: Mapping[str, StreamDefinition]) -> str | None:
-    pattern = plan.pattern
-    if len(pattern.components) == 1 and not pattern.components[0].kleene and not pattern.negated:
+def _joined_line(automaton: Automaton, keys: KeyOf, streams: Mapping[str, StreamDefinition]) -> str | None:
+    if is_one_event(automaton):
         return None
-    if any(step.strategy == STRICT for step in plan.steps):
+    if asks_for_adjacent_events(automaton):
         return "asks for events that are adjacent in the stream, whatever their keys (strict_contiguity)"
-    names = [source.stream for source in pattern.sources]
-    wanted = tuple(_place(streams, names[component.source], keys) for component in pattern.components)
-    for number, part in enumerate(plan.key):
-        if part.positions != wanted:
+    names = [source.stream for source in automaton.sources]
+    parts = key_parts(automaton)
+    for number, part in enumerate(parts):
+        taking = [arc for arc in automaton.arcs if arc.kind in (Kind.FORWARD, Kind.LOOP)]
+        if any(part.positions[arc.operand] != _place(streams, arc.stream, keys) for arc in taking):
             continue
-        partitioned = number < len(pattern.partition)
-        if not partitioned and any(step.strategy == PARTITION for step in plan.steps):
+        partitioned = number < len(automaton.partition)
+        if not partitioned and asks_for_adjacent_events_of_a_partition(automaton):
             return f"asks for events that are adjacent in a partition of more than one value of {_said(keys, names)}"
-        if not all(number in negation.parts for negation in plan.negations):
+        if not all(number in places(automaton, parts, arc) for arc in automaton.arcs if arc.kind == Kind.KILL):
             return f"events of any value of {_said(keys, names)} may contradict its matches"
         return None
     return f"not all events of a match have one value of {_said(keys, names)}"

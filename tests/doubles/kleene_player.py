@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from broker.algebra.kleene import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.automaton.kleene import Plan
 from broker.engine.executors.completions import Completions
+from broker.engine.executors.kleene.plan import Plan
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row
 
@@ -38,15 +38,15 @@ class Player:
     def take(self, event: Event) -> list[Result]:
         stream, time, row = event
         item, self.number = self.number, self.number + 1
-        source = next((at for at, s in enumerate(self.plan.pattern.sources) if s.stream == stream), None)
+        source = next((source for source in self.plan.automaton.sources if source.stream == stream), None)
         if source is None:
             return []
         self.position += 1
         place = 0
-        key = tuple(row[position] for position in self.plan.pattern.sources[source].key)
+        key = tuple(row[position] for position in source.key)
         if None not in key:
             place = self.places[key] = self.places.get(key, 0) + 1
-        hits = self.hits(source, row)
+        hits = self.hits(stream, row)
         found = Completions()
         found.serve(self.machine.audience([], False))
         if hits:
@@ -55,12 +55,12 @@ class Player:
             self.machine.check_invariants()
         return self.read(found.all(row, time, item))
 
-    def hits(self, source: int, row: Row) -> list[int]:
+    def hits(self, stream: str, row: Row) -> list[int]:
         environment = Environment(Occurrence(row, 0, 0, ()))
         return [
             at
             for at, given in enumerate(self.plan.inputs)
-            if given.source == source
+            if given.stream == stream
             and any(all(holds(atom, environment) for atom in clause) for clause in given.guard)
         ]
 

@@ -26,12 +26,12 @@ from broker.algebra.sase.lowering import lower as lower_sase
 from broker.algebra.semantics import Bag, Occurrence
 from broker.automaton import compilation
 from broker.automaton.diagram import draw
-from broker.automaton.kleene import plan as kleene_plan
 from broker.automaton.machines import state_machine
 from broker.automaton.paths import compilation as paths_compilation
 from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
 from broker.engine.executors.kleene import expansion
+from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import cell_tables
 from broker.engine.forecasts import joint, judging, parts, scope, settings, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
@@ -75,9 +75,10 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("ARCHITECTURE.md", "text ──> composite ──> machines: drawn, and merged for explain      automaton/machines"): (
         "a figure"
     ),
-    ("ARCHITECTURE.md", "text ──> pattern ──> plan: what each edge tests, the key of runs     automaton/kleene"): (
-        "a figure"
-    ),
+    (
+        "ARCHITECTURE.md",
+        "text ──> pattern ──> automaton: a line of operands                   automaton/constructions/pattern",
+    ): ("a figure"),
     ("ARCHITECTURE.md", "event ──> scope: a pulse for its key ──> tracks that it touches     engine/forecasts"): (
         "a figure"
     ),
@@ -132,9 +133,7 @@ LIMIT_MODULES: Final = (
     shuffling,
     execution,
 )
-LIMIT_NAME: Final = re.compile(
-    r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
-)
+LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
 

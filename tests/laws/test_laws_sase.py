@@ -15,8 +15,9 @@ from strategies.sase import histories, lowered, queries
 from broker.algebra.kleene import Pattern
 from broker.algebra.sase import semantics as meaning
 from broker.algebra.sase.semantics import Event
-from broker.automaton.kleene import compile_kleene
+from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -43,7 +44,7 @@ def agrees(text: str, history: list[Event], keyed: bool, switches: Switches, reb
     """The machine makes exactly the matches, whether a snapshot is taken before event `reborn` or not; its method."""
     note(text)
     pattern = lowered(text)
-    plan = compile_kleene(pattern, keyed and pattern.output != "nonoverlap")
+    plan = compile_kleene(automaton_of_pattern(pattern), keyed)
     player = Player(plan, Machine(plan, None, switches))
     note(player.machine.method)
     found: list[list[Result]] = []

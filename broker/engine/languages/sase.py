@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...algebra.sase.lowering import lower
+from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
 from ..dispatch.kleene.registry import KleeneAssembly
@@ -18,18 +19,19 @@ def _reads(query: SaseQuery) -> list[str]:
 
 def _compile(request: CompileRequest) -> Form:
     pattern = lower(request.syntax, request.text, request.surroundings.schema_of, request.surroundings.known)
+    automaton = automaton_of_pattern(pattern)
     return Form(
         request.definition.language,
         (request.text,),
         (print_query(request.syntax),),
         request.sources,
         pattern.publish,
-        pattern.result_schema,
-        states=sum(2 if component.kleene else 1 for component in pattern.components) + 1,
+        automaton.schema,
+        states=len(automaton.states),
         template=None,
         recipes=[],
-        assembly=KleeneAssembly(pattern),
-        operands=tuple(component.name for component in pattern.components),
+        assembly=KleeneAssembly(automaton, pattern.publish is not None),
+        operands=automaton.operands,
     )
 
 

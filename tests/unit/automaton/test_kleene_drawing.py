@@ -1,14 +1,16 @@
-"""What people are shown of a SASE+ plan: its arcs with their conditions, its negations, what an index answers."""
+"""What people are shown of a SASE+ pattern: its arcs with their conditions, its negations, what an index answers."""
 
 from __future__ import annotations
 
 import pytest
 
 from broker.algebra.sase.lowering import lower
+from broker.automaton.automaton import Automaton
+from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.automaton.diagram import DRAWINGS, draw
-from broker.automaton.kleene import compile_kleene
-from broker.automaton.kleene.drawing import plan_diagram, plan_lines
-from broker.automaton.kleene.plan import Plan
+from broker.automaton.drawing import automaton_diagram
+from broker.engine.executors.kleene.explanation import plan_lines
+from broker.engine.executors.kleene.plan import compile_kleene
 from broker.events.schema import Schema
 from broker.language.sase import parse
 
@@ -18,11 +20,11 @@ SCHEMAS = {
 }
 
 
-def plan(text: str) -> Plan:
-    return compile_kleene(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+def automaton(text: str) -> Automaton:
+    return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
 
 
-QUERY = plan(
+QUERY = automaton(
     "PATTERN SEQ(~(T m), S+ a[], ~(S n), S b, ~(T o)) WHERE skip_till_next_match(a[]) AND skip_till_any_match(b)"
     " { [name] AND a[1].ty = 'A' AND a[i].price > avg(a[..i-1].price) AND a.LEN > 1 AND n.ty = 'N' AND m.level > 1"
     " AND b.price < 80% * a[a.LEN].price AND o.level > a[1].price } WITHIN 20"
@@ -30,7 +32,7 @@ QUERY = plan(
 
 
 def test_the_arcs_are_those_of_the_paper() -> None:
-    graph = plan_diagram("", QUERY, "q")
+    graph = automaton_diagram("", QUERY, "q")
     assert [(node.label, node.kind) for node in graph.nodes] == [
         ("a[1]: T and S by name within 20 us", "start"),
         ("a[i]", "state"),
@@ -55,7 +57,7 @@ def test_the_arcs_are_those_of_the_paper() -> None:
 
 
 def test_lines_say_what_the_index_answers_and_what_is_left() -> None:
-    lines = plan_lines(QUERY)
+    lines = plan_lines(compile_kleene(QUERY))
     assert lines[0] == "runs by name; WITHIN 20 us on every arc; OUTPUT all"
     assert "a[1], skip_till_next_match: by the index: a[1].ty = 'A'" in lines
     assert "a[i]: by the index: any event; tested run by run: a[i].price > avg(a[..i-1].price)" in lines
@@ -74,13 +76,13 @@ def test_lines_say_what_the_index_answers_and_what_is_left() -> None:
     ],
 )
 def test_strategies_are_what_is_ignored(strategy: str, ignored: list[str]) -> None:
-    made = plan(f"PATTERN SEQ(S+ a[], S b) WHERE {strategy}(a[], b) {{ [name] }} WITHIN 5")
-    edges = plan_diagram("", made, "q").edges
+    made = automaton(f"PATTERN SEQ(S+ a[], S b) WHERE {strategy}(a[], b) {{ [name] }} WITHIN 5")
+    edges = automaton_diagram("", made, "q").edges
     assert [edge.label for edge in edges if edge.kind == "stay"] == ignored
 
 
 @pytest.mark.parametrize("format", list(DRAWINGS))
 def test_every_format_draws_it(format: str) -> None:
-    drawn = draw(plan_diagram("", QUERY, "q"), format)  # type: ignore[arg-type]
+    drawn = draw(automaton_diagram("", QUERY, "q"), format)  # type: ignore[arg-type]
     assert "proceed" in drawn
-    assert drawn == draw(plan_diagram("", QUERY, "q"), format)  # type: ignore[arg-type]
+    assert drawn == draw(automaton_diagram("", QUERY, "q"), format)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
+from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.directory import Directory
 from broker.engine.dispatch.kleene import snapshot
 from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
@@ -47,8 +48,9 @@ class House:
         self.number = 0
 
     def join(self, name: str, text: str) -> None:
-        assembly = KleeneAssembly(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
-        form = Form("sase", (text,), (text,), (), None, assembly.pattern.result_schema, 2, None, [], assembly)
+        pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
+        assembly = KleeneAssembly(automaton_of_pattern(pattern), pattern.publish is not None)
+        form = Form("sase", (text,), (text,), (), None, assembly.automaton.schema, 2, None, [], assembly)
         self.forms[name] = form
         self.kleenes.join(assembly, Subscriber(name, form, (), None, True, 0, 0), None)
 
@@ -77,7 +79,7 @@ class House:
             assembly = kleene_assembly_of(self.forms[name])
             assert assembly is not None
             for given, symbol in zip(assembly.plan.inputs, seat.symbols):
-                if assembly.pattern.sources[given.source].stream == stream:
+                if given.stream == stream:
                     found[symbol] = any(all(holds(atom, environment) for atom in clause) for clause in given.guard)
         return [symbol for symbol, held in found.items() if held]
 

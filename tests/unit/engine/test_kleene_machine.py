@@ -7,8 +7,9 @@ from doubles.kleene_player import Player, Result
 
 from broker.algebra.sase.lowering import lower
 from broker.algebra.sase.semantics import Assignment, Event
-from broker.automaton.kleene import Plan, compile_kleene
+from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.plan import Plan, compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema
@@ -46,7 +47,7 @@ def query3(strategy: str, aggregate: str = "avg") -> str:
 
 
 def planned(text: str) -> Plan:
-    return compile_kleene(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
+    return compile_kleene(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))))
 
 
 def results(text: str, events: list[Event], switches: Switches | None = None) -> list[Result]:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from broker.algebra.sase.lowering import lower
-from broker.automaton.kleene import compile_kleene
+from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.buffer import Pasts
 from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.replay import Page
 from broker.engine.executors.kleene.tables import Bounds, Switches
 from broker.engine.executors.matches import MatchSource
@@ -27,7 +28,8 @@ JOINED = f"skip_till_any_match(a[], b) {{ [name] AND a[i].price > a[i-1].price A
 
 def machine(where: str, bounds: Bounds | None = None, switches: Switches | None = None, tail: str = "") -> Machine:
     text = f"PATTERN SEQ(S+ a[], S b) WHERE {where} WITHIN 20{tail}"
-    return Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), bounds, switches)
+    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+    return Machine(compile_kleene(automaton_of_pattern(pattern)), bounds, switches)
 
 
 def row(number: int) -> Row:
@@ -121,7 +123,8 @@ def test_the_matches_of_an_event_have_a_limit() -> None:
 
 def test_a_run_of_many_events_is_released_without_recursion() -> None:
     text = "PATTERN SEQ(S+ a[]) WHERE strict_contiguity(a[]) { a.LEN = 200000 } WITHIN 300000"
-    made = Machine(compile_kleene(lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])), Bounds(runs=1))
+    pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+    made = Machine(compile_kleene(automaton_of_pattern(pattern)), Bounds(runs=1))
     found: list[MatchSource] = []
     for number in range(200_000):
         found += taken(made, 1, ("x", 0.0, "A"), number)

@@ -1,7 +1,7 @@
 """SASE+ subscriptions for people: their automata, how their runs are kept, and with whom they share them.
 
-Here: reading the catalog and the program for that. Not here: plans themselves (automaton.kleene), the rest of an
-explanation.
+Here: reading the catalog and the program for that. Not here: the automata and plans themselves (automaton.drawing,
+executors.kleene.explanation), the rest of an explanation.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from ....automaton.diagram import Edge, Graph, Node
-from ....automaton.kleene.drawing import plan_diagram, plan_lines
+from ....automaton.drawing import automaton_diagram
 from ...catalog import Catalog
+from ...executors.kleene.explanation import plan_lines
 from .registry import KleeneAssembly, Kleenes, kleene_assembly_of
 
 SHOWN: Final = 8  # subscriptions that are told one by one, and names at one end
@@ -29,13 +30,13 @@ def kleene_diagram(catalog: Catalog) -> Graph:
     """Each automaton once, with the names of those that it serves. O(subscriptions)."""
     served: dict[object, tuple[KleeneAssembly, list[str]]] = {}
     for name, assembly in _assemblies(catalog):
-        served.setdefault(assembly.alike(), (assembly, []))[1].append(name)
+        served.setdefault(assembly.automaton, (assembly, []))[1].append(name)
     nodes: list[Node] = []
     edges: list[Edge] = []
     for number, (assembly, names) in enumerate(served.values()):
         prefix = f"pattern {number} "
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        graph = plan_diagram("", assembly.plan, ", ".join(names[:SHOWN]) + more)
+        graph = automaton_diagram("", assembly.automaton, ", ".join(names[:SHOWN]) + more)
         nodes += [replace(node, key=prefix + node.key) for node in graph.nodes]
         edges += [replace(e, source=prefix + e.source, target=prefix + e.target) for e in graph.edges]
     return Graph("", tuple(nodes), tuple(edges))
@@ -56,7 +57,7 @@ def kleene_lines(catalog: Catalog, kleenes: Kleenes) -> list[str]:
     machines = len({id(kleenes.seats[name].matcher) for name, _ in known if name in kleenes.seats})
     if len(known) > 1:
         asked = sum(len(assembly.plan.inputs) for _, assembly in known)
-        distinct = {(a.plan.pattern.sources[i.source].stream, i.guard) for _, a in known for i in a.plan.inputs}
+        distinct = {(given.stream, given.guard) for _, a in known for given in a.plan.inputs}
         sets = "set" if machines == 1 else "sets"
         lines.append(f"patterns: {len(known)} subscriptions with {machines} {sets} of runs")
         lines.append(f"patterns: {asked} conditions on single events, {len(distinct)} of them different, in the index")

@@ -6,21 +6,21 @@ later. Here: that choice, and the lanes. Not here: what an event does (lanes), r
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
-from ....algebra.kleene import Pattern
-from ....automaton.kleene import Plan, compile_kleene
-from ....automaton.kleene.measures import measures_of, monotone, variant
+from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
+from ....automaton.analyses.measures import measures_of, monotone, variant
+from ....automaton.automaton import Automaton, Report
 from ....events.schema import Row
 from ...directory import Directory
 from ...executors.completions import Completions
 from ...executors.contract import Input
 from ...executors.kleene.family import Family, Member
 from ...executors.kleene.machine import Machine, inputs_of
+from ...executors.kleene.plan import Plan, compile_kleene
 from ...executors.kleene.tables import Bounds, Switches
 from ...subscriber import Form, Subscriber
 from ...target import Feed, Outcome, Target
@@ -35,26 +35,21 @@ LIMITS: Final = "runs_max, matches_max or negated_max"
 
 @final
 class KleeneAssembly:
-    """A pattern ready to run: what its form keeps. Raises LimitExceeded (compile_kleene)."""
+    """An automaton ready to run: what its form keeps. Raises LimitExceeded (compile_kleene)."""
 
-    def __init__(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-        # Without overlap a partition has one result at a time, whatever else its events agree on.
-        self.plan: Plan = compile_kleene(pattern, pattern.output != "nonoverlap")
-        measures = measures_of(self.plan)
-        merges = measures is None or monotone(self.plan, measures)
+    def __init__(self, automaton: Automaton, published: bool = False) -> None:
+        self.automaton = automaton  # equal for subscriptions that may share a machine
+        self.plan: Plan = compile_kleene(automaton)
+        measures = measures_of(self.plan.automaton)
+        merges = measures is None or monotone(self.plan.automaton, measures)
         # What others have too that differ in a factor only, and the factor; where equal runs are one, that is more.
-        self.variant = None if measures is None or merges else variant(self.plan, measures)
-
-    def alike(self) -> Pattern:
-        """Equal for subscriptions that may share a machine."""
-        return replace(self.pattern, publish=None)
+        self.variant = None if measures is None or merges or published else variant(automaton, measures)
 
     def inputs(self) -> list[Input]:
         return inputs_of(self.plan)
 
     def outcome(self) -> Outcome:
-        return Outcome(tuple(name for name, _ in self.pattern.items), (), (), LIMITS)
+        return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
 
 @final
@@ -134,14 +129,14 @@ class Kleenes:
         new one."""
         plan = assembly.plan
         family = self._alike(assembly)
-        alike: object = assembly.alike() if family is None else family
+        alike: object = assembly.automaton if family is None else family
         seating = self.seating
         before = -1 if seating is None else seating[name]
         matcher = self._newest.get(alike) if seating is None else self.seated.get(before)
         if matcher is not None and (seating is not None or not matcher.machine.taken):
             return matcher
         machine = Machine(plan, self.bounds, self.switches, None if family is None else Family())
-        matcher = Matcher(machine, Target(assembly.outcome(), None), plan.pattern.output == "compressed")
+        matcher = Matcher(machine, Target(assembly.outcome(), None), assembly.automaton.report == Report.COMPRESSED)
         self._newest[alike] = matcher
         if seating is not None:
             self.seated[before] = matcher
@@ -172,17 +167,18 @@ class Kleenes:
         lane, matcher = seat.lane, seat.matcher
         self._routes.clear()
         lane.leave(matcher, seat.symbols)
-        alike: object = self._alike(assembly) or assembly.alike()
+        alike: object = self._alike(assembly) or assembly.automaton
         if self._newest.get(alike) is matcher:
             del self._newest[alike]
         if lane.empty():
             self._close(lane)
 
     def _lane(self, assembly: KleeneAssembly) -> Lane:
-        sources = assembly.pattern.sources
-        ordered = sorted(sources, key=lambda source: source.stream)
+        automaton = assembly.automaton
+        ordered = sorted(automaton.sources, key=lambda source: source.stream)
         streams = tuple(source.stream for source in ordered)
-        keys = tuple(source.key for source in ordered) if assembly.plan.contiguous else ()
+        contiguous = asks_for_adjacent_events_of_a_partition(automaton)
+        keys = tuple(source.key for source in ordered) if contiguous else ()
         lane = self._lanes.get((streams, keys))
         if lane is None:
             lane = self._lanes[streams, keys] = Lane(streams, keys, self.clock)
@@ -228,7 +224,7 @@ class Kleenes:
     def partial(self, name: str, time: int, most: int) -> list[dict[str, list[int]]]:
         """Runs of a subscription that an event at that time could go on with, ids by variable. Raises KeyError."""
         machine = self.seats[name].machine()
-        names = [component.name for component in machine.plan.pattern.components]
+        names = machine.plan.automaton.operands
         found: list[dict[str, list[int]]] = []
         for begun in islice(machine.partial(time), most):
             bound: dict[str, list[int]] = {}

@@ -14,11 +14,11 @@ from typing import final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....automaton.kleene import Plan
 from ...target import Target
 from ..gathered import Served
 from ..matches import Found
 from ..packed import Floats, Integers, floats, integers, put, put_integer
+from .plan import Plan
 from .replay import Played, Replayed
 
 

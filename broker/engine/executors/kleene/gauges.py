@@ -16,7 +16,7 @@ from mypy_extensions import i64
 
 from ....algebra.predicate import computation
 from ....algebra.terms import Arithmetic, Attribute, Constant, Register
-from ....automaton.kleene.measures import Measure
+from ....automaton.analyses.measures import Measure
 from ....events.schema import Row
 
 FIRST: Final = 0

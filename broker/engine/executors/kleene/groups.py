@@ -5,7 +5,7 @@ event makes one node of each union that it goes on from (SASE+ 4.2, 4.3; kleene 
 single events and equality alone an event costs O(1), with conditions on the last event O(events of the window), where
 runs by themselves are exponentially many.
 
-Here: what an event does with groups. Hot. Not here: nodes and unions (buffer), what is remembered (automaton.memory).
+Here: what an event does with groups. Hot. Not here: nodes and unions (buffer), what is remembered (analyses.memory).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
-from ....automaton.kleene import Plan
-from ....automaton.kleene.memory import Memory, memories
+from ....automaton.analyses.line import line_of
+from ....automaton.analyses.memory import Memory, memories
+from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...account import PACKED_BITS
 from ..completions import Completions
@@ -26,6 +27,7 @@ from ..matches import Item
 from .archive import Archive, Restored, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import Begun, Cell
+from .plan import Plan
 from .registers import AVERAGE, SUM, Registers
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
@@ -65,10 +67,11 @@ class Recalls:
     """Of all components; and the registers without those that conditions do not read."""
 
     def __init__(self, plan: Plan) -> None:
-        found = memories(plan)
+        states = memories(plan.automaton)
+        found = [states[link.begin.target] for link in line_of(plan.automaton)]  # once they have their newest event
         only = {slot for memory in found for slot in memory.values}
         only |= {slot for memory in found for slot, _ in memory.rows}
-        self.registers = Registers(plan.pattern, frozenset(only))
+        self.registers = Registers(plan.steps, frozenset(only))
         self.recalls = [Recall(memory, self.registers, at) for at, memory in enumerate(found)]
 
 
@@ -250,7 +253,7 @@ class Groups(Cell):
     def _report(self, ends: list[int], row: Row | None, time: i64, item: Item, found: Completions) -> None:
         tables = self.tables
         shared = Shared(tables, self.page, ends, time - tables.window, row, time, item)
-        if tables.plan.pattern.output != "compressed":
+        if tables.plan.automaton.report != Report.COMPRESSED:
             tables.account.spend(self.page.links >> PACKED_BITS)
             if shared.exceeds(tables.matches_max):
                 self.lost += 1

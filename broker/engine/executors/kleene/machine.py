@@ -11,9 +11,8 @@ from typing import Any, TypeAlias, final
 
 from mypy_extensions import i64
 
-from ....automaton.kleene import Plan
-from ....automaton.kleene.measures import measures_of, monotone
-from ....automaton.kleene.memory import shares_pasts
+from ....automaton.analyses.measures import measures_of, monotone
+from ....automaton.analyses.pasts import shares_pasts
 from ....events.schema import Row
 from ...account import UNLIMITED
 from ...target import Target
@@ -28,6 +27,7 @@ from .family import Family
 from .groups import Groups, Recalls
 from .numbers import Gauges
 from .pending import Pending
+from .plan import Plan
 from .run import found_of
 from .runs import Runs
 from .shadows import Shadow
@@ -41,8 +41,7 @@ FEW = 64  # keys beyond which those of no use are looked for
 
 def inputs_of(plan: Plan) -> list[Input]:
     """What a machine of the plan asks of single events."""
-    sources = plan.pattern.sources
-    return [Input(sources[given.source].stream, given.guard) for given in plan.inputs]
+    return [Input(given.stream, given.guard) for given in plan.inputs]
 
 
 @final
@@ -57,14 +56,14 @@ class Machine(Executor):
         self.plan = plan
         chosen = switches or Switches()
         self.gauges: Gauges | None = None
-        measures = measures_of(plan)
+        measures = measures_of(plan.automaton)
         if measures is not None and chosen.columns:
-            self.gauges = Gauges(measures, len(plan.pattern.slots))
+            self.gauges = Gauges(measures, len(plan.steps[0].begun))
         self.family = family if self.gauges is not None else None
         self.ranged: Family | None = None  # the family, where it has several members
         self.begun = False
-        self.stacked = measures is not None and chosen.merging and monotone(plan, measures)
-        shares = self.gauges is None and chosen.buffer and shares_pasts(plan)
+        self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
+        shares = self.gauges is None and chosen.buffer and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, Cell] = {}
         self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
@@ -254,7 +253,7 @@ class Machine(Executor):
 
     def partitions(self) -> set[tuple[Any, ...]]:
         """The partitions in which there are runs or negated events. O(keys)."""
-        parts = len(self.plan.pattern.partition)
+        parts = len(self.plan.automaton.partition)
         found: set[tuple[Any, ...]] = set()
         for key in self.cells:
             whole: Any = (key,) if len(self.plan.key) == 1 else key

@@ -14,7 +14,7 @@ from typing import Any, Final, cast, final
 
 from mypy_extensions import i64
 
-from ....automaton.kleene.measures import Measures
+from ....automaton.analyses.measures import Measures
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Found, Item

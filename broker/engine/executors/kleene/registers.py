@@ -1,6 +1,6 @@
-"""What a run remembers, as a tuple: a value or row for each slot of the pattern, and behind them what sums are made of.
+"""What a run remembers, as a tuple: a value or row for each slot of the plan, and behind them what sums are made of.
 
-Here: filling it as events are taken. Hot: typed for compilation. Not here: which slots there are (algebra.kleene).
+Here: filling it as events are taken. Hot: typed for compilation. Not here: which slots there are (plan).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....algebra.functions import bounded
-from ....algebra.kleene import Aggregate, Bound, Pattern
+from ....automaton.automaton import Accumulated, EventRow
 from ....events.schema import Row
+from .plan import Step
 
 COUNT: Final = 0
 LENGTH: Final = 1
@@ -29,7 +30,7 @@ class Fold:
 
     __slots__ = ("hidden", "kind", "position", "slot")
 
-    def __init__(self, slot: int, aggregate: Aggregate, hidden: int) -> None:
+    def __init__(self, slot: int, aggregate: Accumulated, hidden: int) -> None:
         self.slot = slot
         self.kind: i64 = KINDS[aggregate.function]
         self.position = aggregate.position
@@ -38,23 +39,25 @@ class Fold:
 
 @final
 class Registers:
-    """The slots of one pattern, or `only` some of them, by component."""
+    """The slots of one plan, or `only` some of them, by component."""
 
-    def __init__(self, pattern: Pattern, only: frozenset[int] | None = None) -> None:
-        number = len(pattern.components)
+    def __init__(self, steps: tuple[Step, ...], only: frozenset[int] | None = None) -> None:
+        number = len(steps)
         self.firsts: list[list[int]] = [[] for _ in range(number)]
         self.lasts: list[list[int]] = [[] for _ in range(number)]
         self.folds: list[list[Fold]] = [[] for _ in range(number)]
-        size = len(pattern.slots)
-        for at, slot in enumerate(pattern.slots):
-            if only is not None and at not in only:
+        size = slots = len(steps[0].begun)
+        for slot in range(slots):
+            if only is not None and slot not in only:
                 continue
-            match slot:
-                case Bound(component, last):
-                    (self.lasts if last else self.firsts)[component].append(at)
-                case Aggregate(component, function):
-                    self.folds[component].append(Fold(at, slot, size))
-                    size += {"sum": 1, "avg": 2}.get(function, 0)
+            for at, step in enumerate(steps):
+                source = step.begun[slot]
+                if isinstance(source, EventRow):
+                    last = bool(step.taken) and isinstance(step.taken[slot], EventRow)
+                    (self.lasts if last else self.firsts)[at].append(slot)
+                elif isinstance(source, Accumulated):
+                    self.folds[at].append(Fold(slot, source, size))
+                    size += {"sum": 1, "avg": 2}.get(source.function, 0)
         self.size = size
         self.growing = [len(a) + len(b) > 0 for a, b in zip(self.lasts, self.folds)]
         self.changing = [grows or len(a) > 0 for grows, a in zip(self.growing, self.firsts)]

@@ -16,7 +16,6 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....algebra.predicate import holds
-from ....automaton.kleene.plan import ANY, NEXT, PARTITION, STRICT
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Item
@@ -24,6 +23,7 @@ from .archive import Archive, Restored
 from .cell import Begun, Cell
 from .found import Trail, unrolled
 from .pending import Pending, order
+from .plan import ANY, NEXT, PARTITION, STRICT
 from .run import Run, found_of
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables

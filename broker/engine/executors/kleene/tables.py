@@ -12,10 +12,11 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, computation, condition
-from ....automaton.kleene import Plan
+from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
 from ...account import MATCH_UNITS, UNLIMITED, Account
+from .plan import Plan
 from .registers import Registers
 
 FOREVER: Final = instant.FOREVER
@@ -88,22 +89,22 @@ class Tables:
     """All of one plan, and the account of the machine; others' `account` where these are tables of the same one."""
 
     def __init__(self, plan: Plan, bounds: Bounds, account: Account | None = None) -> None:
-        pattern = plan.pattern
+        report, within = plan.automaton.report, plan.automaton.within
         self.account = Account(bounds.work, bounds.earned) if account is None else account
-        self.match_units: i64 = 1 if pattern.output == "compressed" else MATCH_UNITS
+        self.match_units: i64 = 1 if report == Report.COMPRESSED else MATCH_UNITS
         self.plan = plan
         self.bounds = bounds
         self.runs_max: i64 = bounds.runs
         self.matches_max: i64 = bounds.matches
         self.logged_max: i64 = bounds.logged
-        self.registers = Registers(pattern)
+        self.registers = Registers(plan.steps)
         self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
         # What every event asks of patterns of one or two components.
         self.begins: i64 = self.edges[0].begin
         self.takes: i64 = self.edges[0].take
         self.ends: i64 = self.edges[1].begin if self.last > 0 else 0
-        self.window: i64 = FOREVER if plan.within is None else plan.within
+        self.window: i64 = FOREVER if within is None else within
         self.keys: list[list[int]] = [list(given.key) for given in plan.inputs]
         self.single: list[int] = [given.key[0] if len(given.key) == 1 else -1 for given in plan.inputs]
         self.denials = [Denial(plan, number) for number in range(len(plan.negations))]
@@ -121,8 +122,8 @@ class Tables:
         self.key: list[int] = list(moving[0])
         self.one: i64 = moving[0][0] if len(moving[0]) == 1 else -1
         self.inputs: i64 = len(plan.inputs)
-        self.outputs: list[Computation] = [computation(term) for _, term in pattern.items]
-        self.alone = pattern.output == "nonoverlap"
+        self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
+        self.alone = report == Report.NONOVERLAP
 
     def values(self, slots: Slots) -> Row:
         """What RETURN gives for a whole match."""

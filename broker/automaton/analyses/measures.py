@@ -1,10 +1,11 @@
 """Conditions between an event and a run as comparisons of two numbers: what lets runs be columns of numbers.
 
-A condition of a Kleene component that reads the event on one side and the run on the other compares a level, which is
-the event's, with a measure, which is the run's and changes only when the run takes an event. Under skip till next match
-a leading Kleene component followed by at most one more has exactly one run for each first event (kleene notes, 1).
+A condition of an operand of several events that reads the event on one side and the run on the other compares a level,
+which is the event's, with a measure, which is the run's and changes only when the run takes an event. Where a run stays
+with events that it does not take, such an operand, followed by at most one single event, has exactly one run for each
+first event (kleene notes, 1).
 
-Here: which patterns are of that kind, and their measures. Not here: columns (broker.engine.executors.kleene).
+Here: which automata are of that kind, and their measures. Not here: columns (broker.engine.executors.kleene).
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from ...algebra.guard import Guard
-from ...algebra.kleene import Aggregate, Bound, Pattern
+from ...algebra.guard import Accumulation
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import TRUE, Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
-from .plan import NEXT, Plan
+from ..automaton import Accumulated, Automaton, EventRow, Kind, Report, Stay
+from .line import Link, line_of
 
-Kind: TypeAlias = Literal["first", "last", "avg", "sum", "min", "max", "count", "len"]
+Measured: TypeAlias = Accumulation | Literal["first", "last"]
 
 MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -31,7 +32,7 @@ class Measure:
 
     level: Term
     operator: str
-    kind: Kind
+    kind: Measured
     value: Term
     position: int
     factor: float | int | None
@@ -40,14 +41,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """A whole pattern: what is tested where an event is taken, where the next component begins, at the end."""
+    """What is tested where an event is taken, where the next operand begins, at the end."""
 
     take: tuple[Measure, ...]
     begin: tuple[Measure, ...]
     end: tuple[Measure, ...]
 
 
-def monotone(plan: Plan, measures: Measures) -> bool:
+def monotone(automaton: Automaton, measures: Measures) -> bool:
     """Whether runs that take one event are equal from then on, and what runs have taken last stays in order.
 
     That is so where taking asks for a new highest (or lowest) value and all else that is asked follows from the last
@@ -66,8 +67,8 @@ def monotone(plan: Plan, measures: Measures) -> bool:
         other.kind == "last" or (other.kind == take.kind and other.position == rising)
         for other in (*measures.begin, *measures.end)
     )
-    step = plan.steps[0]
-    always = _implies(plan.inputs[step.begin].guard, plan.inputs[step.take].guard)
+    link = line_of(automaton)[0]
+    always = link.take is not None and _implies(link.begin.guard, link.take.guard)
     return own and known and always and take.operator in wanted
 
 
@@ -76,11 +77,11 @@ def _implies(given: Form, wanted: Form) -> bool:
     return all(any(set(clause) <= set(known) for clause in wanted) for known in given)
 
 
-def variant(plan: Plan, measures: Measures) -> tuple[object, float] | None:
-    """What a pattern has in common with those that differ from it in one factor only, and its own factor: that of the
-    measure where the next component begins. None where there is no such factor."""
-    pattern = plan.pattern
-    if len(plan.steps) != 2 or len(measures.begin) != 1 or pattern.output != "all" or pattern.publish is not None:
+def variant(automaton: Automaton, measures: Measures) -> tuple[object, float] | None:
+    """What a whole automaton, its joins included, has in common with those that differ from it in one factor only, and
+    its own factor: that of the measure where the next operand begins. None where there is no such factor."""
+    line = line_of(automaton)
+    if len(line) != 2 or len(measures.begin) != 1 or automaton.report != Report.EACH:
         return None
     measure = measures.begin[0]
     factor: object = measure.factor
@@ -91,63 +92,71 @@ def variant(plan: Plan, measures: Measures) -> tuple[object, float] | None:
             plain = replace(measure, value=TRUE)
     if not isinstance(factor, float):
         return None
-    first, second = pattern.components
-    begin = Guard((), second.begin.static, second.begin.joins, ())
-    left = replace(pattern, components=(first, replace(second, begin=begin)))
-    return (left, replace(plain, factor=None)), factor
+    left = [replace(arc, rest=ALWAYS) if arc is line[1].begin else arc for arc in automaton.arcs]
+    return (replace(automaton, arcs=tuple(left)), replace(plain, factor=None)), factor
 
 
-def measures_of(plan: Plan) -> Measures | None:
-    """The measures of a pattern; None where it is of another kind. O(its size)."""
-    steps = plan.steps
-    if not 1 <= len(steps) <= 2 or plan.negations or steps[0].strategy != NEXT or steps[0].take < 0:
+def measures_of(automaton: Automaton) -> Measures | None:
+    """The measures of an automaton within a key; None where it is of another kind. O(its size)."""
+    line = line_of(automaton)
+    if not 1 <= len(line) <= 2 or any(arc.kind == Kind.KILL for arc in automaton.arcs):
         return None
-    if steps[0].begin_rest != ALWAYS or (len(steps) == 2 and steps[1].take >= 0):
+    first, *others = line
+    if first.take is None or first.proceed is None or automaton.states[first.take.source].stay != Stay.UNTAKEN:
         return None
-    take = _read(plan.pattern, steps[0].take_rest)
-    end = _read(plan.pattern, steps[0].end)
-    begin = _read(plan.pattern, steps[1].begin_rest) if len(steps) == 2 else ()
+    if first.begin.rest != ALWAYS or any(link.take is not None for link in others):
+        return None
+    take = _measures(automaton, first, first.take.rest)
+    end = _measures(automaton, first, first.proceed.guard)
+    begin = _measures(automaton, first, others[0].begin.rest) if others else ()
     return None if take is None or begin is None or end is None else Measures(take, begin, end)
 
 
-def _read(pattern: Pattern, form: Form) -> tuple[Measure, ...] | None:
+def _measures(automaton: Automaton, link: Link, form: Form) -> tuple[Measure, ...] | None:
     if len(form) != 1:
         return None
     found: list[Measure] = []
     for atom in form[0]:
-        measure = _measure(pattern, atom)
+        measure = _measure(automaton, link, atom)
         if measure is None:
             return None
         found.append(measure)
     return tuple(found)
 
 
-def _measure(pattern: Pattern, atom: Comparison) -> Measure | None:
+def _measure(automaton: Automaton, link: Link, atom: Comparison) -> Measure | None:
     level, operator, other = atom.left, atom.operator, atom.right
     if _reads(level) and not _reads(other):
         level, operator, other = other, MIRRORED.get(operator, operator), level
     numbers = level.type in ("int", "float") and other.type in ("int", "float")
     if operator not in MIRRORED or _reads(level) or not _only_registers(other) or not numbers:
         return None
-    bound = {pattern.slots[part.slot] for part in walk(other) if isinstance(part, Register)}
-    if bound == {Bound(0, True)}:
-        return Measure(level, operator, "last", other, -1, None, False)
-    if bound == {Bound(0, False)}:
-        return Measure(level, operator, "first", other, -1, None, False)
+    rows = {_row_in(link, part.slot) for part in walk(other) if isinstance(part, Register)}
+    if len(rows) == 1 and None not in rows:
+        return Measure(level, operator, "last" if rows == {"last"} else "first", other, -1, None, False)
     match other:
         case Register(slot):
-            return _aggregate(pattern, level, operator, slot, None)
+            return _aggregate(automaton, link, level, operator, slot, None)
         case Arithmetic("*", Constant(int() | float() as factor), Register(slot)):
-            return _aggregate(pattern, level, operator, slot, factor)
+            return _aggregate(automaton, link, level, operator, slot, factor)
         case _:
             return None
 
 
-def _aggregate(pattern: Pattern, level: Term, operator: str, slot: int, factor: float | int | None) -> Measure | None:
-    match pattern.slots[slot]:
-        case Aggregate(0, function, position):
-            source = pattern.sources[pattern.components[0].source].schema
-            integer = position >= 0 and source.attributes[position].type == "int"
+def _row_in(link: Link, slot: int) -> str | None:
+    """Whether a slot has the first or the last row of an operand; None if neither."""
+    if link.take is None or not isinstance(link.begin.update[slot], EventRow):
+        return None
+    return "last" if isinstance(link.take.update[slot], EventRow) else "first"
+
+
+def _aggregate(
+    automaton: Automaton, link: Link, level: Term, operator: str, slot: int, factor: float | int | None
+) -> Measure | None:
+    match link.begin.update[slot]:
+        case Accumulated(function, position):
+            attributes = automaton.source(link.begin.stream).schema.attributes
+            integer = position >= 0 and attributes[position].type == "int"
             if isinstance(factor, int) and (function in ("len", "count") or (integer and function != "avg")):
                 return None  # a product of integers, exact beyond what floats hold
             return Measure(level, operator, function, level, position, factor, integer)

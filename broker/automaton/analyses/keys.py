@@ -1,0 +1,174 @@
+"""The key of an automaton: attributes on which all events of a match agree, so that runs can be kept apart by them.
+
+What parts the sources says so outright; equality joins do where a chain of them leads from each operand's events to
+those of the operands before it (semantics 2.3, point 2).
+
+Here: which these are, of automata that name operands, and what conditions ask beyond them. Not here: what is done with
+keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ...algebra.guard import Join
+from ...algebra.normal_form import Form
+from ...algebra.terms import Attribute, Comparison, Constant, Side
+from ..automaton import Arc, Automaton, EventRow, Kind, Report
+
+Holders: TypeAlias = dict[int, set[int]]
+"""By slot, the operands whose events it may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPart:
+    """One value that all events of a match share: its position in the events of each operand, and the slots and
+    positions at which a run remembers it."""
+
+    positions: tuple[int, ...]
+    registers: frozenset[tuple[int, int]]
+
+
+def key_parts(automaton: Automaton, joined: bool = True) -> tuple[KeyPart, ...]:
+    """The parts of the key, those of the sources first, and with `joined` those of joins. O(joins x operands).
+
+    A part that follows from joins leaves out no match: an event whose value is null joins nothing, and is part of no
+    match of more than one operand. Without overlap a partition has one result at a time, whatever else events agree on.
+    """
+    taking = [_taking(automaton, operand) for operand in range(len(automaton.operands))]
+    holders: Holders = {}
+    for arcs in taking:
+        for arc in arcs:
+            for slot, source in enumerate(arc.update):
+                if isinstance(source, EventRow):
+                    holders.setdefault(slot, set()).add(arc.operand)
+    chains: list[tuple[int, ...]] = []
+    if taking:
+        keys = [automaton.source(arcs[0].stream).key for arcs in taking]
+        chains += zip(*keys)
+    if joined and len(taking) > 1 and automaton.report != Report.NONOVERLAP:
+        chains += [chain for chain in _joined(automaton, taking, holders) if chain not in chains]
+    return tuple(KeyPart(chain, _registers(chain, holders)) for chain in chains)
+
+
+def _taking(automaton: Automaton, operand: int) -> list[Arc]:
+    """The arcs that take an operand's events."""
+    kinds = (Kind.FORWARD, Kind.LOOP)
+    return [arc for arc in automaton.arcs if arc.operand == operand and arc.kind in kinds]
+
+
+def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int, int]]:
+    """Where the value of a chain, which may not be whole yet, is remembered."""
+    found: set[tuple[int, int]] = set()
+    for slot, operands in holders.items():
+        position, *others = {chain[operand] if operand < len(chain) else -1 for operand in operands}
+        if position >= 0 and not others:
+            found.add((slot, position))
+    return frozenset(found)
+
+
+def _joined(automaton: Automaton, taking: list[list[Arc]], holders: Holders) -> list[tuple[int, ...]]:
+    """Chains that joins make: one for each position of the first operand that leads through all others."""
+    found: list[tuple[int, ...]] = []
+    for position in range(len(automaton.source(taking[0][0].stream).schema.attributes)):
+        chain: tuple[int, ...] = ()
+        for first, *more in taking:
+            known = _registers(chain, holders)
+            wanted = [join.position for join in first.joins if _leads(join, known)] if chain else [position]
+            fitting = (one for one in wanted if _agree(more, one, _registers((*chain, one), holders)))
+            following = next(fitting, None)
+            if following is None:
+                break
+            chain = (*chain, following)
+        else:
+            found.append(chain)
+    return found
+
+
+def _agree(arcs: list[Arc], position: int, registers: frozenset[tuple[int, int]]) -> bool:
+    """Whether further events of an operand have the key's value where its first one has it."""
+    return all(any(j.position == position and _leads(j, registers) for j in arc.joins) for arc in arcs)
+
+
+def _leads(join: Join, registers: frozenset[tuple[int, int]]) -> bool:
+    return (join.register.slot, join.register.position) in registers
+
+
+def places(automaton: Automaton, parts: tuple[KeyPart, ...], arc: Arc) -> dict[int, int]:
+    """By part of the key, where an arc's event has it: the events of an operand have all, those that are forbidden the
+    parts of their source, and those on which they are joined."""
+    if arc.kind != Kind.KILL:
+        return {number: part.positions[arc.operand] for number, part in enumerate(parts)}
+    found = dict(enumerate(automaton.source(arc.stream).key))
+    for number in range(len(found), len(parts)):
+        position = next((join.position for join in arc.joins if _leads(join, parts[number].registers)), None)
+        if position is not None:
+            found[number] = position
+    return found
+
+
+def within_key(automaton: Automaton, parts: tuple[KeyPart, ...]) -> Automaton:
+    """What is left to be asked where runs are kept apart by a key: joins that the key answers are left out, the others
+    are tested with the rest, and guards ask for the key's constants. O(arcs x (joins + parts))."""
+    known = _constants(automaton, parts)
+    shared = list(enumerate(parts))
+    arcs: list[Arc] = []
+    for arc in automaton.arcs:
+        if arc.stream:
+            at = places(automaton, parts, arc)
+            left = [
+                j for j in arc.joins if not any(at.get(n) == j.position and _leads(j, p.registers) for n, p in shared)
+            ]
+            values = {position: known[number] for number, position in at.items() if number in known}
+            arc = replace(arc, guard=_narrowed(automaton, arc, values), joins=(), rest=_tested(arc.rest, left))
+        arcs.append(arc)
+    return replace(automaton, arcs=tuple(arcs))
+
+
+def _tested(form: Form, joins: list[Join]) -> Form:
+    """A condition that also says that these joins hold."""
+    atoms = tuple(Comparison("=", Attribute(Side.EVENT, j.position, j.register.type), j.register) for j in joins)
+    return tuple(clause + atoms for clause in form)
+
+
+def _constants(automaton: Automaton, parts: tuple[KeyPart, ...]) -> dict[int, Constant]:
+    """By part of the key, the value that some operand's only or first event must have there: so then must all events of
+    a match."""
+    begins = [arc for arc in automaton.arcs if arc.kind == Kind.FORWARD]
+    found: dict[int, Constant] = {}
+    for number, part in enumerate(parts):
+        types = {automaton.source(arc.stream).schema.attributes[part.positions[arc.operand]].type for arc in begins}
+        for arc in begins:
+            value = _constant(arc.guard, part.positions[arc.operand])
+            if value is not None and len(types) == 1:
+                found.setdefault(number, value)
+    return found
+
+
+def _constant(form: Form, position: int) -> Constant | None:
+    """What every clause wants the attribute to equal."""
+    found: set[Constant] = set()
+    for clause in form:
+        own = [atom.right for atom in clause if _equals(atom, position) and isinstance(atom.right, Constant)]
+        if not own:
+            return None
+        found.add(own[0])
+    return found.pop() if len(found) == 1 else None
+
+
+def _equals(atom: Comparison, position: int) -> bool:
+    left = atom.left
+    event = isinstance(left, Attribute) and left.side == Side.EVENT and left.position == position
+    return event and atom.operator == "="
+
+
+def _narrowed(automaton: Automaton, arc: Arc, values: dict[int, Constant]) -> Form:
+    """A guard of events that must also have these values at these positions."""
+    atoms: list[Comparison] = []
+    for position, value in sorted(values.items()):
+        own = automaton.source(arc.stream).schema.attributes[position]
+        if own.type != value.type:
+            continue  # a forbidden event's, which may be of another type
+        atoms.append(Comparison("=", Attribute(Side.EVENT, position, own.type, own.name, own.nullable), value))
+    return tuple(clause + tuple(atom for atom in atoms if atom not in clause) for clause in arc.guard)

@@ -1,0 +1,46 @@
+"""Whether an automaton is a line: one operand after another, each with one event or with one and more of them.
+
+Here: that, and the arcs of each operand. Not here: what an executor makes of a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..automaton import Arc, Automaton, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An operand. `begin` takes its only or first event; where it may have more, `take` takes them and `proceed`, which
+    takes none, leads on."""
+
+    begin: Arc
+    take: Arc | None
+    proceed: Arc | None
+
+
+def line_of(automaton: Automaton) -> tuple[Link, ...]:
+    """The operands of a line in their order; () where the automaton is none. O(arcs)."""
+    arcs = [arc for arc in automaton.arcs if arc.kind != Kind.KILL]
+    links: list[Link] = []
+    here = at = 0
+    for operand in range(len(automaton.operands)):
+        begin, *more = arcs[at : at + 3]
+        if (begin.kind, begin.source, begin.target, begin.operand) != (Kind.FORWARD, here, here + 1, operand):
+            return ()
+        here, at = here + 1, at + 1
+        if more and more[0].kind == Kind.LOOP:
+            take, proceed = more
+            if (take.source, take.operand, proceed.kind, proceed.source) != (here, operand, Kind.EPSILON, here):
+                return ()
+            links.append(Link(begin, take, proceed))
+            here, at = here + 1, at + 2
+        else:
+            links.append(Link(begin, None, None))
+    return tuple(links) if here + 1 == automaton.final and len(arcs) == at + 1 else ()
+
+
+def place_of(line: tuple[Link, ...], arc: Arc) -> int:
+    """How many operands of a line stand before what an arc forbids."""
+    return next((number for number, link in enumerate(line) if link.begin.source == arc.source), len(line))

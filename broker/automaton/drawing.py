@@ -1,0 +1,111 @@
+"""An automaton for people: its begin, take, ignore and proceed arcs, as a graph for the renderers of diagram.
+
+Here: what is drawn of any automaton whose last state is that of a complete match, and how conditions are written. Not
+here: any format, nor how an engine keeps the runs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..algebra.normal_form import ALWAYS, Form, describe_form
+from ..algebra.terms import Attribute, Register, Side, Term, describe, replace
+from ..events.instant import format_duration
+from .analyses.line import line_of, place_of
+from .automaton import Arc, Automaton, Kind, State, Stay
+from .diagram import Edge, Graph, Node
+
+ANY_EVENT: Final = "any event"
+
+
+def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
+    """The states (SASE+ 4.1), where a complete match is the last one; what is forbidden is a gate beside what it can
+    prevent."""
+    last = automaton.final - 1
+    key = [f"state {at}" for at in range(last)] + ["match", "match"]
+    nodes = [Node(key[at], _state(automaton, at), "state" if at else "start") for at in range(last)]
+    nodes.append(Node("match", served, "end"))
+    edges: list[Edge] = []
+    for at in range(last):
+        arcs = [arc for arc in automaton.arcs if arc.source == at]
+        takes = [arc for arc in arcs if arc.kind == Kind.LOOP]
+        edges += [Edge(key[at], key[at], f"take: {_asked(arc)}", "rebind") for arc in takes]
+        ignored = _ignored(automaton, at, "take" if takes else "begin")
+        if at > 0 and ignored:  # a run begins with an event: before that there is nothing that could ignore one
+            edges.append(Edge(key[at], key[at], ignored, "stay"))
+        for arc in arcs:
+            if arc.kind == Kind.FORWARD:
+                stream = f"{arc.stream} " if len(automaton.sources) > 1 else ""
+                edges.append(Edge(key[at], key[arc.target], f"begin: {stream}{_asked(arc)}"))
+            elif arc.kind == Kind.EPSILON:
+                edges.append(Edge(key[at], key[arc.target], f"proceed: {_asked(arc, 'TRUE')}"))
+    for arc in automaton.arcs:
+        if arc.kind == Kind.KILL:
+            gate = f"negation {arc.operand}"
+            nodes.append(Node(gate, f"no {automaton.forbidden[arc.operand]}: {arc.stream}", "gate"))
+            edges.append(Edge(gate, key[arc.source], f"none {standing(automaton, arc)}: {_asked(arc)}", "trigger"))
+    return Graph(title, tuple(nodes), tuple(edges))
+
+
+def _state(automaton: Automaton, state: int) -> str:
+    """A state by what it takes, the first one with what is said of the whole."""
+    arcs = [arc for arc in automaton.arcs if arc.source == state and arc.operand >= 0 and arc.kind != Kind.KILL]
+    named = " or ".join(dict.fromkeys(event_name(automaton, arc) for arc in arcs))
+    return named if state else f"{named}: {_scope(automaton)}"
+
+
+def event_name(automaton: Automaton, arc: Arc) -> str:
+    """The event that an arc takes: an operand's only or first one, or any further one."""
+    name = automaton.operands[arc.operand]
+    if arc.kind == Kind.LOOP:
+        return f"{name}[i]"
+    several = any(other.kind == Kind.LOOP and other.operand == arc.operand for other in automaton.arcs)
+    return f"{name}[1]" if several else name
+
+
+def standing(automaton: Automaton, arc: Arc) -> str:
+    """Where a line has what an arc forbids."""
+    names, place = automaton.operands, place_of(line_of(automaton), arc)
+    if place == 0:
+        return f"before {names[0]}"
+    if place == len(names):
+        return f"after {names[-1]}"
+    return f"between {names[place - 1]} and {names[place]}"
+
+
+def _scope(automaton: Automaton) -> str:
+    streams = " and ".join(source.stream for source in automaton.sources)
+    by = f" by {', '.join(automaton.partition)}" if automaton.partition else ""
+    return f"{streams}{by}" + ("" if automaton.within is None else f" within {format_duration(automaton.within)}")
+
+
+def _ignored(automaton: Automaton, state: int, arc: str) -> str:
+    match automaton.states[state]:
+        case State(stay=Stay.NONE):
+            return ""
+        case State(stay=Stay.FOREIGN):
+            return "ignore: another partition"
+        case State(stay=Stay.UNTAKEN):
+            return f"ignore: NOT {arc}"
+        case State(stay=Stay.FAILING, theta=theta):
+            return f"ignore: NOT ({written(theta)})"
+        case State():
+            return "ignore: TRUE"
+
+
+def _asked(arc: Arc, empty: str = ANY_EVENT) -> str:
+    """What an arc asks, as it was written if that is known."""
+    if arc.conjuncts:
+        return " AND ".join(describe(replace(conjunct, _named)) for conjunct in arc.conjuncts)
+    return empty if arc.guard == ALWAYS else written(arc.guard)
+
+
+def written(form: Form) -> str:
+    """A condition with what a run remembers by the name that the text has for it."""
+    named = [[replace(atom, _named) for atom in clause] for clause in form]
+    return " OR ".join(" AND ".join(map(describe, clause)) for clause in named) or describe_form(form)
+
+
+def _named(leaf: Term) -> Term:
+    """Without a mark of where it is kept."""
+    return Attribute(Side.EVENT, leaf.position, leaf.type, leaf.name) if isinstance(leaf, Register) else leaf

@@ -1,0 +1,115 @@
+"""The plan of this executor: of a line of operands, what each edge has to test, and the key of runs (semantics 2.3).
+
+begin: forward from a single or from the first state of a Kleene pair; take: the loop of its second state; proceed:
+onwards from there, consuming nothing, which peeks at the current event: it leads on where that begins the next
+operand, or where it is neither taken nor ignored. Whether an event is ignored is a matter of strategy alone.
+
+Here: what an index answers of each edge (inputs), and what it does not; immutable, made once a subscription. Not here:
+what an automaton is, or what can be said of it (broker.automaton), runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ....algebra.normal_form import ALWAYS, Form
+from ....automaton.analyses.keys import KeyPart, key_parts, places, within_key
+from ....automaton.analyses.line import line_of, place_of
+from ....automaton.automaton import Arc, Automaton, Kind, SlotSource, Stay
+from ....events.errors import LimitExceeded
+
+STRICT: Final = 0
+PARTITION: Final = 1
+NEXT: Final = 2
+ANY: Final = 3
+INPUTS_MAX: Final = 62  # bits of a machine number
+STRATEGIES: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: NEXT, Stay.ALL: ANY}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What an event of a stream has to be by itself to be of use: `guard`, for an index that all subscriptions share;
+    and where it has the parts of the key."""
+
+    stream: str
+    guard: Form
+    key: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operand. `begin` and `take` are inputs, `take` -1 where it is single; `begin_rest` and `take_rest` what input
+    and key leave of their guards, `end` the guard of proceed; all three read registers as the run has them. `begun` and
+    `taken`, which is () where it is single, fill the slots.
+    """
+
+    strategy: int
+    begin: int
+    begin_rest: Form
+    begun: tuple[SlotSource, ...]
+    take: int
+    take_rest: Form
+    taken: tuple[SlotSource, ...]
+    end: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """What is forbidden behind `place` operands. Its events are found by `input` and by those parts of the key that
+    they share with the match, `parts`, ascending. Where `rest` is ALWAYS the newest of them says everything; else
+    `rest` is tested with the registers of the whole match."""
+
+    place: int
+    input: int
+    parts: tuple[int, ...]
+    rest: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole automaton, of which `automaton` is what is left within a key. `inputs` each once; `key` are the parts of
+    the key, those of the partition first."""
+
+    automaton: Automaton
+    inputs: tuple[Input, ...]
+    steps: tuple[Step, ...]
+    negations: tuple[Negation, ...]
+    key: tuple[KeyPart, ...]
+
+
+def compile_kleene(whole: Automaton, keyed: bool = True) -> Plan:
+    """The plan of an automaton that is a line; with `keyed` false equality joins are tested run by run. O(its size
+    squared). Raises LimitExceeded beyond INPUTS_MAX inputs."""
+    parts = key_parts(whole, keyed)
+    automaton = within_key(whole, parts)
+    inputs: dict[Input, int] = {}
+
+    def number(arc: Arc, at: dict[int, int]) -> int:
+        return inputs.setdefault(Input(arc.stream, arc.guard, tuple(at.values())), len(inputs))
+
+    steps: list[Step] = []
+    line = line_of(automaton)
+    for link in line:
+        begin, take, proceed = link.begin, link.take, link.proceed
+        key = places(automaton, parts, begin)
+        steps.append(
+            Step(
+                STRATEGIES[automaton.states[begin.source].stay],
+                number(begin, key),
+                begin.rest,
+                begin.update,
+                -1 if take is None else number(take, key),
+                ALWAYS if take is None else take.rest,
+                () if take is None else take.update,
+                ALWAYS if proceed is None else proceed.guard,
+            )
+        )
+    negations: list[Negation] = []
+    for arc, left in zip(whole.arcs, automaton.arcs):
+        if arc.kind == Kind.KILL:
+            at = places(whole, parts, arc)
+            negations.append(Negation(place_of(line, arc), number(left, at), tuple(at), left.rest))
+    if len(inputs) > INPUTS_MAX:
+        raise LimitExceeded(f"a pattern has {len(inputs)} different conditions on single events, at most {INPUTS_MAX}")
+    return Plan(automaton, tuple(inputs), tuple(steps), tuple(negations), parts)
