@@ -86,7 +86,6 @@ WARM: Final = (
     "broker/engine/composed.py",
     "broker/engine/directory.py",
     "broker/engine/dispatch/derived.py",
-    "broker/engine/executors/gathered.py",
     "broker/engine/executors/kleene/audience.py",
     "broker/engine/executors/kleene/family.py",
     "broker/engine/executors/kleene/found.py",

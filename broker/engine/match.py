@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ..events.schema import Value
-from .executors.kleene.expansion import Expansion
+from .executors.matches import Expansion
 from .notices import Forecast, Notice
 
 WORK_LIMIT: Final = "work_max"

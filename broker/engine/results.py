@@ -14,11 +14,9 @@ from typing import Any, Final, NamedTuple, final, overload
 from ..events.schema import Row
 from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .cells import Lineage, Run, flattened
-from .composed import Composed, ids, start_of, trace_of
+from .composed import Composed
 from .executors.completions import Completions
-from .executors.gathered import trace_of as trace_of_match
-from .executors.kleene.expansion import Expansion
-from .executors.matches import Item, Matched
+from .executors.matches import Item, Matched, ids, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -69,8 +67,8 @@ class Results(Sequence[Match]):
         self.block_event: list[int] = []  # an index of the columns, or, beyond them, of `derived`
         self.block_run: list[Run | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
-        self.composed: dict[int, Composed] = {}  # by block: of composite subscriptions
-        self.completions = Completions()  # of patterns: not among the targets before `unfold`
+        self.composed: dict[int, Composed] = {}  # by block: what machines have found, and notices
+        self.completions = Completions()  # of machines: not among the targets before `unfold`
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
         self.unmade: list[Failed] = []  # what could not be made, of those who have been asked for
         self.notices = 0
@@ -97,7 +95,7 @@ class Results(Sequence[Match]):
             self.block_upto.append(upto)
 
     def compose(self, event: int, composed: Composed) -> None:
-        """The target that came last is of this event and what it completed of a composite subscription."""
+        """The target that came last is of this event, and what it has for it."""
         self.composed[len(self.block_event)] = composed
         self._sealed = True
         self._closed = len(self.targets)
@@ -112,18 +110,16 @@ class Results(Sequence[Match]):
         completions = self.completions
         if completions.told == completions.upto:
             return fed
-        for event, gathered in completions.read(self._happened):
-            for target, found in gathered.parts():
-                composed = Composed(found, found is not None and not gathered.compressed, None, gathered.suspended)
-                if target.first is not None:
-                    self.targets.append(target)
-                    self.compose(event, composed)
-                if target.feeds is not None and found is not None:
-                    fed.append((target, composed))
+        for event, target, composed in completions.read(self._happened):
+            if target.first is not None:
+                self.targets.append(target)
+                self.compose(event, composed)
+            if target.feeds is not None and composed.source is not None:
+                fed.append((target, composed))
         return fed
 
     def entries(self) -> int:
-        """How many matches there are; those of composite subscriptions and patterns by event and subscription."""
+        """How many matches there are; those of machines by event and subscription."""
         return len(self.targets) - self.notices + int(self.completions.entries)
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
@@ -241,53 +237,40 @@ class Results(Sequence[Match]):
         data = dict(zip(target.outcome.names, values, strict=True))
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
-    def _pattern(self, target: Target, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
-        """A match of a pattern with Kleene parts."""
-        identity = digest(self._words(subscriber), trace_of_match(matched), 0)
-        tuples = None if composed.tuples else composed.count()
-        data = dict(zip(target.outcome.names, matched.values, strict=True))
+    def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
+        """What a machine has found, or a notice."""
+        name = subscriber.name
+        if composed.notice is not None:
+            notice: Any = composed.notice
+            return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
+        _, _, end, event_item, _ = self._event(self.block_event[block])
+        outcome, source = self.targets[match].outcome, composed.source
+        said = self._words(subscriber)
+        if source is None:
+            if composed.suspended == NOT_SUSPENDED:
+                identity = digest(f"{said}incomplete\0", event_item, 0)
+                return Match(name, identity, end, end, None, {}, limit=outcome.limits)
+            identity = self.reference(self.block_event[block], subscriber)
+            return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
+        values = outcome.bound(matched.values)
+        if source.arbitrary() and not composed.each_one:
+            identity = digest(f"{said}{values!r}\0", event_item, 0)
+        else:
+            identity = digest(said, trace_of(matched.assigned), 0)
+        tuples = None if composed.each_one else composed.count()
+        data = dict(zip(outcome.names, values, strict=True))
+        start, end, incomplete = matched.start, matched.end, source.doubtful()
         if subscriber.lineage is False:
-            return Match(subscriber.name, identity, matched.start, matched.end, None, data, None, tuples)
+            return Match(name, identity, start, end, None, data, None, tuples, incomplete)
+        names = subscriber.form.operands
         bindings: dict[str, list[int]] = {}
         lineage: list[int] = []
         for component, item, _ in matched.assigned:
             contributed = ids(item)
-            bindings.setdefault(subscriber.form.operands[component], []).extend(contributed)
+            bindings.setdefault(names[component], []).extend(contributed)
             lineage += contributed
-        found = composed.found()
-        expansion = None if tuples is None or found is None else Expansion(found, subscriber.form.operands)
-        start, end = matched.start, matched.end
-        return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, expansion=expansion)
-
-    def _compose(self, block: int, match: int, composed: Composed, assigned: Any, subscriber: Subscriber) -> Match:
-        _, _, end, event_item, _ = self._event(self.block_event[block])
-        outcome = self.targets[match].outcome
-        said = self._words(subscriber)
-        if composed.notice is not None:
-            notice: Any = composed.notice
-            return Match(subscriber.name, notice.id, notice.time, notice.time, None, {}, notice=notice)
-        if composed.found() is not None:
-            return self._pattern(self.targets[match], composed, assigned, subscriber)
-        if composed.limited():
-            identity = digest(f"{said}incomplete\0", event_item, 0)
-            limit = outcome.limits
-            if composed.suspended != NOT_SUSPENDED:
-                identity = self.reference(self.block_event[block], subscriber)
-                limit = SUSPENSIONS[composed.suspended]
-            return Match(subscriber.name, identity, end, end, None, {}, limit=limit)
-        binding = outcome.bound(composed.binding())
-        if composed.tuples:
-            identity, tuples = digest(said, trace_of(assigned), 0), None
-        else:
-            # Whichever the witness is, there is one such result for an event and a binding.
-            identity, tuples = digest(f"{said}{binding!r}\0", event_item, 0), composed.count()
-        start = start_of(assigned)
-        data = dict(zip(outcome.names, binding, strict=True))
-        if subscriber.lineage is False:
-            return Match(subscriber.name, identity, start, end, None, data, None, tuples, composed.incomplete())
-        bindings = {subscriber.form.operands[operand]: ids(item) for operand, item, _ in assigned}
-        lineage = [number for bound in bindings.values() for number in bound]
-        return Match(subscriber.name, identity, start, end, lineage, data, bindings, tuples, composed.incomplete())
+        expansion = None if composed.each_one else source.expansion(names)
+        return Match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion)
 
     def _words(self, subscriber: Subscriber) -> str:
         if self._sayer is not subscriber:
@@ -313,8 +296,8 @@ class Results(Sequence[Match]):
         match = 0
         for block, upto in enumerate(self.block_upto):
             composed = self.composed.get(block)
-            if composed is not None and composed.found() is not None:
-                composed = Composed(composed.source, True)
+            if composed is not None:
+                composed = composed.expanded()
             while match < upto:
                 yield from self._each(block, match, composed, ordinals)
                 match += 1
@@ -330,8 +313,8 @@ class Results(Sequence[Match]):
             return
         for subscriber in self.targets[match].subscribers():
             try:
-                for assigned in composed.each():
-                    yield self._compose(block, match, composed, assigned, subscriber)
+                for matched in composed.each():
+                    yield self._compose(block, match, composed, matched, subscriber)
             except Exception as error:  # whatever it is: it is these results', and stays their own
                 yield self._unmade(block, subscriber, error)
 
@@ -350,7 +333,7 @@ class Results(Sequence[Match]):
     def __getitem__(self, index: slice) -> list[Match]: ...
 
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
-        """O(log matches) for one; of a composite subscription, O(tuples before it)."""
+        """O(log matches) for one; of a machine, O(its matches before it)."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         offsets = self._counted()
@@ -364,13 +347,13 @@ class Results(Sequence[Match]):
         if composed is not None:
             each = composed.results()
             subscriber = self.targets[match].subscribers()[rest // each]
-            assigned = next(islice(composed.each(), rest % each, None))
-            return self._compose(block, match, composed, assigned, subscriber)
+            matched = next(islice(composed.each(), rest % each))
+            return self._compose(block, match, composed, matched, subscriber)
         earlier = sum(offsets[m + 1] - offsets[m] for m in self._composed_before(block))
         return self._make(block, match, self._served(block, match)[rest], self._numbered()[at - earlier])
 
     def _composed_before(self, block: int) -> list[int]:
-        """The matches of composite subscriptions in earlier blocks: none of them has an ordinal."""
+        """The matches of machines in earlier blocks: none of them has an ordinal."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
 
 

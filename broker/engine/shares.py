@@ -43,12 +43,12 @@ def taken_out(results: object) -> list[Share]:
     if isinstance(results, tuple | list) or not isinstance(results, Results):
         return []
     results.unfold()
-    counts = [composed.count() for composed in results.composed.values() if composed.tuples]
+    counts = [composed.count() for composed in results.composed.values() if composed.each_one]
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
         return []
     blocks = [(block, results.block_upto[block] - 1, composed) for block, composed in results.composed.items()]
     # With their tuples goes what else the same subscriptions are told, of limits, so that it keeps its place.
-    concerned = {results.targets[at] for _, at, composed in blocks if composed.tuples}
+    concerned = {results.targets[at] for _, at, composed in blocks if composed.each_one}
     names = {subscriber.name for target in concerned for subscriber in target.subscribers()}
     shares: list[Share] = []
     for block, at, composed in blocks:
@@ -75,4 +75,4 @@ def _share(results: Results, event: int, composed: Composed, outcome: Outcome, s
         time = own.derived[0].time
     own.targets.append(Target(outcome, subscriber))
     own.compose(0, composed)
-    return Share(subscriber.name, time, composed.count() if composed.tuples else 1, own)
+    return Share(subscriber.name, time, composed.count() if composed.each_one else 1, own)

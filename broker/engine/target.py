@@ -38,7 +38,9 @@ class Outcome:
         return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
 
     def bound(self, binding: Row) -> Row:
-        """The variables' values as their types: an int and a float attribute may share a variable."""
+        """The values of a match as their types: an int and a float attribute may share a variable."""
+        if not self.floats:
+            return binding
         pairs = zip(binding, self.floats, strict=True)
         return tuple([float(v) if wanted and isinstance(v, int) else v for v, wanted in pairs])
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ...events.schema import Row
 from ..account import NOT_SUSPENDED
+from ..composed import Composed
 from ..target import Target
-from .gathered import Gathered
 from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy
 
@@ -53,6 +53,15 @@ class Audience:
 
     def total(self, found: Completions, at: i64) -> int:
         """How many results a row of numbers makes for all of them; none is made."""
+        raise AssertionError
+
+
+@mypyc_attr(acyclic=True)
+class Served(MatchSource):
+    """Matches of several targets."""
+
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
+        """By whom they are for."""
         raise AssertionError
 
 
@@ -130,9 +139,9 @@ class Completions:
 
     # --- reading ------------------------------------------------------------------------------------------------
 
-    def read(self, events: Events) -> Iterator[tuple[int, Gathered]]:
-        """What has not been told, which from now on it has: events and what each completed. `events` gives values,
-        time and item of an event."""
+    def read(self, events: Events) -> Iterator[tuple[int, Target, Composed]]:
+        """What has not been told, which from now on it has: events, and what each completed for whom. `events` gives
+        values, time and item of an event."""
         self.entries = 0
         while self.told < self.upto:
             at = self.told
@@ -141,7 +150,8 @@ class Completions:
             found = self._found(at, audience, events)
             suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
             self.told = at + HEADER + self.numbers[at + 4]
-            yield event, Gathered(audience.targets, found, audience.compressed, suspended)
+            for target, part in _parts(audience, found):
+                yield event, target, Composed(part, not audience.compressed, None, suspended)
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
         """What one event completed, all that is there being of that event and of one machine."""
@@ -168,7 +178,8 @@ class Completions:
             elif audience.compressed:
                 total += audience.served()[-1]
             else:
-                total += Gathered(audience.targets, self.founds[known >> 2], False).total()
+                for target, part in _parts(audience, self.founds[known >> 2]):
+                    total += Composed(part, True).results() * len(target.subscribers())
             at += HEADER + self.numbers[at + 4]
         return total
 
@@ -180,3 +191,12 @@ class Completions:
         if known & 3 == OBJECT:
             return self.founds[known >> 2]
         return audience.read(self, at, events)
+
+
+def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Target, MatchSource | None]]:
+    """Whom a row is for, and what of it; None where it says that a limit was hit."""
+    if isinstance(found, Served):
+        yield from found.parts()
+    else:
+        for target in audience.targets:
+            yield target, found

@@ -129,7 +129,7 @@ class Combination:
         spot.matched = True
         end: i64 = FOREVER
         if self.within < FOREVER:
-            end = min([time for _, _, time in completion.one()]) + self.within
+            end = completion.one().start + self.within
         spot.completing = max(spot.completing, end)
 
     # --- steps --------------------------------------------------------------------------------------------------

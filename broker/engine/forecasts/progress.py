@@ -10,9 +10,9 @@ from typing import cast, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..composed import ids
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
+from ..executors.matches import ids
 from ..executors.tuple_counts import TupleCounts
 from ..executors.tuple_counts.runner import Runner
 from .states import NONE, States

@@ -86,7 +86,7 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
     ((_, targets, error),) = completions.failures
     assert targets == [bad.target]
     assert isinstance(error, TypeError)
-    told = [each.suspended for _, each in completions.read(lambda _: ((1,), 1, 1))]
+    told = [each.suspended for _, _, each in completions.read(lambda _: ((1,), 1, 1))]
     assert told == [FAILED, NOT_SUSPENDED]
 
 

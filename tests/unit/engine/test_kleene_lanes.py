@@ -10,16 +10,18 @@ import pytest
 from broker.algebra.sase.lowering import lower
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine.composed import Composed
 from broker.engine.directory import Directory
 from broker.engine.dispatch.kleene import snapshot
 from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
 from broker.engine.dispatch.matchers import Clock
 from broker.engine.dispatch.symbols import Alphabet
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.gathered import Gathered, trace_of
 from broker.engine.executors.kleene.tables import Bounds, Switches
+from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
 from broker.engine.subscriber import Form, Subscriber
+from broker.engine.target import Target
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 
@@ -84,27 +86,23 @@ class House:
         return [symbol for symbol, held in found.items() if held]
 
 
-def read(found: Completions, row: Row = (), time: int = 0, item: int = 0) -> list[Gathered]:
-    return [gathered for _, gathered in found.read(lambda _: (row, time, item))]
+def read(found: Completions, row: Row = (), time: int = 0, item: int = 0) -> list[tuple[Target, Composed]]:
+    return [(target, composed) for _, target, composed in found.read(lambda _: (row, time, item))]
 
 
-def passed(house: House, time: int) -> list[Gathered]:
+def passed(house: House, time: int) -> list[tuple[Target, Composed]]:
     found = Completions()
     house.kleenes.clock.advance(time, found)
     return read(found)
 
 
-def told(gathered: list[Gathered]) -> list[tuple[str, list[int]]]:
+def told(gathered: list[tuple[Target, Composed]]) -> list[tuple[str, list[int]]]:
     found: list[tuple[str, list[int]]] = []
-    for each in gathered:
+    for target, each in gathered:
         before = len(found)
-        for target, part in each.parts():
-            for subscriber in target.subscribers():
-                if part is None:
-                    found.append((subscriber.name, []))
-                else:
-                    found += [(subscriber.name, [item for _, item, _ in m.assigned]) for m in each.each(part)]
-        assert each.total() == len(found) - before
+        for subscriber in target.subscribers():
+            found += [(subscriber.name, [item for _, item, _ in matched.assigned]) for matched in each.each()]
+        assert each.results() * len(target.subscribers()) == len(found) - before
     return found
 
 
@@ -183,14 +181,14 @@ def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> 
     (entry,) = house.kleenes.entries[house.kleenes.directory.stream("S")]
     completions = Completions()
     entry.lane.take(entry.stream, house.satisfied("S", ("B", 1)), ("B", 1), 91, 91, completions)
-    (gathered,) = read(completions, ("B", 1), 91, 91)
-    ((_, found),) = gathered.parts()
-    assert found is not None
-    assert (gathered.total(), found.amount()) == (1, 2**90 - 1)
-    first = next(found.all())
-    assert first == next(gathered.each(found))
+    assert completions.total() == 1
+    ((_, composed),) = read(completions, ("B", 1), 91, 91)
+    assert composed.source is not None
+    assert (composed.results(), composed.count()) == (1, 2**90 - 1)
+    first = next(composed.source.all())
+    assert [first] == list(composed.each())
     assert first.assigned[-1] == (1, 91, 91)
-    assert trace_of(first) != 0
+    assert trace_of(first.assigned) != 0
 
 
 def test_a_snapshot_keeps_what_is_under_way() -> None:

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias, cast, final
 from ....algebra.composite import Chain, Composite, Leaf, Structure
 from ....automaton.paths import PathAutomaton, compile_paths
 from ....events.errors import Unsupported
-from ...composed import ids
 from ...directory import Directory
 from ...executors.contract import Input
+from ...executors.matches import ids
 from ...executors.sequence_trie.dump import check_invariants as check_words
 from ...executors.sequence_trie.terms import Term
 from ...executors.tuple_counts import Bounds, Machine, TupleCounts

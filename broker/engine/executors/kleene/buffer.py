@@ -18,8 +18,10 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from ..matches import Found, Item, Matched
+from ..matches import Item, Matched
 from ..packed import Integers, integers, put_integer
+from .expansion import GraphWriter
+from .found import Found
 from .replay import tuple_item
 from .tables import BEFORE, Tables
 
@@ -231,7 +233,7 @@ class Shared(Found):
         self.most = -1  # where a limit was hit; then the count may be of some only
         self._count = -1
 
-    def count(self) -> int:
+    def amount(self) -> int:
         """O(links of the window), once."""
         if self._count < 0:
             self._count = self.page.count(self.unions, self.oldest)
@@ -242,7 +244,11 @@ class Shared(Found):
         self._count = self.page.count(self.unions, self.oldest, most)
         return self._count > most
 
-    def each(self) -> Iterator[Matched]:
+    def written(self, writer: GraphWriter) -> dict[str, Any] | None:
+        """O(links of the window)."""
+        return writer.shared(self)
+
+    def all(self) -> Iterator[Matched]:
         left = self.most
         for chain in self.page.paths(self.unions, self.oldest, None):
             if left == 0:

@@ -10,11 +10,13 @@ Here: making that of what was found. Not here: reading it (client.expansion).
 
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from ...composed import ids
-from ..matches import Found, Item
-from .buffer import Shared
+from ..matches import Expansion, Item, MatchSource, ids
+
+if TYPE_CHECKING:
+    from .buffer import Shared
+    from .found import Found
 
 EXPANSION_LINKS_MAX: Final = 10_000
 """Events and links in one result; one that would have more has none of it."""
@@ -22,7 +24,7 @@ NOTHING: Final = -1
 
 
 @final
-class Expansion:
+class MatchGraph(Expansion):
     """The matches of one result, made into a graph when somebody asks. `names`: of the components."""
 
     __slots__ = ("found", "names")
@@ -32,18 +34,16 @@ class Expansion:
         self.names = names
 
     def line(self) -> dict[str, Any] | None:
-        """The graph; None where it would be too large. O(links of the window), else O(matches)."""
-        found = self.found
-        return _Writer(self.names).shared(found) if isinstance(found, Shared) else _Writer(self.names).each(found)
+        return self.found.written(GraphWriter(self.names))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Expansion) and self.line() == other.line()
+        return isinstance(other, MatchGraph) and self.line() == other.line()
 
     __hash__ = None  # type: ignore[assignment]  # nobody keeps one in a set
 
 
 @final
-class _Writer:
+class GraphWriter:
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self.events: list[list[Any]] = []
@@ -62,11 +62,11 @@ class _Writer:
             return None
         return {"events": self.events, "links": self.links, "last": last}
 
-    def each(self, found: Found) -> dict[str, Any] | None:
+    def each(self, found: MatchSource) -> dict[str, Any] | None:
         """Of matches that exist one by one: those that begin alike share their beginnings."""
         known: dict[tuple[int, int, str], int] = {}
         last = NOTHING
-        for matched in found.each():
+        for matched in found.all():
             before = NOTHING
             for component, item, time in matched.assigned:
                 key = (before, component, repr(item))

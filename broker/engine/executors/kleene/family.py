@@ -15,8 +15,8 @@ from typing import final
 from mypy_extensions import i64, mypyc_attr
 
 from ...target import Target
-from ..gathered import Served
-from ..matches import Found
+from ..completions import Served
+from ..matches import MatchSource
 from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .plan import Plan
 from .replay import Played, Replayed
@@ -117,11 +117,11 @@ def _finite(value: float) -> bool:
 class Own(Served):
     """Those of one member."""
 
-    def __init__(self, target: Target, found: Found) -> None:
+    def __init__(self, target: Target, found: MatchSource) -> None:
         self.target = target
         self.found = found
 
-    def parts(self) -> Iterator[tuple[Target, Found]]:
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
         yield self.target, self.found
 
 
@@ -136,12 +136,7 @@ class Ranges(Served):
         self.played = played
         self.ranges = ranges
 
-    def count(self) -> int:
-        """O(first events)."""
-        ranges = self.ranges
-        return sum(int(ranges[at + 2]) - int(ranges[at + 1]) for at in range(0, len(ranges), 3))
-
-    def parts(self) -> Iterator[tuple[Target, Found]]:
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
         """O(first events) a member that has matches."""
         played, ranges = self.played, self.ranges
         least: i64 = len(self.ranks.targets)

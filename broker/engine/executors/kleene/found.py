@@ -1,6 +1,7 @@
 """What an event completed of a pattern, in one partition: matches, made when somebody reads them.
 
-Here: matches of runs that exist one by one. Not here: the common form (matches), how other representations make theirs.
+Here: what all of them have, and matches of runs that exist one by one. Not here: the common form (matches), how other
+representations make theirs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any, TypeAlias, final
 from mypy_extensions import mypyc_attr
 
 from ....events.schema import Row
-from ..matches import Found, Item, Matched
+from ..matches import Expansion, Item, Matched, MatchSource
+from .expansion import GraphWriter, MatchGraph
 
 Trail: TypeAlias = "tuple[Any, int, Item, int, int] | None"
 """The events that a run has: what came before, component, item, time and place in the stream of the last one. Made of
@@ -29,6 +31,18 @@ def unrolled(trail: Trail) -> list[tuple[int, Item, int]]:
     return found
 
 
+@mypyc_attr(acyclic=True)
+class Found(MatchSource):
+    """Matches that can be told in full, as a graph."""
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return MatchGraph(self, names)
+
+    def written(self, writer: GraphWriter) -> dict[str, Any] | None:
+        """The graph. O(matches)."""
+        return writer.each(self)
+
+
 @final
 @mypyc_attr(acyclic=True)
 class Several(Found):
@@ -42,10 +56,10 @@ class Several(Found):
         self.trails.append(trail)
         self.values.append(values)
 
-    def count(self) -> int:
+    def amount(self) -> int:
         return len(self.trails)
 
-    def each(self) -> Iterator[Matched]:
+    def all(self) -> Iterator[Matched]:
         for trail, values in zip(self.trails, self.values):
             assigned = unrolled(trail)
             yield Matched(assigned, assigned[0][2], assigned[-1][2], values)

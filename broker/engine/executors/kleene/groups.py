@@ -258,7 +258,7 @@ class Groups(Cell):
             if shared.exceeds(tables.matches_max):
                 self.lost += 1
                 shared.most = tables.matches_max
-            tables.account.spend(shared.count() * tables.match_units)
+            tables.account.spend(shared.amount() * tables.match_units)
         found.add(shared)
 
     # --- upkeep -------------------------------------------------------------------------------------------------

@@ -10,14 +10,14 @@ Here: what columns and stacks have in common. Not here: an event's way through e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....automaton.analyses.measures import Measures
 from ....events.schema import Row
 from ..completions import Completions
-from ..matches import Found, Item
+from ..matches import Item
 from .archive import Archive, Restored
 from .cell import Begun, Cell
 from .family import Family, Member, Own
@@ -101,7 +101,7 @@ class Numbers(Cell):
                 own = Completions()
                 plain.step(mask, row, time, position, place, item, own)
                 for each in own.founds:
-                    found.add(Own(self.owners[at].target, cast(Found, each)))
+                    found.add(Own(self.owners[at].target, each))
             self.lost += plain.lost
             plain.lost = 0
 

@@ -17,8 +17,9 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ..matches import Found, Item, Matched
+from ..matches import Item, Matched
 from ..packed import Integers, integers, put_integer
+from .found import Found
 from .tables import Tables
 
 FEW: Final = 64  # events below which it is not worth while to turn a page
@@ -155,10 +156,10 @@ class Replayed(Played):
         super().__init__(tables, page, upto, row, time, item)
         self.firsts = firsts
 
-    def count(self) -> int:
+    def amount(self) -> int:
         return len(self.firsts)
 
-    def each(self) -> Iterator[Matched]:
+    def all(self) -> Iterator[Matched]:
         for first in self.firsts:
             yield self.match(first)
 
@@ -186,10 +187,10 @@ class Blocks(Played):
         self.blocks = blocks
         self.number = number
 
-    def count(self) -> int:
+    def amount(self) -> int:
         return int(self.number)
 
-    def each(self) -> Iterator[Matched]:
+    def all(self) -> Iterator[Matched]:
         page = self.page
         left = self.number
         for at in range(0, len(self.blocks), 2):

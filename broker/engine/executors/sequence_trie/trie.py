@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ..matches import MatchSource
+from ..matches import Matched, MatchSource, matched_of
 from .items import Item, Items, View
 from .terms import NEVER, NOWHERE, Link, Term, Word
 
@@ -42,12 +42,15 @@ class Fired(MatchSource):
     def amount(self) -> int | None:
         return self.count
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Matched]:
         yield self.one()
 
-    def one(self) -> Any:
+    def one(self) -> Matched:
         taken: list[Any] = self.witness()
-        return [(operand, item, time) for operand, (item, time) in enumerate(taken)]
+        return matched_of([(operand, item, time) for operand, (item, time) in enumerate(taken)], ())
+
+    def arbitrary(self) -> bool:
+        return True
 
     def witness(self) -> list[Item]:
         """The items of one of the tuples, in the order of the words: that with the latest events. O(its length)."""

@@ -10,12 +10,12 @@ Here: links, nodes, the walk. Not here: who makes them (cells, windows).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from ....events.schema import Row, Value
-from ..matches import MatchSource
+from ....events.schema import Value
+from ..matches import Matched, MatchSource, matched_of
 
 Taken: TypeAlias = tuple[int, object, int]
 """An operand, the event that it has - whatever the caller calls it - and that event's time."""
@@ -84,15 +84,15 @@ class Completion(MatchSource):
     def amount(self) -> int | None:
         return self.count
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Matched]:
         for found in self.tuples():
-            yield list(found)
+            yield matched_of(list(found), self.binding)
 
-    def one(self) -> Any:
-        return list(self.witness())
+    def one(self) -> Matched:
+        return matched_of(list(self.witness()), self.binding)
 
-    def bound(self) -> Row:
-        return self.binding
+    def arbitrary(self) -> bool:
+        return True
 
     def doubtful(self) -> bool:
         return self.incomplete
