@@ -12,12 +12,12 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.normal_form import ALWAYS
-from ....automaton.automaton import Automaton, Kind, TimeModel
+from ....automaton.automaton import Automaton, Kind, Report, TimeModel
 from ....events.schema import Row
 from ...account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input
-from ..matches import Found, Item, Matched, MatchSource
+from ..matches import Assigned, Item, Matched, MatchSource
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
@@ -26,13 +26,12 @@ TESTED_HERE: Final = ALWAYS  # what an index is to answer for the reference: not
 
 @final
 class Reference(Executor):
-    """`joint`: the matches of one event that have equal values are told together, as one source."""
+    """The runs of one automaton, as a host knows them."""
 
-    def __init__(self, automaton: Automaton, account: Account, joint: bool) -> None:
+    def __init__(self, automaton: Automaton, account: Account) -> None:
         assert automaton.time is TimeModel.ARRIVAL, "epochs are not behind the executors' contract"
         super().__init__(account, [Input(source.stream, TESTED_HERE) for source in automaton.sources])
         self.automaton = automaton
-        self.joint = joint
         self.interpreter = Interpreter(automaton)
         self._timed = {arc.source for arc in automaton.arcs if arc.kind is Kind.TIMEOUT}
 
@@ -62,14 +61,14 @@ class Reference(Executor):
             return
         self.account.spend(MATCH_UNITS * len(matches))
         self.taken = True
-        if not self.joint:
-            found.add(CompletedRuns(matches))
+        if self.automaton.report is not Report.COMPLETIONS:
+            found.add(CompletedRuns(matches, False))
             return
         alike: dict[Row, list[CompletedRun]] = {}
         for match in matches:
             alike.setdefault(match.values, []).append(match)
         for each in alike.values():
-            found.add(JointRuns(each))
+            found.add(CompletedRuns(each, True))
 
     def clear(self) -> None:
         self.interpreter = Interpreter(self.automaton)
@@ -82,7 +81,7 @@ class Reference(Executor):
 
     # --- inspection --------------------------------------------------------------------------------------------
 
-    def partial(self, time: int) -> Iterator[list[tuple[int, Item, int]]]:
+    def partial(self, time: int) -> Iterator[Assigned]:
         """Operand, item and time of the events of each run that an event at that time could go on with."""
         for run in self.interpreter.runs:
             if self.interpreter.inside(run, time):
@@ -156,49 +155,30 @@ def frozen(value: Any) -> Any:
     return tuple([frozen(part) for part in value]) if isinstance(value, list | tuple) else value
 
 
-def assigned(taken: Path) -> list[tuple[int, Item, int]]:
-    """Operand, item and time of each event."""
-    return [(arc.operand, event.item, event.end) for arc, event in taken]
+def assigned(taken: Path) -> Assigned:
+    """The events of a match, in the order of the operands and, of one, of the stream."""
+    return sorted([(arc.operand, event.item, event.end) for arc, event in taken], key=operand_of)
+
+
+def operand_of(each: tuple[int, Item, int]) -> int:
+    return each[0]
 
 
 @final
 @mypyc_attr(acyclic=True)
-class CompletedRuns(Found):
-    """Matches with values of their own."""
+class CompletedRuns(MatchSource):
+    """`alike`: one stands for all, since they have equal values."""
 
-    def __init__(self, matches: list[CompletedRun]) -> None:
+    def __init__(self, matches: list[CompletedRun], alike: bool) -> None:
         self.matches = matches
-
-    def count(self) -> int:
-        return len(self.matches)
-
-    def each(self) -> Iterator[Matched]:
-        for taken, values in self.matches:
-            yield Matched(assigned(taken), taken[0].event.end, taken[-1].event.end, values)
-
-
-@final
-@mypyc_attr(acyclic=True)
-class JointRuns(MatchSource):
-    """Matches with the same values."""
-
-    def __init__(self, matches: list[CompletedRun]) -> None:
-        self.matches = matches
+        self.alike = alike
 
     def amount(self) -> int:
         return len(self.matches)
 
-    def all(self) -> Iterator[Any]:
-        for taken, _ in self.matches:
-            yield sorted(assigned(taken), key=first_of)
+    def all(self) -> Iterator[Matched]:
+        for taken, values in self.matches:
+            yield Matched(assigned(taken), taken[0].event.end, taken[-1].event.end, values)
 
-    def one(self) -> Any:
-        return next(self.all())
-
-    def bound(self) -> Row:
-        return self.matches[0].values
-
-
-def first_of(each: tuple[int, Item, int]) -> int:
-    """Its operand."""
-    return each[0]
+    def arbitrary(self) -> bool:
+        return self.alike
