@@ -1,8 +1,8 @@
 """Where a subscription is after each event, by runs and tuples kept one by one: what chains must count.
 
 The chain's state after an event is the final one if a match was completed at it, else the most advanced elementary
-state that is live, or the set of all that are (semantics 3.7). Runs step as automata are documented, tuples along
-the arcs of path automata; nothing is shared, indexed or forgotten early.
+state that is live, or the set of all that are (semantics 3.7). Runs are those of the reference, tuples step along the
+arcs of path automata; nothing is shared, indexed or forgotten early.
 
 Here: states and counts. Not here: whose events a chain counts: `positions`, by stream the attributes that make a key.
 """
@@ -14,16 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from broker.algebra import predicate
+from doubles.interpreted_queries import InterpretedQueries
+
 from broker.algebra.composite import Composite
 from broker.algebra.normal_form import Form, duration_bound
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.algebra.terms import Attribute, Comparison, Register, Side
-from broker.automaton.automaton import Arc, Automaton, BoundRow, Carry, Computed, EventRow
+from broker.automaton.automaton import Automaton
 from broker.automaton.compilation import Compiled
 from broker.automaton.paths import PathAutomaton
 from broker.automaton.paths.conditions import Distances
 from broker.automaton.paths.path_automaton import PathArc
+from broker.engine.executors.reference.run import ReferenceRun
+from broker.events.instant import FOREVER
 from broker.events.schema import Row
 
 Positions: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -67,127 +70,36 @@ class Numbering:
 # --- register automata -----------------------------------------------------------------------------------------------
 
 
-@final
-class Run:
-    """`branch`: the number of the automaton among those of the subscription, or None for an internal stream's."""
-
-    def __init__(
-        self, automaton: Automaton, branch: int | None, depth: int, row: Row, slots: Row, t0: int, t1: int, key: Any
-    ) -> None:
-        self.automaton = automaton
-        self.branch = branch
-        self.depth = depth
-        self.row = row
-        self.slots = slots
-        self.t0 = t0
-        self.t1 = t1
-        self.key = key
-        self.touched: int | None = None
-
-    def live(self, now: int) -> bool:
-        """Whether an event of this epoch or a later one may still bring it to something, or let it wait."""
-        soonest = max(now, self.t1 + 1)
-        return self.touched is None and soonest - self.t0 + 1 <= bound(self.automaton, self.depth) and not self.lame()
-
-    def lame(self) -> bool:
-        """Whether it waits for an event that has a value equal to null."""
-        theta = self.automaton.states[self.depth].theta
-        for atom in theta[0] if theta else ():
-            match atom:
-                case Comparison("=", Attribute(Side.EVENT, _), Register(slot, position)):
-                    held: Any = self.row if slot < 0 else self.slots[slot]
-                    value = held[position] if position >= 0 else held
-                    if value is None and all(atom in clause for clause in theta):
-                        return True
-                case _:
-                    pass
-        return False
+def waits(automaton: Automaton, run: ReferenceRun, now: int) -> bool:
+    """Whether an event of this epoch or a later one may still bring a run to something, or let it wait."""
+    soonest = max(now, run.last().end + 1)
+    in_time = soonest - run.first().start + 1 <= bound(automaton, run.state)
+    return run.ended == FOREVER and in_time and not lame(automaton, run)
 
 
-def bound(automaton: Automaton, depth: int) -> int:
-    """The longest duration with which a run that waits at this depth can come to a match."""
+def lame(automaton: Automaton, run: ReferenceRun) -> bool:
+    """Whether it waits for an event that has a value equal to null."""
+    theta = automaton.states[run.state].theta
+    for atom in theta[0] if theta else ():
+        match atom:
+            case Comparison("=", Attribute(Side.EVENT, _), Register(slot, position)):
+                held: Any = run.last().row if slot < 0 else run.slots[slot]
+                value = held[position] if position >= 0 else held
+                if value is None and all(atom in clause for clause in theta):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def bound(automaton: Automaton, state: int) -> int:
+    """The longest duration with which a run that waits there can come to a match."""
     forms: list[Form] = []
-    for state in range(depth, len(automaton.states)):
-        loop = automaton.loop(state)
-        forms += [automaton.states[state].theta, automaton.forward(state).guard]
+    for later in range(state, len(automaton.states)):
+        loop = automaton.loop(later)
+        forms += [automaton.states[later].theta, automaton.forward(later).guard]
         forms += [] if loop is None else [loop.guard]
     return min((found for form in forms if (found := duration_bound(form)) is not None), default=LONG)
-
-
-@final
-class Runs:
-    """All runs of a subscription, in no order."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.automata: list[tuple[Automaton, int | None, str | None]] = []
-        for stream, feeding in compiled.internal:
-            self.automata += [(automaton, None, stream) for automaton in feeding]
-        self.automata += [(automaton, branch, None) for branch, automaton in enumerate(compiled.automata)]
-        self.runs: list[Run] = []
-        self.matched = False
-        self.derived: list[tuple[str, int, Row]] = []
-
-    def take(self, stream: str, time: int, start: int, row: Row, key: Any) -> bool:
-        """An event; whether it has completed a match."""
-        self.matched = False
-        self.runs = [run for run in self.runs if run.touched in (None, time)]
-        self.derived = [(stream, start, row)]
-        while self.derived:
-            name, begin, values = self.derived.pop(0)
-            for run in list(self.runs):
-                if run.automaton.states[run.depth].stream == name and run.t1 < begin:
-                    self._wait(run, time, begin, values, key)
-            for automaton, branch, fed in self.automata:
-                if automaton.states[0].stream == name:
-                    before = Run(automaton, branch, 0, (), (), begin, begin, key)
-                    self._follow(before, automaton.forward(0), time, begin, values, fed)
-        return self.matched
-
-    def _wait(self, run: Run, time: int, start: int, row: Row, key: Any) -> None:
-        if not met(run.automaton.states[run.depth].theta, run, row, start, time):
-            return
-        run.touched = time
-        loop = run.automaton.loop(run.depth)
-        if loop is not None and not met(loop.guard, run, row, start, time):
-            return
-        if run.branch is not None:
-            assert run.key == key, "a run has bound events of two keys"
-        fed = next(fed for automaton, branch, fed in self.automata if automaton is run.automaton)
-        if loop is not None:
-            self._follow(run, loop, time, start, row, fed)
-        self._follow(run, run.automaton.forward(run.depth), time, start, row, fed)
-
-    def _follow(self, run: Run, arc: Arc, time: int, start: int, row: Row, fed: str | None) -> None:
-        if not met(arc.guard, run, row, start, time):
-            return
-        length, span = time - start + 1, time - run.t0 + 1
-        if arc.target == run.automaton.final:
-            if fed is None:
-                self.matched = True
-            else:
-                values = [predicate.computation(t).value(row, run.row, run.slots, length, span) for t in arc.output]
-                self.derived.append((fed, run.t0, tuple(values)))
-            return
-        slots: list[Any] = []
-        for source in arc.update:
-            match source:
-                case Carry(slot):
-                    slots.append(run.slots[slot])
-                case BoundRow():
-                    slots.append(run.row)
-                case EventRow():
-                    slots.append(row)
-                case Computed(term):
-                    slots.append(predicate.computation(term).value(row, run.row, run.slots, length, span))
-        self.runs.append(Run(run.automaton, run.branch, arc.target, row, tuple(slots), run.t0, time, run.key))
-
-
-def met(form: Form, run: Run, row: Row, start: int, time: int) -> bool:
-    length, span = time - start + 1, time - run.t0 + 1
-    return any(
-        all(predicate.predicate(atom).holds(row, run.row, run.slots, length, span) for atom in clause)
-        for clause in form
-    )
 
 
 def cayuga_beats(compiled: Compiled, positions: Positions, sets: bool, history: Sequence[Any]) -> list[Beat]:
@@ -198,20 +110,23 @@ def cayuga_beats(compiled: Compiled, positions: Positions, sets: bool, history: 
     left = [min(len(automaton.states) for automaton in compiled.automata)]
     left += [steps for automaton in compiled.automata for steps in range(len(automaton.states) - 1, 0, -1)]
     numbering = Numbering(left, sets)
-    runs = Runs(compiled)
+    queries = InterpretedQueries({"": compiled}, {})
+    branches = [interpreter for interpreter, name, _ in queries.automata if name is not None]
     beats: list[Beat] = []
     for event in history:
         own = positions.get(event.stream)
         key = None if own is None else tuple(event.row[position] for position in own)
-        matched = runs.take(event.stream, event.time, event.start, event.row, key)
+        matched = queries.feed(event.stream, event.start, event.time, event.row, (key,))
         if key is None or None in key:
             continue
-        live = {
-            first[run.branch] + run.depth - 1
-            for run in runs.runs
-            if run.branch is not None and run.key == key and run.live(event.time)
-        }
-        beats.append(Beat(key, event.row, event.time, numbering.state(matched, live)))
+        live: set[int] = set()
+        for begin, interpreter in zip(first, branches):
+            for run in interpreter.runs:
+                keys = {each for _, taken in run.taken for each in taken.item}
+                assert len(keys) == 1, "a run has bound events of two keys"
+                if key in keys and waits(interpreter.automaton, run, event.time):
+                    live.add(begin + run.state - 1)
+        beats.append(Beat(key, event.row, event.time, numbering.state(bool(matched), live)))
     return beats
 
 

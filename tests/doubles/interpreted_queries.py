@@ -6,30 +6,30 @@ Here: who reads whose results. Not here: what an automaton does (broker.engine.e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from broker.algebra.operators import Query
-from broker.automaton.compilation import compile_query
+from broker.automaton.compilation import Compiled
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.events.schema import Row
 
-Interpreted: TypeAlias = tuple[str, Row, int, int, tuple[int, ...]]
+Interpreted: TypeAlias = tuple[str, Row, int, int, tuple[Any, ...]]
 """Query, values, start, end, and the ids of the events that contributed, in the order in which they did."""
 
 
 class InterpretedQueries:
-    def __init__(self, queries: Mapping[str, Query]) -> None:
+    """`publishes`: the streams that results of queries are events of."""
+
+    def __init__(self, queries: Mapping[str, Compiled], publishes: Mapping[str, str | None]) -> None:
         self.automata: list[tuple[Interpreter, str | None, str | None]] = []  # query, and the stream that it feeds
         internal: set[str] = set()
-        for name, query in queries.items():
-            compiled = compile_query(query)
+        for name, compiled in queries.items():
             for stream, automata in compiled.internal:
                 if stream not in internal:
                     internal.add(stream)
                     self.automata += [(Interpreter(automaton), None, stream) for automaton in automata]
-            self.automata += [(Interpreter(automaton), name, query.publish) for automaton in compiled.automata]
+            self.automata += [(Interpreter(automaton), name, publishes.get(name)) for automaton in compiled.automata]
 
-    def feed(self, stream: str, start: int, end: int, row: Row, ids: tuple[int, ...]) -> list[Interpreted]:
+    def feed(self, stream: str, start: int, end: int, row: Row, ids: tuple[Any, ...]) -> list[Interpreted]:
         """The results of an event, and of those that it makes."""
         found: list[Interpreted] = []
         for interpreter, name, fed in self.automata:

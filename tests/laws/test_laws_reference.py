@@ -10,18 +10,22 @@ from collections import Counter
 from doubles.interpreted_queries import InterpretedQueries
 from hypothesis import HealthCheck, given, note, settings
 from laws.test_laws_engine import exact, meaning, typed
-from strategies import sase
+from strategies import composite_subscriptions, sase
 from strategies.typed_queries import Happening, histories, programs
 
+from broker.algebra.ptopss import semantics as composites
 from broker.algebra.sase import semantics as patterns
+from broker.automaton.compilation import compile_query
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.engine.executors.reference.run import CompletedRun
+from broker.events.errors import DefinitionError
 from broker.language.cayuga.printer import print_query
 from broker.language.cayuga.syntax import CelQuery as Syntax
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-heavy = settings(max_examples=max(300, 6 * settings().max_examples), suppress_health_check=slow)
+heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
 
 
 @heavy
@@ -29,7 +33,10 @@ heavy = settings(max_examples=max(300, 6 * settings().max_examples), suppress_he
 def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Happening]) -> None:
     for name, syntax in program.items():
         note(f"{name}: {print_query(syntax)}")
-    queries = InterpretedQueries(typed(program))
+    queries = InterpretedQueries(
+        {name: compile_query(query) for name, query in typed(program).items()},
+        {name: syntax.publish for name, syntax in program.items()},
+    )
     found = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
     assert Counter((name, exact(row), *rest) for name, row, *rest in found) == meaning(program, history)
 
@@ -65,3 +72,27 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
             moment = next((at for at, (_, time, _) in enumerate(history) if time > after), len(history))
         expected.append((moment, assignment, exact(patterns.returned(pattern, history, assignment))))
     assert found == expected
+
+
+@heavy
+@given(composite_subscriptions.subscriptions(), composite_subscriptions.histories())
+def test_composite_subscriptions_are_their_automata(text: str, history: list[composites.Event]) -> None:
+    """Each tuple once, at its last event."""
+    note(text)
+    composite = composite_subscriptions.lowered(text)
+    expected = composites.tuples(composite, history)
+    try:
+        interpreter = Interpreter(automaton_of_composite(composite))
+    except DefinitionError as error:
+        note(str(error))
+        assert not expected
+        return
+    found: list[composites.Assignment] = []
+    for number, (time, row) in enumerate(history):
+        for match in interpreter.feed(composite.stream, time, time, row, number):
+            taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
+            found.append(tuple(map(taken.get, range(len(composite.operands)))))
+            assert max(taken.values()) == number
+            assert exact(match.values) == exact(composites.binding(composite, found[-1], history))
+    assert len(found) == len(expected)
+    assert set(found) == expected

@@ -40,21 +40,23 @@ class Interpreter:
     def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
         """An event of one of the automaton's streams; returns the matches that are known with it."""
         known = self.advance(end)
-        event = SeenEvent(self.number, stream, start, end, row, item, self._partition(stream, row))
+        event = SeenEvent(self.number, stream, start, end, row, item, self.partition(stream, row))
         self.number += 1
         beginning = ReferenceRun(0, (), ())
         before, self.runs = self.runs, []
         for run in [*before, beginning]:
             self.runs += [after for after in self._step(run, event) if after is not beginning]
         if self._asks_back:
-            self._remember(event)
-        return known + self._reported()
+            self.log.append(event)
+        known += self._reported()
+        self.forget(end)
+        return known
 
     def advance(self, time: int) -> list[CompletedRun]:
         """All events before that time have come; returns the matches that waited for it."""
         before, self.runs = self.runs, []
         for run in before:
-            if not self._inside(run, time):
+            if not self.inside(run, time):
                 for arc in self._arcs(run, Kind.TIMEOUT):
                     if arc.holds(run, None):
                         self.runs += self._along(arc, run, None)
@@ -128,12 +130,12 @@ class Interpreter:
             arc.arc.stream in ("", event.stream)
             and event.partition is not None
             and event.partition == partition
-            and self._inside(run, event.end)
+            and self.inside(run, event.end)
             and arc.holds(run, event)
             and all(self._elapsed(elapsed, run, event) for elapsed in arc.arc.elapsed)
         )
 
-    def _inside(self, run: ReferenceRun, time: int) -> bool:
+    def inside(self, run: ReferenceRun, time: int) -> bool:
         """Whether a match of the run may have an event at that time."""
         within = self.automaton.within
         return within is None or not run.taken or time - run.first().end <= within
@@ -193,16 +195,18 @@ class Interpreter:
 
     # --- what is kept ------------------------------------------------------------------------------------------
 
-    def _partition(self, stream: str, row: Row) -> Row | None:
+    def partition(self, stream: str, row: Row) -> Row | None:
         """The values of its source's key; None where one of them is null."""
         values = tuple([row[position] for position in self._keys.get(stream, ())])
         return None if None in values else values
 
-    def _remember(self, event: SeenEvent) -> None:
-        """Keep the event as long as a run that has one before it, or a window that ends later, may ask about it."""
+    def forget(self, time: int) -> None:
+        """Let go of events that no arc asks about any more, those before all runs and further back than a window of
+        any; and of the ends of matches before which no run has begun."""
         oldest = min([run.first().number for run in self.runs], default=self.number)
-        since = event.end - (self.automaton.within or 0)
-        self.log = [other for other in [*self.log, event] if other.number >= oldest or other.end > since]
+        since = min([time, *[run.first().end for run in self.runs]]) - (self.automaton.within or 0)
+        self.log = [event for event in self.log if event.number >= oldest or event.end > since]
+        self.ends = {partition: number for partition, number in self.ends.items() if number >= oldest}
 
 
 def at_once(arc: RunnableArc) -> bool:
