@@ -148,7 +148,8 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """The event is an allowed distance of time after the one in `slot`, or, where `slot` is below zero, after the one
-    that many positions before it in its partition.
+    that many positions before it in its partition: the arc may ask that only where the run took all events in between,
+    so that it took this one as many events ago.
 
     `text` is for people; `number` says which of the pattern's conditions it is, since several arcs may ask one; `since`
     is the operand of the earlier event, below zero where that is the first one of the match, whatever its operand.
