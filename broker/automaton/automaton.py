@@ -28,7 +28,8 @@ Distances: TypeAlias = tuple[tuple[int, int], ...]
 class Kind(enum.Enum):
     """What an arc is for.
 
-    FORWARD takes an event and leads on; LOOP takes one and stays in its state. Where CEL's loop fails, no arc is taken.
+    FORWARD takes an event and leads on; LOOP takes one and stays in its state. Where a state stays by FAILING, an event
+    that affects a run takes no arc unless it takes the loop, if there is one.
 
     EPSILON takes none. One that does not peek is followed whenever a run enters its source, if its guard, which reads
     registers alone, holds then; so is one out of its target. The run that was there stays a run of its own. One that
@@ -36,11 +37,11 @@ class Kind(enum.Enum):
     pass, by a copy of the run that takes each arc of the target that the event satisfies, and does not stay there; else
     by the run itself, which is in the target before the event comes, and takes or lets pass as the target does.
 
-    KILL forbids, and leads nowhere: no event of the match's partition may satisfy its guard, which reads the registers
-    of the whole match, where it stands. Of most states that is in order between the last event that the run had when it
-    came there and the one with which it left. Of the start it is by time, from the first event of the match, exclusive,
-    back to `within` before the last, exclusive; of a state left on a TIMEOUT, from the last event, exclusive, to
-    `within` after the first, inclusive.
+    KILL forbids, and leads nowhere: no event of the match's partition may satisfy its guard where it stands. The guard
+    reads the registers of the whole match, those that the run has before the arc to the final state. Of most states it
+    stands in order between the last event that the run had when it came there and the one with which it left. Of the
+    start it is by time, from the first event of the match, exclusive, back to `within` before the last, exclusive; of a
+    state left on a TIMEOUT, from the last event, exclusive, to `within` after the first, inclusive.
 
     TIMEOUT is followed once time is past `within` after the first event, by the run, if nothing has forbidden it.
     """
@@ -55,7 +56,8 @@ class Kind(enum.Enum):
 class Stay(enum.Enum):
     """Which events that its state sees leave a run there: those that fail the state's theta; those that no FORWARD or
     LOOP arc out of it takes; those of other partitions, or of none; none; or all, so that a run stays also where an arc
-    is taken. The start has runs that an event begins: of its `stay` nothing is asked."""
+    is taken. The start has runs that an event begins: of its `stay` nothing is asked. With FAILING a run that an event
+    affects ends, but only with its epoch: it sees the other events of that time."""
 
     FAILING = "failing"
     UNTAKEN = "untaken"
@@ -65,16 +67,20 @@ class Stay(enum.Enum):
 
 
 class TimeModel(enum.Enum):
-    """EPOCHS: events are intervals; a run takes only what begins after all that it has. ARRIVAL: events
-    are points in the order in which they came, which also decides between equal times."""
+    """EPOCHS: events are intervals; all that end at one time are an epoch, in which their order says nothing. For a run
+    there are only events that begin after all that it has. ARRIVAL: events are points in the order in which they came,
+    which also decides between equal times."""
 
     EPOCHS = "epochs"
     ARRIVAL = "arrival"
 
 
 class Report(enum.Enum):
-    """Each match; one for all that one event completes; in a partition only what begins after the match reported before
-    has ended; or all that one event completes as one compressed graph."""
+    """Each match; one for all with equal values that one event completes; in a partition only what begins after the
+    match reported before has ended; or all that one event completes as one compressed graph.
+
+    Of matches that are known at once, which time may complete, the one comes before whose first event came earlier,
+    then the last one, then the others in order; then the one that gives its events to earlier operands."""
 
     EACH = "each"
     COMPLETIONS = "completions"
@@ -113,7 +119,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """Slot: an aggregate over the events of an operand, this arc's included; with `first`, over this one alone.
+    """Slot: an aggregate over the events of the arc's operand, this one included; with `first`, over this one alone.
 
     Nulls are left out: over no value at all count is 0 and the others are null. `len`, whose `position` is -1, counts
     the events. sum adds from left to right, beginning with the first value, without bounds; avg is that sum divided by
@@ -142,7 +148,8 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Elapsed:
     """The event is an allowed distance of time after the one in `slot`, or, where `slot` is below zero, after the one
-    that many positions before it in its partition.
+    that many positions before it in its partition: the arc may ask that only where the run took all events in between,
+    so that it took this one as many events ago.
 
     `text` is for people; `number` says which of the pattern's conditions it is, since several arcs may ask one; `since`
     is the operand of the earlier event, below zero where that is the first one of the match, whatever its operand.

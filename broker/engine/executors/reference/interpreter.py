@@ -26,7 +26,7 @@ class Interpreter:
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
         self.runs: list[ReferenceRun] = []
-        self.log: list[SeenEvent] = []  # what an arc may still ask about, in order of arrival
+        self.log: list[SeenEvent] = []  # what may still forbid a match, in order of arrival
         self.ends: dict[Row, int] = {}  # NONOVERLAP: the number of the last event of each partition's last match
         self.number = 0  # how many events have come
         self._keys = {source.stream: source.key for source in automaton.sources}
@@ -34,7 +34,6 @@ class Interpreter:
         arcs = [RunnableArc(arc) for arc in automaton.arcs]
         self._leaving = [[arc for arc in arcs if arc.arc.source == state] for state in range(automaton.final)]
         self._kills = [arc for arc in arcs if arc.arc.kind is Kind.KILL]
-        self._asks_back = bool(self._kills) or any(e.slot < 0 for arc in automaton.arcs for e in arc.elapsed)
         self._completed: list[CompletedRun] = []
 
     def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
@@ -46,7 +45,7 @@ class Interpreter:
         before, self.runs = self.runs, []
         for run in [*before, beginning]:
             self.runs += [after for after in self._step(run, event) if after is not beginning]
-        if self._asks_back:
+        if self._kills:
             self.log.append(event)
         known += self._reported()
         self.forget(end)
@@ -141,14 +140,8 @@ class Interpreter:
         return within is None or not run.taken or time - run.first().end <= within
 
     def _elapsed(self, asked: Elapsed, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event is an allowed distance after the one in a slot or so many before it in its partition."""
-        if asked.slot >= 0:
-            since = run.slots[asked.slot]
-        else:
-            before = [other.end for other in self.log if other.partition == event.partition]
-            if len(before) < -asked.slot:
-                return False
-            since = before[asked.slot]
+        """Whether the event is an allowed distance after the one in a slot, or that the run took so many ago."""
+        since = run.slots[asked.slot] if asked.slot >= 0 else run.taken[asked.slot].event.end
         return any(low <= event.end - since <= high for low, high in asked.allowed)
 
     # --- matches -----------------------------------------------------------------------------------------------
@@ -201,7 +194,7 @@ class Interpreter:
         return None if None in values else values
 
     def forget(self, time: int) -> None:
-        """Let go of events that no arc asks about any more, those before all runs and further back than a window of
+        """Let go of events that can forbid nothing any more, those before all runs and further back than a window of
         any; and of the ends of matches before which no run has begun."""
         oldest = min([run.first().number for run in self.runs], default=self.number)
         since = min([time, *[run.first().end for run in self.runs]]) - (self.automaton.within or 0)
