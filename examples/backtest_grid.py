@@ -1,7 +1,7 @@
 """Evaluate a thousand combinations of threshold and horizon in one pass: `python backtest_grid.py OUT`.
 
-The forecasts are of aircraft that depart late three times in a row. The script trains a model on the departures from New
-York in January to June 2013, evaluates it without further learning on July to December, for 50 thresholds and 20
+The forecasts are of aircraft that depart late three times in a row. The script trains a model on the departures from
+New York in January to June 2013, evaluates it without further learning on July to December, for 50 thresholds and 20
 horizons, and writes two pictures and a table to OUT. Run it as a script, or cell by cell (`# %%`) in an editor.
 
 It needs `pip install 'foretell[spark,demo,plot]'` and Java 17, and takes some minutes on two cores.
