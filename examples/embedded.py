@@ -1,6 +1,6 @@
-"""The engine inside a program: two streams, a pattern over both, batches, and a snapshot to go on from.
+"""Use the engine inside a program: two streams, a pattern over both, batches, and a snapshot.
 
-A machine that warms up in at least two steps and then stops within ten minutes of the first has probably overheated.
+A machine that warms up in at least two steps, and stops within ten minutes of the first, has probably overheated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     times = [parse_instant(f"2024-05-01T09:{minute:02}:00") for minute in (0, 1, 2, 3, 4)]
     show(engine.publish("Reading", times, [("A", 61.0), ("B", 70.0), ("A", 64.5), ("B", 69.0), ("A", 71.0)]))
 
-    # Everything that later results depend on, as bytes; another process could go on from here.
+    # A snapshot is the engine's complete state as bytes; another process can restore it too.
     engine = Engine.restore(engine.snapshot())
     show(engine.publish("Stopped", [parse_instant("2024-05-01T09:06:00")], [("A",)]))
     print(engine.statistics()["events"], "events,", engine.statistics()["matches"], "matches")

@@ -1,8 +1,8 @@
-"""Login events from the log of an SSH server, as JSON lines: `python login_events.py LOG [YEAR]`. LOG may be a .gz.
+"""Make events from the log of an SSH server, as JSON lines: `python login_events.py LOG [YEAR]`. LOG may be a .gz.
 
-Only the lines of sshd that say how a login went become events. A line of syslog names no year, and may stand for
-several equal ones. The line that ends a session names no address: it is that of the login that the same process has
-accepted.
+Only lines of sshd about the outcome of a login become events. A line of syslog contains no year, and may stand for
+several equal lines. The line that ends a session contains no address, so its event has the address of the login that
+the same process accepted.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ STATUS = (
 
 
 def login_events(lines: Iterable[str], year: int) -> Iterator[dict[str, Any]]:
-    """The events of a log, in its order."""
-    accepted: dict[str, str] = {}  # by process: the address of its session
+    """Yield the events of a log in order."""
+    accepted: dict[str, str] = {}  # the address of each process's session
     for line in lines:
         if (entry := LINE.match(line)) is None:
             continue

@@ -1,4 +1,4 @@
-"""A client that publishes: `python publisher.py [ADDRESS]`. A day of invented prices, in batches, and a last event."""
+"""Publish a day of invented prices in batches, and a last event: `python publisher.py [ADDRESS]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BATCH = 500
 
 
 def main() -> None:
-    chance = random.Random(7)  # the same day each time
+    chance = random.Random(7)  # a fixed seed makes the same prices each time
     prices = dict.fromkeys(NAMES, 100.0)
     rows: list[tuple[str, float]] = []
     for _ in range(5_000):

@@ -1,7 +1,7 @@
-"""Spark and a broker, both ways: `python spark_stream.py FOLDER SPOOL [ADDRESS]`.
+"""Publish from Spark to a broker, and read results with Spark: `python spark_stream.py FOLDER SPOOL [ADDRESS]`.
 
-Parquet files of prices that come into FOLDER (time, name, price) are published as they come; what the subscription
-`rising` finds in them is shown. SPOOL keeps what Spark has not done with. Ctrl-C ends it.
+The script publishes Parquet files of prices (time, name, price) that arrive in FOLDER, and prints the matches of the
+subscription `rising`. SPOOL holds results that Spark has not processed yet. Ctrl-C ends the script.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ BATCH = 1_000
 
 
 def publisher(address: str) -> Callable[[DataFrame, int], None]:
-    """What `foreachBatch` calls: the events of a batch go to the broker in the order of their times.
+    """Return the function for `foreachBatch`, which publishes the events of a batch in the order of their times.
 
-    Where Spark does a batch again, the broker refuses its events as late, one by one, and goes on; but for those of the
-    newest time, which are there twice then.
+    If Spark repeats a batch, the broker refuses its events as late, one by one, except those of the newest time, which
+    it then has twice.
     """
 
     def publish(batch: DataFrame, number: int) -> None:

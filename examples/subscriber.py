@@ -1,6 +1,6 @@
-"""A client that subscribes: `python subscriber.py [ADDRESS]`. Shows falls of a price by over 2 % until the day ends.
+"""Print falls of a price by more than 2 % until the day ends: `python subscriber.py [ADDRESS]`.
 
-The broker must know the stream before somebody subscribes to it; declaring it twice is no error.
+A client must declare a stream before it subscribes to it; declaring an equal stream twice is no error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
         with client.subscribe("falls", query=FALL) as falls, client.subscribe("close", query=CLOSE) as close:
             print("subscribed", flush=True)
             close.next()
-            # All falls were found before the close; those beyond the window come as the others are read.
+            # The broker found all falls before the close. Those beyond the window arrive as the others are read.
             while (fall := falls.next(timeout=1)) is not None:
                 print(f"{fall.data['name']}: {fall.data['before']:.2f} -> {fall.data['after']:.2f}")
 

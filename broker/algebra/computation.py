@@ -1,9 +1,9 @@
-"""Compiles values for execution: one final class a kind of term.
+"""Compiles terms for execution: one final class for each kind of term.
 
-Here: what computes a value from an event and a run. Hot: typed for compilation. Not here: conditions (predicate), which
-also says how a term becomes one of these.
+Here: the computation of a value from an event and a run. Hot: typed for compilation. Not here: conditions (predicate),
+which also chooses the class for a term.
 
-Environment of every call, in this order: `row` the event's attributes, `bound` the row that the run bound last,
+The environment of every call, in this order: `row` has the event's attributes, `bound` the row that the run took last,
 `slots` the run's other registers, `length` the event's own DUR, `span` the composition's DUR, both in microseconds.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast, final
 from ..events.schema import Row, Value
 from .functions import bounded, calculate, call
 
-Slots: TypeAlias = "tuple[Any, ...]"  # each a value, or a row bound earlier
+Slots: TypeAlias = "tuple[Any, ...]"  # each is a value, or a row that was bound earlier
 
 
 class Computation:
@@ -79,7 +79,7 @@ class ArithmeticValue(Computation):
 
 @final
 class Increment(Computation):
-    """`c + register` on integers: what counts the events of a FOLD."""
+    """`c + register` on integers, such as the counter of a FOLD."""
 
     def __init__(self, constant: int, register: RegisterValue) -> None:
         self.constant = constant

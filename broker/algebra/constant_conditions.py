@@ -1,4 +1,4 @@
-"""Time conditions of a composite subscription that hold for all events, or for none, whatever their times are."""
+"""Finds time conditions of a composite subscription that hold for all events or for none, whatever their times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .composite import Composite, Condition, Structure, order
 
 
 def remarks(composite: Composite) -> list[str]:
-    """What is legal but says nothing, a line each: conditions that always hold, in the order of the text."""
+    """Return a line for each condition that always holds, in the order of the text."""
     names = [operand.name for operand in composite.operands]
     return [
         f"{condition_text(time, names)} always holds: {reason_for(composite.structure, time, composite.within, names)}"
@@ -19,7 +19,7 @@ def remarks(composite: Composite) -> list[str]:
 
 
 def _range(structure: Structure, time: Condition, within: int | None) -> tuple[float, float]:
-    """The least and the greatest difference that the condition can meet, whatever the events; ties exist."""
+    """Return the least and the greatest difference that can occur, given that events may have equal times."""
     longest = inf if within is None else within
     if time.minuend < time.subtrahend and order(structure, time.minuend, time.subtrahend) == "ordered":
         return -longest, 0
@@ -27,7 +27,7 @@ def _range(structure: Structure, time: Condition, within: int | None) -> tuple[f
 
 
 def decided(structure: Structure, time: Condition, within: int | None) -> bool | None:
-    """Whether a condition holds for all events, True, or for none, False. Where it depends on them, None."""
+    """Return True if a condition holds for all events, False if for none, None if it depends on them."""
     if order(structure, time.minuend, time.subtrahend) == "exclusive":
         return True
     low, high = _range(structure, time, within)
@@ -52,13 +52,13 @@ def _unanimous(always: bool, never: bool) -> bool | None:
 
 
 def condition_text(time: Condition, names: list[str]) -> str:
-    """A condition as the user wrote it; `names` are those of the operands."""
+    """Return a condition as the user wrote it; `names` are those of the operands."""
     difference = f"t({names[time.minuend]}) - t({names[time.subtrahend]})"
     return f"{difference} {time.operator} {format_duration(time.duration)}"
 
 
 def reason_for(structure: Structure, time: Condition, within: int | None, names: list[str]) -> str:
-    """Why a condition holds for all events or for none: what bounds the difference."""
+    """Return why a condition holds for all events or for none: the bounds of the difference."""
     first, second = (names[operand] for operand in sorted((time.minuend, time.subtrahend)))
     match order(structure, time.minuend, time.subtrahend):
         case "exclusive":

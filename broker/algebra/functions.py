@@ -1,9 +1,10 @@
-"""The scalar functions and operators of the expression language: their types and what they compute.
+"""The scalar functions and operators of the expression language: their types and their computation.
 
 Here: one table of functions, arithmetic, comparison. Not here: how a name in a text becomes a call (resolution).
 
-All of them are total: null in gives null out (but for `coalesce`), and what has no value - division by zero, the
-root of a negative number, a result beyond a signed 64-bit integer or a finite float - is null.
+All of them are total. A null argument makes the result null (except for `coalesce`), and so does an operation without a
+valid result: division by zero, the root of a negative number, a result beyond a signed 64-bit integer or a finite
+float.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ Number = int | float
 
 
 def bounded(value: Number) -> Number | None:
-    """The number, or null where it does not fit: one rule for every operator."""
+    """Return the number, or null if it does not fit; the same rule for every operator."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if INTEGER_MIN <= value <= INTEGER_MAX else None
 
 
 def calculate(operator: str, left: Value, right: Value) -> Value:
-    """Arithmetic on two numbers or nulls; see the module's law for what is null."""
+    """Compute `left operator right` for numbers or nulls; see the module's docstring for nulls."""
     if left is None or right is None:
         return None
     a, b = cast("Number", left), cast("Number", right)
@@ -53,7 +54,7 @@ def calculate(operator: str, left: Value, right: Value) -> Value:
 
 
 def compare(operator: str, left: Value, right: Value) -> bool:
-    """A comparison; false where an operand is null."""
+    """Compare two values; false if an operand is null."""
     if left is None or right is None:
         return False
     if operator == "=":
@@ -71,7 +72,7 @@ def compare(operator: str, left: Value, right: Value) -> bool:
 
 
 def arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """int/int is a float, and so is every power: its type must not depend on values."""
+    """Return the type of an arithmetic operation. int/int and powers are floats: a type must not depend on values."""
     if operator in "/^" or "float" in (left, right):
         return "float"
     return "int"
@@ -129,7 +130,7 @@ FUNCTIONS: Final[dict[str, ScalarFunction]] = {
 
 
 def call(name: str, arguments: list[Value], result: ValueType) -> Value:
-    """Apply a function of the table. `result` is the call's type: max(1, 2.5) and max(3, 2.5) both are floats."""
+    """Apply a function of the table. `result` is the type of the call: max(1, 2.5) and max(3, 2.5) are both floats."""
     value: Value
     if name == "coalesce":
         value = next((a for a in arguments if a is not None), None)

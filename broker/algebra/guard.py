@@ -1,4 +1,4 @@
-"""What an arc asks of an event, parted by what can answer it: an index, a hash of keys, or a look at the run.
+"""The condition of an arc, divided by what can answer it: an index, a hash of keys, or a test of the run.
 
 Here: guards as values. Not here: evaluation (predicate), canonical forms (normal_form).
 """
@@ -16,7 +16,7 @@ Accumulation: TypeAlias = Literal["avg", "sum", "min", "max", "count", "len"]
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The event's attribute at `position` equals the register. A null equals nothing; numbers compare as numbers."""
+    """The event's attribute at `position` equals the register. A null equals nothing; numbers are compared by value."""
 
     position: int
     register: Register
@@ -24,10 +24,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A conjunction, twice. `conjuncts`: as they follow from the text, each on its own, for reading and for the truth.
+    """A conjunction in two forms. `conjuncts` has the conditions as they are in the text, for display and reference.
 
-    The rest is the same in canonical form: `static` reads the event alone, `residual` is what is neither static nor a
-    join. The equality of the partition key is not in it, nor are the stream and the window.
+    The other fields have the same conditions in canonical form: `static` reads only the event, `residual` is neither
+    static nor a join. They do not include the equality of the partition key, the stream and the window.
     """
 
     conjuncts: tuple[Term, ...]
@@ -37,10 +37,10 @@ class Guard:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The slots that it reads, ascending."""
+        """Return the slots that the guard reads, ascending."""
         return slots_of(self.conjuncts)
 
 
 def slots_of(terms: tuple[Term, ...]) -> tuple[int, ...]:
-    """The slots that terms read, ascending."""
+    """Return the slots that terms read, ascending."""
     return tuple(sorted({part.slot for term in terms for part in walk(term) if isinstance(part, Register)}))

@@ -1,6 +1,6 @@
-"""Names the attributes that operators put out (Cayuga, semantics 1.3), left to right in schema order.
+"""Names the output attributes of operators (Cayuga, semantics 1.3), left to right in schema order.
 
-Here: the naming rules of NEXT, FOLD and SELECT and the schemas that follow. Not here: what the values are.
+Here: the naming rules of NEXT, FOLD and SELECT and the resulting schemas. Not here: the values.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ..events.schema import Attribute, Schema
 
 
 def generated(name: str, taken: set[str]) -> str:
-    """`name`, with a further `_1` while it is taken; takes it."""
+    """Return `name` with as many `_1` as it needs to be new, and add it to `taken`."""
     while name in taken:
         name += "_1"
     taken.add(name)
@@ -17,7 +17,7 @@ def generated(name: str, taken: set[str]) -> str:
 
 
 def sequence_schema(left: Schema, right: Schema) -> Schema:
-    """NEXT: where the inputs share any name, every left attribute gets `_1`; right ones keep theirs."""
+    """The schema of NEXT: if the inputs share any name, every left attribute gets `_1`; right ones keep theirs."""
     taken = set(right.names)
     shared = any(name in taken for name in left.names)
     renamed = [
@@ -27,7 +27,7 @@ def sequence_schema(left: Schema, right: Schema) -> Schema:
 
 
 def iteration_schema(left: Schema, right: Schema) -> Schema:
-    """FOLD: first values of the shared attributes as `name_1`, then the last values of all under their own names."""
+    """The schema of FOLD: first values of the shared attributes as `name_1`, then the last values of all attributes."""
     taken = set(left.names)
     shared = set(right.names)
     firsts = [

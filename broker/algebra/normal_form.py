@@ -1,8 +1,8 @@
-"""Puts conditions into disjunctive normal form, and says what an index needs to know of them.
+"""Puts conditions into disjunctive normal form, and extracts what an index needs from them.
 
-Here: NOT pushed into comparisons, AND over OR, canonical atoms in a canonical order, so that two conditions that say
-the same in another order are equal; the split of a clause into its static part, its equality joins and the rest
-(Cayuga, 3.1). Not here: evaluation (predicate).
+Here: NOT pushed into comparisons; AND over OR; canonical atoms in a canonical order, so that equivalent conditions in
+different orders are equal; the split of a clause into its static part, its equality joins and the rest (Cayuga, 3.1).
+Not here: evaluation (predicate).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NEVER: Final[Form] = ()
 
 
 def key(term: Term) -> str:
-    """A text that is equal for equal terms and only for them: positions, not names."""
+    """Return a text that is the same for equal terms and only for them: it has positions, not names."""
     match term:
         case Constant(value, type_):
             return f"{type_}:{value!r}"
@@ -64,7 +64,7 @@ def key(term: Term) -> str:
 
 
 def canonical(term: Term) -> Term:
-    """The same value, with constants folded and commutative operands in a fixed order (both are exact)."""
+    """Return an equivalent term with constants folded and commutative operands in a fixed order (both are exact)."""
     match term:
         case Arithmetic(operator, left, right, type_):
             a, b = canonical(left), canonical(right)
@@ -100,7 +100,7 @@ def _reads_registers(term: Term) -> bool:
 
 
 def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant:
-    """Event side left, then registers, constants right."""
+    """Return the comparison with the event on the left, then registers, and constants on the right."""
     if isinstance(left, Constant) and isinstance(right, Constant):
         return TRUE if compare(operator, used(left), used(right)) else FALSE
     if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
@@ -111,12 +111,12 @@ def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant
 
 
 def normalise(condition: Term) -> Form:
-    """The canonical form of a condition. Raises LimitExceeded beyond CLAUSES_MAX clauses."""
+    """Return the canonical form of a condition. Raises LimitExceeded beyond CLAUSES_MAX clauses."""
     return reordered(tuple(_clauses(condition, True)))
 
 
 def reordered(form: Form) -> Form:
-    """Canonical atoms in canonical order: for clauses just made, or whose constants were exchanged."""
+    """Return canonical atoms in canonical order, for new clauses or clauses with exchanged constants."""
     clauses = {_ordered(clause) for clause in form}
     if () in clauses:
         return ALWAYS
@@ -164,8 +164,8 @@ def _product(parts: list[list[Clause]]) -> list[Clause]:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A clause by what answers it: `constants` (event attribute, value) and `joins` (event attribute, register) are
-    equalities for a hash, `static` reads the event and constants only, `residual` is the rest."""
+    """A clause, divided by what can answer it: `constants` (event attribute, value) and `joins` (event attribute,
+    register) are equalities for a hash, `static` reads only the event and constants, `residual` is the rest."""
 
     constants: tuple[tuple[int, Constant], ...]
     joins: tuple[tuple[int, Register], ...]
@@ -192,8 +192,8 @@ def split(clause: Clause) -> Split:
 
 
 def duration_bound(form: Form) -> int | None:
-    """The longest DUR of the composition with which the form can hold, in microseconds; None: no bound, or one that
-    every composition keeps to."""
+    """Return the longest DUR of the composition with which the form can hold, in microseconds; None if there is no
+    bound, or one that every composition satisfies."""
     longest = 0
     for clause in form:
         bounds = [b for b in map(_atom_bound, clause) if b is not None]
@@ -214,7 +214,7 @@ def _atom_bound(atom: Comparison) -> int | None:
 
 
 def describe_form(form: Form) -> str:
-    """The form for people."""
+    """Return the form as text for display."""
     if not form:
         return "FALSE"
     if form == ALWAYS:

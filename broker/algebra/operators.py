@@ -1,7 +1,8 @@
 """The operators of the subscription algebra (Cayuga, 2.2; semantics 1.2).
 
-Here: the operator tree, each with the schema it puts out. Not here: what operators mean (cayuga/semantics) and how they
-are recognised (broker.automaton). CEL lowers to these; composite subscriptions lower to composite, patterns to kleene.
+Here: the tree of operators, each with the schema of its output. Not here: the meaning of operators (cayuga/semantics)
+and their automata (broker.automaton). CEL lowers to these operators; composite subscriptions lower to composite,
+patterns to kleene.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """`pi`, `rho` and aggregates in one: computed attributes by name; intervals are untouched."""
+    """Projection, renaming and aggregates (`pi`, `rho`) in one: attributes computed by name; intervals do not
+    change."""
 
     items: tuple[tuple[str, Term], ...]
     input: Expression
@@ -61,8 +63,8 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """`left ;_th right`: each left event with its next right events (earliest end, not overlapping, satisfying `th`,
-    which reads FIRST and EVENT)."""
+    """`left ;_th right`: each left event with its next right events, that is those with the earliest end that do not
+    overlap it and satisfy `th`, which reads FIRST and EVENT."""
 
     theta: Term
     left: Expression
@@ -77,7 +79,8 @@ class Sequence:
 class Iteration:
     """`mu_{F,th}(left, right)`; F = `rebind`, then `aggregates` as (position in the left schema, term).
 
-    All three read FIRST and LAST (both in the left schema) and EVENT (the right schema); every iteration is put out.
+    All three read FIRST and LAST (both in the left schema) and EVENT (the right schema). Every iteration is in the
+    output.
     """
 
     theta: Term
@@ -91,7 +94,7 @@ class Iteration:
         return iteration_schema(self.left.schema, self.right.schema)
 
     def shared(self) -> tuple[tuple[int, int], ...]:
-        """(left position, right position) of the attributes that both inputs have, in left order."""
+        """Return (left position, right position) of the attributes that both inputs have, in left order."""
         right = self.right.schema
         pairs = ((i, right.position(a.name)) for i, a in enumerate(self.left.schema.attributes))
         return tuple((i, j) for i, j in pairs if j >= 0)
@@ -102,7 +105,7 @@ Expression: TypeAlias = Source | Selection | Projection | Union | Sequence | Ite
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A subscription's meaning: an expression, and the stream that its results make up, if any."""
+    """The meaning of a subscription: an expression, and the stream into which it publishes its results, if any."""
 
     expression: Expression
     publish: str | None = None
@@ -113,7 +116,7 @@ class Query:
 
 
 def sources(expression: Expression) -> list[str]:
-    """The streams that an expression reads, each once, left to right."""
+    """Return the streams that an expression reads, each once, left to right."""
     match expression:
         case Source(stream, _):
             return [stream]

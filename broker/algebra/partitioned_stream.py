@@ -1,6 +1,6 @@
-"""A stream that a sequence of events is merged from, and what parts it (BY, equivalence attributes).
+"""An input stream of a query, and the attributes that partition it (BY, equivalence attributes).
 
-Here: that value. Not here: which events of a partition count (each language's meaning).
+Here: that value. Not here: which events of a partition count (the semantics of each language).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ..events.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class PartitionedStream:
-    """`key`: the positions of the attributes that part it, () if nothing does; an event with a null among them is in no
-    partition, and nothing takes it."""
+    """A stream and its partition key: `key` has the positions of the attributes, () if there are none. An event with a
+    null among them is in no partition, and no match contains it."""
 
     stream: str
     schema: Schema

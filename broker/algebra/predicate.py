@@ -1,7 +1,7 @@
-"""Compiles conditions for execution: one final class a shape, a conjunction as a short list, cheapest first.
+"""Compiles conditions for execution: one final class for each shape; a conjunction is a short list, cheapest first.
 
-Here: what evaluates a canonical form against an event and a run. Hot: typed for compilation, no dictionaries, no
-allocation on the way. Not here: which predicates need not be evaluated because an index answers them (engine).
+Here: the evaluation of a canonical form on an event and a run. Hot: typed for compilation, no dictionaries, no
+allocation during evaluation. Not here: which predicates need no evaluation because an index answers them (engine).
 
 The environment of every call is that of a computation. A null makes any predicate false (semantics 2.7).
 """
@@ -44,12 +44,12 @@ LT: Final = 2
 LE: Final = 3
 GT: Final = 4
 GE: Final = 5
-COSTLY: Final = 5  # from this cost on, remembering whether a predicate held is cheaper than asking again
+COSTLY: Final = 5  # from this cost on, storing the answer of a predicate is cheaper than evaluating it again
 OPERATORS: Final[dict[str, int]] = {"=": EQ, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
 
 
 def related(operator: int, a: Any, b: Any) -> bool:
-    """`a operator b` for values of one family, neither null."""
+    """Return `a operator b` for values of comparable types, neither null."""
     if operator == GT:
         return bool(a > b)
     if operator == LT:
@@ -64,7 +64,7 @@ def related(operator: int, a: Any, b: Any) -> bool:
 
 
 def related_floats(operator: int, a: float, b: float) -> bool:
-    """The same for floats, without looking at their types again."""
+    """Return `a operator b` for floats, without checking their types again."""
     if operator == GT:
         return a > b
     if operator == LT:
@@ -90,7 +90,7 @@ class ConditionValue(Computation):
 
 
 class Predicate:
-    """One atom, or a disjunction of clauses, ready to run."""
+    """One atom or a disjunction of clauses, ready for evaluation."""
 
     cost: int = 9
 
@@ -115,7 +115,7 @@ class AttributeConstant(Predicate):
 
 @final
 class FloatConstant(Predicate):
-    """`event.a op c`, floats."""
+    """`event.a op c` for floats."""
 
     def __init__(self, position: int, operator: int, constant: float) -> None:
         self.position = position
@@ -130,7 +130,7 @@ class FloatConstant(Predicate):
 
 @final
 class FloatRegister(Predicate):
-    """`event.a op register`, floats."""
+    """`event.a op register` for floats."""
 
     def __init__(self, position: int, operator: int, register: RegisterValue) -> None:
         self.position = position
@@ -164,7 +164,7 @@ class AttributeRegister(Predicate):
 
 @final
 class AttributeScaled(Predicate):
-    """`event.a op k * register`, floats; a product beyond the floats is null, hence false."""
+    """`event.a op k * register` for floats; a product that is not a finite float is null, hence false."""
 
     def __init__(self, position: int, operator: int, factor: float, register: RegisterValue) -> None:
         self.position = position
@@ -256,7 +256,7 @@ class AnyOf(Predicate):
 
 @final
 class All:
-    """A conjunction as a chain, cheapest first: compiled code follows fields faster than it takes items of a list."""
+    """A conjunction as a chain, cheapest first: compiled code reads attributes faster than items of a list."""
 
     __slots__ = ("predicate", "rest")
 
@@ -266,7 +266,7 @@ class All:
 
 
 def holds(condition: All | None, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
-    """Whether all of a conjunction holds; None is the empty one."""
+    """Return whether a conjunction holds; None is the empty one."""
     while condition is not None:
         if not condition.predicate.holds(row, bound, slots, length, span):
             return False
@@ -275,7 +275,7 @@ def holds(condition: All | None, row: Row, bound: Row, slots: Slots, length: int
 
 
 def computation(term: Term) -> Computation:
-    """What computes a term."""
+    """Return the computation of a term."""
     match term:
         case Constant(value, _):
             return ConstantValue(value)
@@ -298,7 +298,7 @@ def computation(term: Term) -> Computation:
 
 
 def predicate(atom: Comparison) -> Predicate:
-    """The shape that evaluates one canonical atom."""
+    """Return the predicate that evaluates one canonical atom."""
     operator = OPERATORS[atom.operator]
     match atom:
         case Comparison(_, Attribute(Side.EVENT, position, "float"), Constant(float() as number, _)):
@@ -326,7 +326,7 @@ def predicate(atom: Comparison) -> Predicate:
 
 @final
 class Once(Predicate):
-    """A predicate of the event alone that many guards have: it looks at each event once, whoever asks."""
+    """A predicate that reads only the event and belongs to many guards: evaluated once for each event."""
 
     def __init__(self, predicate: Predicate) -> None:
         self.predicate = predicate
@@ -336,14 +336,14 @@ class Once(Predicate):
 
     def holds(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> bool:
         if self.row is not row:
-            self.row = row  # kept, so that no other row can have its identity
+            self.row = row  # a reference, so that no other row gets this identity
             self.held = self.predicate.holds(row, (), (), length, length)
         return self.held
 
 
 @final
 class Shared:
-    """The predicates of many guards, the costly ones of the event alone made once."""
+    """Makes the predicates of many guards, and the costly ones that read only the event just once."""
 
     def __init__(self) -> None:
         self._once: dict[Comparison, Predicate] = {}
@@ -359,14 +359,15 @@ class Shared:
 
 
 def conjunction(clause: Clause, shared: Shared | None = None) -> All | None:
-    """A clause ready to run."""
+    """Return a clause ready for evaluation."""
     return _chained(_made(clause, shared))
 
 
 def condition(form: Form, shared: Shared | None = None) -> All | None:
-    """A form as a conjunction: what all clauses have, then, if there is more, their disjunction.
+    """Return a form as a conjunction: the atoms of all clauses, then the disjunction of the rest, if any.
 
-    None: it always holds."""
+    None: the form always holds.
+    """
     if len(form) == 1:
         return conjunction(form[0], shared)
     common = [atom for atom in form[0] if all(atom in clause for clause in form[1:])] if form else []

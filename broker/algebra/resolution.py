@@ -1,7 +1,7 @@
 """Resolves the names of an expression to typed terms, for every language.
 
-Here: type checking, and scopes, which say what a name means at one place of a query. Not here: which scopes a
-language has where (lowering).
+Here: type checking, and scopes, which define the meaning of a name at one point of a query. Not here: which scopes a
+language has and where (lowering).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .terms import (
 
 
 class Scope(Protocol):
-    """What names and DUR mean at one place of a query."""
+    """The meaning of names and of DUR at one point of a query."""
 
     @property
     def text(self) -> str: ...
@@ -63,7 +63,7 @@ def find(schema: Schema, side: Side, name: syntax.Name, text: str, hint: str = "
 
 @dataclass(frozen=True, slots=True)
 class UnaryScope:
-    """FILTER and SELECT: the one input, its attributes by bare name."""
+    """The scope of FILTER and SELECT: one input, whose attributes have their own names."""
 
     text: str
     schema: Schema
@@ -80,7 +80,8 @@ class UnaryScope:
 
 @dataclass(frozen=True, slots=True)
 class BinaryScope:
-    """NEXT and FOLD: `$1` the left input, `$2` the incoming event, `$` the last iteration; bare: the bound side."""
+    """The scope of NEXT and FOLD: `$1` is the left input, `$2` the incoming event, `$` the last iteration; a name alone
+    reads the bound side."""
 
     text: str
     left: Schema
@@ -109,7 +110,7 @@ class BinaryScope:
 
 
 def condition(expression: syntax.Expression, scope: Scope) -> Term:
-    """A term of type bool, or a QueryError at the expression."""
+    """Return a term of type bool. Raises QueryError at the expression if it has another type."""
     term = resolve(expression, scope)
     if term.type != "bool":
         refuse(scope.text, expression.at, f"expected a condition, found a value of type {term.type}")
@@ -117,7 +118,7 @@ def condition(expression: syntax.Expression, scope: Scope) -> Term:
 
 
 def resolve(expression: syntax.Expression, scope: Scope) -> Term:
-    """The typed term of an expression. Raises QueryError with the place of what does not fit."""
+    """Return the typed term of an expression. Raises QueryError at the part that does not fit."""
     match expression:
         case syntax.Number(value):
             return Constant(value, "float" if isinstance(value, float) else "int")
@@ -136,7 +137,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
         case syntax.Negative(operand):
             inner = _number(operand, scope)
             if isinstance(inner, Constant) and isinstance(inner.value, int | float):
-                return Constant(-inner.value, inner.type)  # a marked literal negates to a marked one
+                return Constant(-inner.value, inner.type)  # the negation of a marked literal is marked
             return Arithmetic("-", Constant(0, "int"), inner, inner.type)
         case syntax.ArithmeticExpression(operator, left, right):
             a, b = _number(left, scope), _number(right, scope)
@@ -205,7 +206,7 @@ def _call(expression: syntax.Call, scope: Scope) -> Term:
 
 
 def converted(term: Term, wanted: ValueType) -> Term | None:
-    """The term as a value of type `wanted` (an int is accepted for a float), or None where it cannot be one."""
+    """Return the term as a value of type `wanted` (an int is accepted for a float), or None if it cannot be one."""
     if term.type == wanted:
         return term
     if wanted == "float" and term.type == "int":

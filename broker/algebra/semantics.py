@@ -1,8 +1,8 @@
-"""The executable meaning of terms, which all languages share: events, what a term can read, values and conditions.
+"""The executable semantics of terms, shared by all languages: events, the environment of a term, values and conditions.
 
-Slow, obvious, and the truth, with the semantics of each language beside it (cayuga/semantics.py and others), written
-straight from the definitions (semantics 1.2; Cayuga 2.2). Not here: anything of the engine; nothing below imports what
-it is the judge of.
+This module is slow and simple, and the reference for tests, together with the semantics of each language
+(cayuga/semantics.py and others). The code follows the definitions (semantics 1.2; Cayuga 2.2) literally. It imports
+nothing of the engine, because it is the reference for the engine.
 
 Conditions are evaluated as they are written, not in the canonical form that the engine uses.
 """
@@ -31,7 +31,7 @@ from .terms import (
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """An event `(a1..an; t0, t1)`, and the ids of the primitive events that it was made of."""
+    """An event `(a1..an; t0, t1)`, and the ids of the primitive events that it consists of."""
 
     row: Row
     start: int
@@ -44,12 +44,12 @@ Bag = list[Occurrence]
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What a term can read."""
+    """The values that a term can read."""
 
     event: Occurrence
     first: Row = ()
     last: Row = ()
-    start: int | None = None  # of the composition, where there is one
+    start: int | None = None  # the start of the composition, if there is one
 
     def side(self, side: Side) -> Row:
         return {Side.EVENT: self.event.row, Side.FIRST: self.first, Side.LAST: self.last}[side]
@@ -76,7 +76,7 @@ def value(term: Term, environment: Environment) -> Value:
 
 
 def holds(term: Term, environment: Environment, wanted: bool = True) -> bool:
-    """Whether a condition, or with `wanted` false its negation, is satisfied. A null satisfies neither."""
+    """Return whether a condition, or its negation if `wanted` is false, is satisfied. A null satisfies neither."""
     match term:
         case Conjunction(operands):
             results = [holds(o, environment, wanted) for o in operands]

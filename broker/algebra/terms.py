@@ -1,10 +1,10 @@
 """Typed terms: values computed from an event, from what a pattern has bound, and from constants.
 
-Here: the tree and its types, nothing that runs it. Not here: names and positions in a text (language), evaluation
+Here: the tree and its types, without evaluation. Not here: names and positions in a text (language), evaluation
 (semantics, predicate), canonical forms (normal_form).
 
-A term is immutable and hashable; two terms are equal exactly when they compute the same value in the same way, so
-names, which only people read, do not take part in equality.
+A term is immutable and hashable. Two terms are equal exactly if they compute the same value in the same way; names,
+which are only for display, do not count.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..events.schema import Value, ValueType
 
 
 class Side(enum.Enum):
-    """Whose attribute a term reads (Cayuga's `$2`, `$1` and `$`)."""
+    """The input whose attribute a term reads (Cayuga's `$2`, `$1` and `$`)."""
 
     EVENT = "event"  # the incoming event, or the only input of a selection or projection
     FIRST = "first"  # the left input
-    LAST = "last"  # FOLD: the left input as the last iteration left it
+    LAST = "last"  # FOLD: the left input after the last iteration
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Constant:
 
 
 class LiteralUsed(Exception):
-    """A literal that was to stay exchangeable has been computed with (see broker.engine.templates)."""
+    """Raised when a computation uses a literal that must stay exchangeable (see broker.engine.templates)."""
 
 
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 
 def used(constant: Constant) -> Value:
-    """The value, for computing with it. Raises LiteralUsed where it is marked, that is, of a type of its own."""
+    """Return the value for a computation. Raises LiteralUsed if it is marked, that is, if it has a type of its own."""
     if type(constant.value) not in _PLAIN:
         raise LiteralUsed
     return constant.value
@@ -62,8 +62,8 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """What a run remembers: `slot` -1 is the row it bound last, read at `position`; any other slot holds an earlier
-    row, read at `position`, or, where `position` is -1, a computed value."""
+    """A value that a run remembers. `slot` -1 is the row that it bound last, read at `position`. Any other slot holds
+    an earlier row, read at `position`, or a computed value if `position` is -1."""
 
     slot: int
     position: int
@@ -74,7 +74,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """DUR = t1 - t0 + 1 (Cayuga, 2.1), in microseconds: of the event alone or of the whole composition."""
+    """DUR = t1 - t0 + 1 (Cayuga, 2.1), in microseconds, of the event alone or of the whole composition."""
 
     composition: bool
     type: ValueType = "int"
@@ -82,7 +82,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """`+ - * / ^ %`; null where an operand is null, the divisor is zero or the result leaves 64 bits."""
+    """`+ - * / ^ %`; null if an operand is null, the divisor is zero or the result exceeds 64 bits."""
 
     operator: str
     left: Term
@@ -101,7 +101,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`= != < <= > >=`; false where an operand is null, and so is its negation."""
+    """`= != < <= > >=`; false if an operand is null, and then its negation is false as well."""
 
     operator: str
     left: Term
@@ -159,14 +159,14 @@ def children(term: Term) -> tuple[Term, ...]:
 
 
 def walk(term: Term) -> Iterator[Term]:
-    """The term and everything below it, parents first."""
+    """Yield the term and all terms in it, parents first."""
     yield term
     for child in children(term):
         yield from walk(child)
 
 
 def replace(term: Term, leaf: Callable[[Term], Term]) -> Term:
-    """The same term with every leaf put through `leaf`."""
+    """Return the term with `leaf` applied to every leaf."""
     match term:
         case Arithmetic(operator, left, right, type_):
             return Arithmetic(operator, replace(left, leaf), replace(right, leaf), type_)
@@ -185,7 +185,7 @@ def replace(term: Term, leaf: Callable[[Term], Term]) -> Term:
 
 
 def both(left: Term, right: Term) -> Term:
-    """`left AND right`, flat, without constants that say nothing."""
+    """Return `left AND right`, flat and without constants that have no effect."""
     if left == TRUE:
         return right
     if right == TRUE:
@@ -197,7 +197,7 @@ def both(left: Term, right: Term) -> Term:
 
 
 def nullable(term: Term) -> bool:
-    """Whether the term can be null although every attribute that is declared not null is not."""
+    """Return whether the term can be null although all attributes declared as not null are not null."""
     match term:
         case Constant(value, _):
             return value is None
@@ -214,7 +214,7 @@ def nullable(term: Term) -> bool:
 
 
 def describe(term: Term) -> str:
-    """The term for people: diagrams, `explain`, messages."""
+    """Return the term as text for diagrams, `explain` and messages."""
     match term:
         case Constant(value, type_):
             if type_ == "string":

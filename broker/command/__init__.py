@@ -1,5 +1,5 @@
-"""The shell. What a person types, which files it names, and what the terminal shows; nothing is decided here.
+"""The shell: command lines, the files that they name, and the output. It decides nothing about matching or delivery.
 
-The only package that opens files for the user, and the only one of the broker's that may use the client. What a command
-does not need is not imported: `foretell run` never loads zmq, and pyarrow and rich are loaded when they are asked for.
+Only this package opens files for the user, and it is the only package of the broker that may use the client. A command
+imports only what it needs: `foretell run` never loads zmq, and pyarrow and rich are loaded on first use.
 """

@@ -1,4 +1,4 @@
-"""`python -m broker.command` is `foretell`, also where the console script is not on the path."""
+"""Run `foretell` as `python -m broker.command`, for environments where the console script is not on the path."""
 
 from __future__ import annotations
 

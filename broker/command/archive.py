@@ -1,7 +1,7 @@
-"""`foretell archive`: the events of a broker's journal as history; how a journal is read, broker.storage knows.
+"""`foretell archive`: exports the events of a broker's journal as history. `broker.storage` reads the journal.
 
-Events come out as the broker took them: in the order of their arrival, with the times and ids that it gave them. What
-it refused is not in the journal, and what else changed it, such as subscriptions, is not history.
+The events are in the order of their arrival, with the times and ids that the broker gave them. Events that the broker
+refused are not in the journal, and its other entries, such as subscriptions, are not exported.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["parquet", "jsonl"]
 
 Events: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
-"""Stream, times, rows, ids, starts: as many of each."""
+"""Stream, times, rows, ids and starts of a batch; the lists have equal lengths."""
 
 PARTIAL: Final = ".partial"
 """The suffix of a file that is being written."""
 
 
 def archive(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where a broker keeps its journal.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a broker's journal.")],
     out: Annotated[Path, typer.Option("--out", metavar="PATH", help="Parquet: a folder. JSON lines: a new file.")],
     format: Annotated[
         Format, typer.Option("--format", help="A prepared history in Parquet, or events in JSON lines.")
     ] = "parquet",
     streams: Annotated[
         Path | None,
-        typer.Option("--streams", metavar="SUBS.toml", help="Streams whose declaration the journal has no more."),
+        typer.Option("--streams", metavar="SUBS.toml", help="Declares streams that the journal no longer declares."),
     ] = None,
 ) -> None:
     """Export the events of a broker's journal as history, also while it runs."""
@@ -58,14 +58,15 @@ def archive(
 @final
 @dataclass(frozen=True, slots=True)
 class JournalFolder:
-    """The events of a journal, up to what was there when it was opened. Reading it again gives the same."""
+    """The events of a journal up to its end when it was opened. Reading it again returns the same events."""
 
     folder: Path
     streams: Mapping[str, StreamDefinition]
     until: int
 
     def events(self) -> Iterator[Events]:
-        """The batches as the broker took them, in order. Raises StorageErrors and UnknownStream, with the folder."""
+        """Yield the batches in the order in which the broker took them. Raises StorageErrors and UnknownStream, with
+        the folder."""
         from ..storage.records import BatchTaken
 
         for record in _records(self.folder, self.until):
@@ -80,7 +81,7 @@ class JournalFolder:
                 yield record.stream, times, rows, list(record.ids), starts
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
-        """The same in the form of a history."""
+        """Yield the same batches in the form of a prepared history."""
         from spark_bridge.history.form import arrow_schema, batch_of, columns_of
 
         schema, columns = arrow_schema(self.streams), columns_of(self.streams)
@@ -89,9 +90,9 @@ class JournalFolder:
 
 
 def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | None = None) -> JournalFolder:
-    """The journal in a folder, with the streams that it declares, and those known otherwise. O(its bytes).
+    """Open the journal in a folder, with the streams that it declares and those in `known`. O(bytes).
 
-    Raises StorageErrors and OSError; DefinitionError where a stream was declared differently at different times.
+    Raises StorageErrors and OSError, and DefinitionError if a stream has different declarations at different times.
     """
     from ..storage import Damaged, Folder
     from ..storage.records import StreamDeclared
@@ -151,7 +152,7 @@ def _write_history(journal: JournalFolder, out: Path) -> int:
 
 
 def _write_lines(journal: JournalFolder, out: Path) -> int:
-    """Written under another name and renamed: the file is there whole or not at all."""
+    """Write under another name and rename, so that `out` is either complete or absent."""
     if out.exists():
         raise BadInput(f"{out}: expected a file that does not exist yet, found one")
     partial = out.with_name(out.name + PARTIAL)

@@ -1,4 +1,4 @@
-"""`foretell backtest`: what would have been told of a history, or how good its forecasts were, as Parquet."""
+"""`foretell backtest`: matches, forecasts and resolutions of a history, or measures of its forecasts, as Parquet."""
 
 from __future__ import annotations
 
@@ -27,29 +27,27 @@ _LOCAL: Final = re.compile(r"local\[(\d+)")
 def backtest(
     subscriptions: SubscriptionsArgument,
     history: HistoryOption,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of the results; the run's is told.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder of the results.")] = None,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Forecasts begin with what was counted before.")
+        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
     plan: PlanOption = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say how the work is divided, and why; do nothing.")
-    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Only show how the work is divided, and why.")] = False,
     evaluate: Annotated[
         str | None,
-        typer.Option(metavar="HORIZONS", help="How good forecasts are over these numbers of events, as '1,5,10'."),
+        typer.Option(metavar="HORIZONS", help="Evaluate forecasts over these numbers of events: '1,5,10'."),
     ] = None,
-    thresholds: Annotated[str, typer.Option(metavar="LIST", help="With --evaluate: whole thousandths.")] = THRESHOLDS,
+    thresholds: Annotated[
+        str, typer.Option(metavar="LIST", help="With --evaluate: thresholds in whole thousandths.")
+    ] = THRESHOLDS,
     frozen: Annotated[
-        bool, typer.Option("--frozen", help="With --evaluate: the model as it stands, which does not go on learning.")
+        bool, typer.Option("--frozen", help="With --evaluate: use the model without further learning.")
     ] = False,
     master: MasterOption = None,
     conf: ConfOption = None,
     spark_log: LogOption = None,
 ) -> None:
-    """Match a history on Spark: every match, forecast and resolution that the broker would have told."""
+    """Match a history on Spark: every match, forecast and resolution that the broker would have sent."""
     job = history_job(subscriptions, history, model)
     asked = {} if evaluate is None else _asked(job, subscriptions, evaluate, thresholds, frozen)
     purpose: Purpose = "counts" if frozen and evaluate is not None else "results"
@@ -85,7 +83,7 @@ def backtest(
 
 
 def _asked(job: HistoryJob, subscriptions: Path, evaluate: str, thresholds: str, frozen: bool) -> dict[str, Any]:
-    """What --evaluate asks, checked."""
+    """Check the options that belong to --evaluate, and return the evaluation that they ask for."""
     from spark_bridge.evaluation.measures import event_horizons
     from spark_bridge.evaluation.measures import thousandths as whole
 
@@ -122,7 +120,7 @@ def _results(spark: SparkSession, job: HistoryJob, plan: str | None) -> dict[str
 
 
 def _measures(spark: SparkSession, job: HistoryJob, plan: str | None, asked: dict[str, Any]) -> dict[str, DataFrame]:
-    """The histograms are computed once; what follows from them is small."""
+    """Compute the histograms once, and the small tables that follow from them."""
     from spark_bridge.evaluation.evaluate import histograms, measured, reliability_of
 
     counted = histograms(

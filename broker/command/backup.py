@@ -1,4 +1,4 @@
-"""`foretell backup`: a copy of a broker's folder that is there whole or not at all; the broker may be at work."""
+"""`foretell backup`: copies a broker's folder, completely or not at all, even while the broker runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 
 
 def backup(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where a broker keeps its journal.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a broker's journal.")],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The new folder for the copy.")],
 ) -> None:
-    """Copy a broker's journal and checkpoints, consistently, also while it runs."""
+    """Copy a broker's journal and checkpoints consistently, even while the broker runs."""
     from .copied_folder import copied_folder
 
     copied = copied_folder(folder, target)

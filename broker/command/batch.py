@@ -1,4 +1,4 @@
-"""What a file of events is read into, and how a batch's refusal is blamed on one event; nothing is read here."""
+"""Batches of events from a file, and how a refused batch is traced to one event. Nothing is read here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..events import (
 from .complaint import BadInput
 
 BATCH_EVENTS: Final = 1_000
-"""Events of a batch, at most. What comes out does not depend on it; the cost of an event does, a little."""
+"""The most events in a batch. Results do not depend on it; the cost of an event does, slightly."""
 
 
 @final
@@ -31,10 +31,11 @@ BATCH_EVENTS: Final = 1_000
 class EventBatch:
     """Consecutive events of one stream, in columns.
 
-    `ids` is None where no event names one: whoever takes them numbers them. `starts` is None where all are points.
+    `ids` is None if no event has one: the consumer then numbers them. `starts` is None if all events are points in
+    time.
 
-    `places` are the 1-based lines or rows of the events; `position` is how much of the file had been read after them,
-    in the unit in which the reader counts.
+    `places` are the 1-based lines or rows of the events; `position` says how much of the file was read up to the last
+    of them, in the unit in which the reader counts.
     """
 
     stream: str
@@ -46,7 +47,7 @@ class EventBatch:
     position: int
 
     def part(self, begin: int, end: int) -> EventBatch:
-        """The events from one index to before another, as a batch of their own."""
+        """Return the events from index `begin` to before `end` as a batch."""
         if begin == 0 and end >= len(self.times):
             return self
         part = slice(begin, end)
@@ -58,7 +59,7 @@ class EventBatch:
 @final
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A line between the events that is none."""
+    """A line of the file that is not an event."""
 
     line: Subscribe | Unsubscribe | Update | Retraction | Punctuation
     place: int
@@ -71,11 +72,11 @@ Answer = TypeVar("Answer")
 
 
 def answers(batch: EventBatch, place: str, publish: Callable[[EventBatch], Answer]) -> Iterator[Answer]:
-    """What comes of publishing a batch.
+    """Publish a batch and yield its results.
 
-    A refused one, which has changed nothing, is published again one by one, so that all events before the bad one are
-    taken; then the complaint is raised with the place of that event. `place` is that of the file with the unit of its
-    places, such as `events.jsonl: line`.
+    If the batch is refused, which changes nothing, publish its events one by one, so that all events before the bad one
+    are taken; then raise the error with the place of that event. `place` is the file with the unit of its places, such
+    as `events.jsonl: line`.
     """
     try:
         answer = publish(batch)
@@ -84,13 +85,13 @@ def answers(batch: EventBatch, place: str, publish: Callable[[EventBatch], Answe
             for index in range(len(batch.times)):
                 yield from answers(batch.part(index, index + 1), place, publish)
             return
-        # Rows of batches are counted where the batch is taken apart; the user knows of none.
+        # The engine names the row of the batch, but the user knows only the lines of the file.
         raise BadInput(f"{place} {batch.places[0]}: {str(error).replace(', row 0', '', 1)}") from error
     yield answer
 
 
 def stream_named(streams: Mapping[str, StreamDefinition], name: str) -> StreamDefinition:
-    """The declared stream of that name. Raises UnknownStream, with the nearest name."""
+    """Return the declared stream of that name. Raises UnknownStream, with the nearest name."""
     stream = streams.get(name)
     if stream is None:
         raise UnknownStream(f"expected a declared stream, found {name[:128]!r}{suggestion(name, streams)}")
@@ -98,7 +99,7 @@ def stream_named(streams: Mapping[str, StreamDefinition], name: str) -> StreamDe
 
 
 def only_stream(streams: Mapping[str, StreamDefinition]) -> StreamDefinition:
-    """The stream of a file that names none: there must be one. Raises DefinitionError."""
+    """Return the stream of a file that names none: the only declared one. Raises DefinitionError."""
     if len(streams) != 1:
         names = ", ".join(sorted(streams)) or "none"
         raise DefinitionError(f"expected --stream NAME, the stream of these events; declared are {names}")

@@ -1,4 +1,4 @@
-"""How this installation was built: compiled, or as the Python that it is written in. Not here: building (setup.py)."""
+"""How this installation was built: compiled or pure Python. setup.py does the building."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNCOMPILED: Final = "the engine is pure Python; a compiled one is several times 
 
 
 def build() -> str:
-    """What importing the engine's inner loop would find. Imports nothing."""
+    """Return how the engine's inner loop is built, without importing it."""
     engine = Path(__file__).resolve().parent.parent / "engine"
     found = PathFinder.find_spec("broker.engine.cells", [str(engine)])
     return COMPILED if found and isinstance(found.loader, ExtensionFileLoader) else PURE

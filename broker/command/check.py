@@ -1,4 +1,4 @@
-"""`foretell check`: is a subscription file right? One line a subscription, and nothing runs."""
+"""`foretell check`: checks a subscription file and prints one line for each subscription, without running any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .loading import SubscriptionsArgument, load_engine
 
 
 def check(subscriptions: SubscriptionsArgument) -> None:
-    """Type-check a subscription file and say what each subscription reads and publishes."""
+    """Check a subscription file and print what each subscription reads and publishes."""
     from ..engine.languages.table import language_of
 
     engine = load_engine(subscriptions)

@@ -1,7 +1,7 @@
-"""How a complaint gets its place and becomes one line; what is wrong is found elsewhere.
+"""Errors with their place in front, in one line. Other modules find the errors.
 
-A complaint is `PLACE: message`. The place is what the user can open: a file, then a line or a row of it. Below the
-command nobody knows files, so errors get their place on the way out, here.
+An error message is `PLACE: message`. The place is something that the user can open: a file, then a line or a row of it.
+The packages below the command do not know file names, so errors get their place here, on the way out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import ClassVar, Final, final
 from ..events.errors import ForetellError, QueryError
 
 LONGEST_COMPLAINT: Final = 2_000
-"""Characters of a message that are shown; a longer one is cut."""
+"""The most characters of a message that are shown; a longer message is cut."""
 
 
 @final
 class BadInput(ForetellError):
-    """Somebody's fault, with its place in front; `excerpt` is the source line with its underline, or empty."""
+    """An error in the user's input, with its place in front; `excerpt` is the underlined source line, or empty."""
 
     code: ClassVar[str] = "input"
 
@@ -28,14 +28,14 @@ class BadInput(ForetellError):
 
 
 def at(place: str, error: ForetellError) -> BadInput:
-    """The same complaint with its place."""
+    """Return the same error with its place."""
     excerpt = error.excerpt if isinstance(error, QueryError | BadInput) else ""
     return BadInput(f"{place}: {error}", excerpt)
 
 
 @contextmanager
 def placed(place: str) -> Iterator[None]:
-    """Gives its place to every complaint that comes out of the block."""
+    """Add the place to every error that leaves the block."""
     try:
         yield
     except ForetellError as error:
@@ -43,19 +43,19 @@ def placed(place: str) -> Iterator[None]:
 
 
 def one_line(message: str) -> str:
-    """The message without line breaks and other controls, cut where it is too long to be read."""
+    """Return the message without line breaks and other control characters, cut if it is too long."""
     line = escaped(" ".join(message[: LONGEST_COMPLAINT + 1].splitlines()).replace("\t", " "))
     return line if len(line) <= LONGEST_COMPLAINT else line[: LONGEST_COMPLAINT - 1] + "…"
 
 
 def escaped(text: str) -> str:
-    r"""What others wrote, for a terminal: what is no visible character, and may be an order to it, as `\x1b`."""
+    r"""Return text from others with invisible characters, which might control a terminal, as escapes such as `\x1b`."""
     if text.isprintable():
         return text
     return "".join([each if each.isprintable() else each.encode("unicode_escape").decode() for each in text])
 
 
 def of_file(error: OSError) -> str:
-    """What the operating system has against a file or an address, in one line."""
+    """Return what the operating system reports about a file or an address, in one line."""
     reason = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {reason}" if error.filename is not None else reason

@@ -1,4 +1,4 @@
-"""How the shell reaches a broker, and how a subscription file is declared there."""
+"""Connects the shell to a broker, and declares the streams of a subscription file there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEYS_VARIABLE: Final = "FORETELL_KEYS"
 """The environment variable that names the file of a client's keys."""
 
 ANSWER_SECONDS_MAX: Final = 5.0
-"""How long a person waits for a broker, that may not be there, to answer."""
+"""The longest wait for an answer of the broker, which may not exist."""
 
 BrokerOption: TypeAlias = Annotated[
     str, typer.Option("--broker", metavar="URL", envvar="FORETELL_BROKER", help="The address of the broker.")
@@ -30,14 +30,15 @@ BrokerOption: TypeAlias = Annotated[
 
 
 def connect(address: str) -> Client:
-    """A client of the broker at that address, with keys where there are some. Raises ForetellError if there is none."""
+    """Connect to the broker at that address, with the keys that FORETELL_KEYS names. Raises ForetellError if no broker
+    answers."""
     from client import Client
 
     return Client(address, ANSWER_SECONDS_MAX, os.environ.get(KEYS_VARIABLE) or None)
 
 
 def declare_streams(client: Client, path: Path) -> SubscriptionFile:
-    """Declares the streams of a subscription file, of which equal ones may exist already; returns all of the file."""
+    """Declare the streams of a subscription file, of which equal ones may exist already; return the whole file."""
     file = load_file(path)
     for stream in file.streams:
         with placed(str(path)):

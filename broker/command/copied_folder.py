@@ -1,4 +1,4 @@
-"""A broker's folder copied to a new one, durably and as a whole; what a consistent copy is, storage knows."""
+"""Copies a broker's folder to a new one, durably and completely; `broker.storage` says what a consistent copy is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from ..storage.copying import Copied
 
 PARTIAL = ".partial"
-"""The suffix of a copy that is being made."""
+"""The suffix of an unfinished copy."""
 
 
 def copied_folder(source: Path, target: Path) -> Copied:
-    """Copy under another name and rename. Raises StorageErrors, BadInput and OSError; the target is not there then."""
+    """Copy under another name and rename. Raises StorageErrors, BadInput and OSError, and then leaves no target."""
     import shutil
 
     from ..storage import Folder
@@ -26,7 +26,7 @@ def copied_folder(source: Path, target: Path) -> Copied:
     partial = target.with_name(target.name + PARTIAL)
     if partial.exists():
         raise BadInput(f"{partial}: another copy is being made there, or one was broken off: remove it")
-    Folder(source).names()  # a source that is missing is said before anything is made
+    Folder(source).names()  # raises if the source is missing, before anything is written
     made = Folder.made(partial)
     try:
         copied = copy(Folder(source), made)

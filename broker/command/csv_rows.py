@@ -1,7 +1,7 @@
-"""How CSV with a header is read into batches of one stream; what a text stands for, broker.events.columns says.
+"""Reads CSV with a header into batches of one stream; `broker.events.columns` converts a text to a value.
 
-A chunk is converted column by column. Where a column holds anything unusual the chunk is read again row by row with
-`row_from_text`, which either reads it after all or finds the words for what is wrong.
+A chunk of records is converted column by column. If a column contains anything unusual, the chunk is read again row by
+row with `row_from_text`, which either converts it after all or raises an error that says what is wrong.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ _BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": Fal
 Number = TypeVar("Number", int, float)
 
 _Columns: TypeAlias = Sequence[tuple[Attribute, int]]
-"""The attributes of the stream and where in a record they are; -1: not there, and null."""
+"""The attributes of the stream, each with its index in a record; -1 if the file does not have it, so that it is
+null."""
 
 
 def read_csv(source: BinaryIO, place: str, stream: StreamDefinition, time: str) -> Iterator[EventBatch]:
-    """The records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
+    """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
-    Columns are found by the header's names; those that are no attributes are passed over. What came before a bad record
-    is yielded before the complaint is raised, which names the place and the line.
+    The header's names find the columns; columns that are no attributes are ignored. Records before a bad one are
+    yielded before the error is raised, which names the place and the line.
     """
     tells = source.seekable()
     with io.TextIOWrapper(source, encoding="utf-8-sig", newline="") as text, placed(place):
@@ -85,7 +86,7 @@ def _time_column(header: Sequence[str], time: str) -> int:
 
 
 def _chunks(reader: Reader, width: int) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Records with their lines, many at a time; blank lines are passed over."""
+    """Yield records with their line numbers, many at a time, without blank lines."""
     records: list[list[str]] = []
     lines: list[int] = []
     complaint: EventError | None = None
@@ -131,7 +132,7 @@ def _rows(records: Sequence[Sequence[str]], columns: _Columns) -> list[Row]:
 
 
 def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
-    """The values of a column. Raises ValueError or KeyError where it holds anything unusual."""
+    """Convert a column. Raises ValueError or KeyError if it contains anything unusual."""
     if attribute.type == "string":
         return [text or None for text in texts] if attribute.nullable else texts
     if attribute.nullable and "" in texts:
@@ -147,7 +148,7 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
 
 
 def _plain_numbers(texts: Sequence[str], kind: Callable[[str], Number]) -> list[Number]:
-    # Python also takes 1_000 and the digits of every script, which CSV does not mean.
+    # Python would also accept 1_000 and the digits of other scripts, which are no numbers in CSV.
     joined = "".join(texts)
     if "_" in joined or not joined.isascii():
         raise ValueError
@@ -161,7 +162,7 @@ def _one_by_one(
     columns: _Columns,
     time_column: int,
 ) -> tuple[list[int], list[Row], EventError | None]:
-    """The times and rows up to the first bad record, and what is wrong with that one."""
+    """Return the times and rows up to the first bad record, and the error of that one."""
     times: list[int] = []
     rows: list[Row] = []
     for record, line in zip(records, lines):

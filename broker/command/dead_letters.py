@@ -1,4 +1,4 @@
-"""`foretell dead-letters`: what was set aside of a durable subscription, as JSON lines; and what becomes of it."""
+"""`foretell dead-letters`: prints, discards or requeues the dead letters of a durable subscription, as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from .results import json_line
 
 def dead_letters(
     cursor: Annotated[str, typer.Argument(metavar="CURSOR", help="The name of the cursor.", show_default=False)],
-    discard: Annotated[bool, typer.Option("--discard", help="Remove what is printed.")] = False,
-    requeue: Annotated[bool, typer.Option("--requeue", help="Have what is printed delivered again.")] = False,
-    position: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the one with this position.")] = None,
+    discard: Annotated[bool, typer.Option("--discard", help="Remove the printed results.")] = False,
+    requeue: Annotated[bool, typer.Option("--requeue", help="Deliver the printed results again.")] = False,
+    position: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Only the result with this position.")
+    ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Print the results of a durable subscription that were set aside; discard them, or have them delivered again."""
+    """Print the dead letters of a durable subscription; discard them, or deliver them again."""
     if discard and requeue:
         raise DefinitionError("expected --discard or --requeue, found both")
     with connect(broker) as client:
@@ -30,7 +32,7 @@ def dead_letters(
             said = {"position": letter.position, "reason": letter.reason, "time": letter.time}
             result = letter.notification.line()
             sys.stdout.write(json_line({**said, "deliveries": letter.deliveries, "result": result}))
-        sys.stdout.flush()  # nothing goes that was not printed
+        sys.stdout.flush()  # a letter is removed only after it was printed
         settle = client.requeue if requeue else client.discard
         if discard or requeue:
             settle(cursor, *(letter.position for letter in found))

@@ -1,7 +1,7 @@
-"""`foretell doctor`: what of this machine, this installation and this configuration would trouble a broker.
+"""`foretell doctor`: checks this machine, this installation and a configuration for problems of a broker.
 
-A check looks and tells; it changes nothing. `bad` is what keeps a broker from working or from being safe, `note` what
-an operator should know.
+A check changes nothing. `bad` is a finding that keeps a broker from working or from being safe, `note` one that an
+operator should know.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Verdict: TypeAlias = Literal["ok", "note", "bad"]
 LIBZMQ_MINIMUM: Final = (4, 3, 5)
 """Before 4.3.3 a peer could end or take over a process before it had shown any key (GLSA 202009-12, 201908-17)."""
 MSGPACK_MINIMUM: Final = (1, 2, 1)
-"""As pyproject.toml asks for: before it, a decoder that had failed once could crash at the next frame."""
+"""The same as in pyproject.toml. In older versions a decoder that had failed once could crash at the next frame."""
 CONSOLE_PACKAGES: Final = ("starlette", "uvicorn", "prometheus-client")
 FILES_SPARE: Final = 200
 CLOCK_YEAR_MINIMUM: Final = 2025
@@ -37,7 +37,7 @@ CLOCK_YEAR_MINIMUM: Final = 2025
 @final
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What one check has found."""
+    """The finding of one check."""
 
     check: str
     verdict: Verdict
@@ -47,10 +47,10 @@ class Trouble:
 def doctor(
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="The broker's settings (TOML).")] = None,
     broker: Annotated[
-        str | None, typer.Option(metavar="URL", help="A broker that runs, to be asked, too.", envvar="FORETELL_BROKER")
+        str | None, typer.Option(metavar="URL", help="A running broker to check as well.", envvar="FORETELL_BROKER")
     ] = None,
 ) -> int:
-    """Say what would trouble a broker here: a line for each check; status 1 where something is bad."""
+    """Check this machine for problems of a broker: a line for each check; status 1 if one is bad."""
     worst = 0
     for finding in findings(config, broker):
         worst = max(worst, finding.verdict == "bad")
@@ -62,7 +62,7 @@ def doctor(
 
 
 def findings(config: Path | None, broker: str | None) -> Iterator[Trouble]:
-    """All that is looked at, in the order in which trouble would come."""
+    """Yield the findings of all checks, in the order in which a broker would meet the problems."""
     yield from (_libzmq(), _msgpack(), _engine(), _clock())
     try:
         configuration = _configured(config)

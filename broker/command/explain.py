@@ -1,4 +1,4 @@
-"""`foretell explain`: what a subscription file becomes: its automata, merged into one program, and its indexes."""
+"""`foretell explain`: shows the merged automata of a subscription file, and its indexes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Drawing: TypeAlias = Literal["text", "dot", "mermaid", "svg"]
 
 def explain(
     subscriptions: SubscriptionsArgument,
-    format: Annotated[Drawing, typer.Option(help="text for the terminal; the others are pictures.")] = "text",
+    format: Annotated[Drawing, typer.Option(help="'text' for the terminal; the others are pictures.")] = "text",
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the chains of predictive subscriptions as counted there.")
+        Path | None, typer.Option(metavar="FILE", help="Draw the chains of forecasts with the counts of this file.")
     ] = None,
 ) -> None:
-    """Show the automaton into which the subscriptions merge, or, with a model, what it foretells."""
+    """Show the automata of the merged subscriptions or, with a model, the chains of their forecasts."""
     from ..automaton.diagram import draw
     from ..engine.forecasts.explanation import chain_lines
 
@@ -33,7 +33,7 @@ def explain(
         chains = engine.chains()
         if not chains.nodes:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast, found none")
-        # Chains are read better in lines than as a drawing in characters.
+        # Chains are easier to read as lines than as a drawing in characters.
         said = chain_lines(engine.program.forecasts) if format == "text" else [draw(chains, format).removesuffix("\n")]
     for line in said:
         typer.echo(line)

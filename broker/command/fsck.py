@@ -1,4 +1,4 @@
-"""`foretell fsck`: a broker's folder is read and every file judged; what is bad is broker.storage's to say."""
+"""`foretell fsck`: checks every file of a broker's folder. `broker.storage` decides which are bad."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 
 def fsck(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where a broker keeps its journal.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a broker's journal.")],
 ) -> None:
-    """Check a journal and its checkpoints. Changes nothing; exit status 2 where a broker would refuse to start."""
+    """Check a journal and its checkpoints. Changes nothing; exit status 2 if a broker would refuse to start."""
     from ..storage import Damaged, Folder
     from ..storage.examination import examine
 

@@ -1,7 +1,6 @@
-"""What `train` and `backtest` have in common: subscriptions, a prepared history and a model, all checked before
-Spark is started.
+"""The input of `train` and `backtest`: subscriptions, a prepared history and a model.
 
-Here: those three. Not here: sessions (spark_session), what is done with them.
+All three are checked here, before Spark starts. Not here: sessions (spark_session), and the work itself.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ..forecast.model_file import Model
 
 HistoryOption: TypeAlias = Annotated[
-    Path, typer.Option(metavar="DIR", help="A history that `foretell prepare` has made.", show_default=False)
+    Path, typer.Option(metavar="DIR", help="A history made by `foretell prepare`.", show_default=False)
 ]
 PlanOption: TypeAlias = Annotated[
     str | None,
@@ -36,7 +35,7 @@ PlanOption: TypeAlias = Annotated[
 @final
 @dataclass(frozen=True, slots=True)
 class HistoryJob:
-    """`engine` has the subscriptions and the model, and has seen nothing; it stays here."""
+    """Checked subscriptions, history and model. `engine` has the subscriptions and the model, and no events."""
 
     subscriptions: Subscriptions
     engine: Engine
@@ -45,8 +44,11 @@ class HistoryJob:
 
 
 def history_job(subscriptions: Path, history: Path, model: Path | None) -> HistoryJob:
-    """Reads all three. Raises OSError, and complaints with their place: a wrong query, a history without events or of
-    other streams, a model of another version of a subscription."""
+    """Read all three.
+
+    Raises OSError, and errors with their place: a wrong query, a history without events or with other streams, a model
+    of another version of a subscription.
+    """
     require_spark()
     from spark_bridge.history.prepared import History
     from spark_bridge.subscriptions import Subscriptions
@@ -67,13 +69,13 @@ def history_job(subscriptions: Path, history: Path, model: Path | None) -> Histo
 
 
 def check_foretelling(job: HistoryJob, subscriptions: Path, why: str) -> None:
-    """Raises BadInput where no subscription has a forecast."""
+    """Raise BadInput if no subscription has a forecast."""
     if not job.engine.program.forecasts.outlooks:
         raise BadInput(f"{subscriptions}: expected a subscription with a forecast {why}, found none")
 
 
 def check_plan(job: HistoryJob, plan: str | None, purpose: Purpose) -> None:
-    """Raises DefinitionError where a scheme is none, or would change what comes out."""
+    """Raise DefinitionError if a scheme does not exist or would change the results."""
     if plan is not None:
         from spark_bridge.plan.choice import plan_for
 
@@ -81,7 +83,7 @@ def check_plan(job: HistoryJob, plan: str | None, purpose: Purpose) -> None:
 
 
 def check_place(out: Path) -> None:
-    """Raises BadInput where no file of that name can be made."""
+    """Raise BadInput if no file of that name can be made."""
     if out.is_dir():
         raise BadInput(f"{out}: expected a file, or a place for a new one, found a folder")
     if not out.absolute().parent.is_dir():

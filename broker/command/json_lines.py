@@ -1,10 +1,10 @@
-"""How a file of JSON lines is read into batches; what a line may say is the business of broker.events.lines.
+"""Reads a file of JSON lines into batches; `broker.events.lines` defines what a line may contain.
 
-Reading a line by itself costs several times as much as reading it among others. So the lines of a block are decoded
-as one JSON list, and only what does not look like a plain event is handed to `parse_line`, which also finds the words
-for what is wrong. Joining is sound: each line begins and ends with a brace, and the seam between two lines cannot stand
-within a string, so a line that is no object by itself could become one only by a list within an event, and no event
-with a list among its values is accepted.
+Decoding each line separately takes several times as long as decoding many together. So this module decodes the lines of
+a block as one JSON list. It passes only lines that do not look like plain events to `parse_line`, which also explains
+what is wrong with a bad line. Joining lines is safe: each line starts and ends with a brace, and the seam between two
+lines cannot be inside a string. So lines that are no objects could only combine to one with a list inside an event, and
+events with a list among their values are not accepted.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from .batch import BATCH_EVENTS, Control, EventBatch, Item, stream_named
 from .complaint import placed
 
 BLOCK_BYTES: Final = 2**18
-"""How much is read at a time; from a pipe, what is there."""
+"""The bytes read at a time; from a pipe, those that are available."""
 
 _SEAM: Final = "\n,\n"
 _MARK: Final = b"\xef\xbb\xbf"
 _IDS: Final = 2**63
 
 _Reader: TypeAlias = tuple[int, Callable[[Mapping[str, object]], tuple[object, ...]]]
-"""How many values the events of a stream have, and what makes a row of them by attribute."""
+"""The number of values of a stream's events, and the function that makes a row from the values by attribute."""
 
 
 class ByteSource(Protocol):
-    """Bytes as they come: at most so many, none at the end."""
+    """A source of bytes: returns at most so many, and none at the end."""
 
     def read1(self, size: int, /) -> bytes: ...
 
 
 def read_json_lines(source: ByteSource, place: str, streams: Mapping[str, StreamDefinition]) -> Iterator[Item]:
-    """The batches and control lines of a source, in order; `position` counts bytes. O(bytes).
+    """Yield the batches and control lines of a source, in order; `position` counts bytes. O(bytes).
 
-    What came before a bad line is yielded before the complaint is raised, which names the place and the line.
+    Events before a bad line are yielded before the error is raised, which names the place and the line.
     """
     gathering = _Gathering(streams)
     position, number = 0, 1
@@ -49,7 +49,7 @@ def read_json_lines(source: ByteSource, place: str, streams: Mapping[str, Stream
             yield from gathering.take(lines, number, position)
         except ForetellError as error:
             complaint = error
-        # From a pipe, events must not wait for the next block: whatever is complete is passed on.
+        # Events from a pipe must not wait for the next block, so all complete lines are passed on.
         yield from gathering.rest(position)
         if complaint is not None:
             with placed(place):
@@ -58,7 +58,7 @@ def read_json_lines(source: ByteSource, place: str, streams: Mapping[str, Stream
 
 
 def _blocks(source: ByteSource) -> Iterator[bytes]:
-    """Whole lines, many at a time."""
+    """Yield blocks of whole lines."""
     rest = b""
     while block := source.read1(BLOCK_BYTES):
         cut = block.rfind(b"\n") + 1
@@ -68,13 +68,13 @@ def _blocks(source: ByteSource) -> Iterator[bytes]:
         else:
             rest += block
             if len(rest) > LONGEST_LINE + BLOCK_BYTES:
-                break  # already longer than a line may be, and parse_line will say so
+                break  # already too long for a line; parse_line raises the error
     if rest:
         yield rest
 
 
 def _lines(block: bytes, number: int) -> tuple[list[str], ForetellError | None]:
-    """The lines of a block without their ends; where a line is not UTF-8, those before it and the complaint."""
+    """Return the lines of a block without line ends; if one is not UTF-8, those before it and the error."""
     complaint: ForetellError | None = None
     try:
         text = block.decode()
@@ -101,11 +101,11 @@ def _constant(name: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
-"""As strict as `parse_line`, which finds the words for what this one refuses."""
+"""As strict as `parse_line`, which explains what this one refuses."""
 
 
 def _decoded(lines: list[str]) -> list[dict[str, object]] | None:
-    """The objects of lines that are one each; None if the lines must be read one by one."""
+    """Return one object for each line, or None if the lines must be parsed one by one."""
     text = f"[{_SEAM.join(lines)}]"
     if not text.startswith("[{") or not text.endswith("}]") or text.count("}" + _SEAM + "{") != len(lines) - 1:
         return None
@@ -120,7 +120,7 @@ def _decoded(lines: list[str]) -> list[dict[str, object]] | None:
 
 @final
 class _Gathering:
-    """Gathers events until the stream changes or the batch is full. One a file."""
+    """Collects events until the stream changes or the batch is full. One object for each file."""
 
     __slots__ = ("_columns", "_count", "_named", "_readers", "_stream", "_streams")
 
@@ -129,11 +129,11 @@ class _Gathering:
         self._readers = {name: _reader(definition) for name, definition in streams.items()}
         self._stream = ""
         self._columns: tuple[list[int], list[Row], list[int], list[int], list[int]] = ([], [], [], [], [])
-        self._count = 0  # events so far: the id of an event that has none
-        self._named = False  # whether any event gathered has an id
+        self._count = 0  # events so far; the id of an event without one
+        self._named = False  # whether any collected event has an id
 
     def take(self, lines: list[str], number: int, position: int) -> Iterator[Item]:
-        """Reads lines, the first of which has this number. Raises what is wrong with one, with its line."""
+        """Read lines, the first of which has this number. Raises the error of a bad line, with its number."""
         records = _decoded(lines) if lines else None
         for offset, text in enumerate(lines):
             plain = None if records is None else self._plain(records[offset])
@@ -168,7 +168,7 @@ class _Gathering:
             places.append(number + offset)
 
     def rest(self, position: int) -> Iterator[EventBatch]:
-        """What has been gathered, if anything."""
+        """Yield the events collected so far, if any."""
         times, rows, ids, starts, places = self._columns
         if times:
             self._columns = ([], [], [], [], [])
@@ -177,7 +177,7 @@ class _Gathering:
             yield EventBatch(self._stream, times, rows, named, None if starts == times else starts, places, position)
 
     def _plain(self, record: dict[str, object]) -> tuple[str, int, Row, int | None] | None:
-        """The event of a record that has all attributes by name and nothing unusual; None of any other."""
+        """Return the event of a record that has all attributes by name and nothing unusual; None for any other."""
         try:
             stream, time, data = record["stream"], record["time"], record["data"]
             identity: int | None = None
@@ -193,7 +193,7 @@ class _Gathering:
             width, row = self._readers[stream]
             if len(data) != width:
                 return None
-            # What the values are is judged by the engine, once.
+            # The engine checks the values, once.
             return stream, time, cast("Row", row(data)), identity
         except KeyError:
             return None

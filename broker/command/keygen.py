@@ -1,4 +1,4 @@
-"""`foretell keygen`: a file with a new pair of keys, which nobody but its owner can read, and its public key."""
+"""`foretell keygen`: writes a new pair of keys to a file that only its owner can read, and prints the public key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def keygen(
         typer.Option(metavar="KEY", help="For a client: the broker's public key, or the broker's own file of keys."),
     ] = None,
 ) -> None:
-    """Make keys for a broker, or for a client of the broker whose key is given, and print the public one."""
+    """Make keys for a broker, or for a client of the broker whose key is given, and print the public key."""
     from zmq import curve_keypair
 
     from ..wire.keys import Keys, written_keys
@@ -27,7 +27,7 @@ def keygen(
     trusted = None if server is None else server_key(server)
     public, secret = (key.decode() for key in curve_keypair())
     text = written_keys(Keys(public, secret, trusted), "a broker" if server is None else "a client")
-    # Made with the narrow mode, so that there is no moment at which others can read it.
+    # The file is created with mode 600, so that others cannot read it at any moment.
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -40,7 +40,7 @@ def keygen(
 
 
 def server_key(written: str) -> str:
-    """The public key that was written, or that of a file. Raises DefinitionError."""
+    """Return the public key given as text or as a file. Raises DefinitionError."""
     from ..wire.keys import checked_key, read_keys
 
     try:

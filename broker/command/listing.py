@@ -1,4 +1,4 @@
-"""`foretell streams`, `subscriptions` and `stats`: what there is in a broker, as a table or as JSON lines."""
+"""`foretell streams`, `subscriptions` and `stats`: lists of a broker, as a table or as JSON lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .complaint import escaped
 from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .results import json_line
 
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON lines, as always where no terminal reads.")]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON lines also on a terminal.")]
 
 
 def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
@@ -27,7 +27,7 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
 
 
 def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
-    """Show the subscriptions, who is attached to them, what waits, and what their cursors keep."""
+    """Show the subscriptions, their attached clients, their queues and their cursors."""
     with connect(broker) as client:
         found = client.subscriptions()
     _show(
@@ -48,14 +48,14 @@ def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = Fals
 
 
 def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
-    """Show the broker's counts."""
+    """Show the broker's statistics."""
     with connect(broker) as client:
         groups = client.statistics()
     _show(["group", "name", "value"], list(_figures(groups)), json)
 
 
 def _figures(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A row a figure. What the engine says of each subscription's forecasts is a group of its own."""
+    """Yield one row for each figure. The engine's figures on each subscription's forecasts are a group of their own."""
     forecasts: Mapping[str, Mapping[str, Any]] = {}
     for group, numbers in groups.items():
         for name, value in numbers.items():

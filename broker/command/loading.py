@@ -1,4 +1,4 @@
-"""How the shell comes to an engine: from a subscription file that the user named."""
+"""Makes an engine from a subscription file that the user names."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ SubscriptionsArgument: TypeAlias = Annotated[
 
 
 def load_file(path: Path) -> SubscriptionFile:
-    """What a subscription file declares; its queries are not read. Raises OSError and complaints with their place."""
+    """Read a subscription file without parsing its queries. Raises OSError and errors with their place."""
     from ..language.subscription_file import read_subscription_file
 
     return read_subscription_file(text_of(path), str(path))
 
 
 def load_engine(path: Path) -> Engine:
-    """An engine with everything that a subscription file asks for. Raises OSError and complaints with their place."""
+    """Make an engine with everything in a subscription file. Raises OSError and errors with their place."""
     from ..engine import Engine
 
     return Engine.load(path)
 
 
 def load_model(engine: Engine, path: Path) -> None:
-    """Has the engine forecast with what was counted before. Raises OSError and complaints with the file's place."""
+    """Load the counts of a model file into the engine. Raises OSError and errors with the file's place."""
     from ..events.errors import DefinitionError
     from ..forecast.model_file import load_model
 
@@ -45,7 +45,7 @@ def load_model(engine: Engine, path: Path) -> None:
 
 
 def text_of(path: Path) -> str:
-    """A text file of the user. Raises OSError, and BadInput with the line where it is not UTF-8."""
+    """Read a text file of the user. Raises OSError, and BadInput with the line that is not UTF-8."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

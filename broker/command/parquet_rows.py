@@ -1,7 +1,7 @@
-"""How a Parquet file is read into batches of one stream; the only module of the shell that knows pyarrow.
+"""Reads a Parquet file into batches of one stream; the only module of the shell that uses pyarrow.
 
-Columns are converted whole. A value that does not fit is found by the engine, which judges every row; a column whose
-type cannot fit is refused here, before the first row.
+Columns are converted as a whole. The engine checks every row and finds values that do not fit. A column whose type
+cannot fit is refused here, before the first row.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CHUNK_ROWS: Final = 16 * BATCH_EVENTS
 
 
 def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
-    """The opened file; `source` is a path or the whole content as bytes.
+    """Open a file; `source` is a path or the whole content as bytes.
 
-    Raises BadInput where pyarrow is missing or the file is none of its kind, for instance cut off.
+    Raises BadInput if pyarrow is missing or the file is not Parquet, for instance truncated.
     """
     try:
         import pyarrow
@@ -41,9 +41,9 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
 def read_parquet(
     file: pyarrow.parquet.ParquetFile, place: str, stream: StreamDefinition, time: str
 ) -> Iterator[EventBatch]:
-    """The rows of a file as batches; `time` is the column of the times. `position` counts rows.
+    """Yield the rows of a file as batches; `time` is the column of the times. `position` counts rows.
 
-    Columns that are no attributes are passed over. Raises complaints with the place and the column or the row.
+    Columns that are no attributes are ignored. Raises errors with the place and the column or the row.
     """
     import pyarrow
 
@@ -71,7 +71,7 @@ def read_parquet(
 
 
 def _present(header: pyarrow.Schema, stream: StreamDefinition, attribute: Attribute) -> bool:
-    """Whether the file has the attribute; raises if it must have it or has it with a type that cannot fit."""
+    """Return whether the file has the attribute. Raises if a required one is missing or the type cannot fit."""
     found = header.get_all_field_indices(attribute.name)
     if not found and attribute.nullable:
         return False
@@ -126,7 +126,7 @@ def _check_time(header: pyarrow.Schema, time: str) -> None:
 
 
 def _times(column: pyarrow.Array, before: int) -> list[int]:
-    """Microseconds since 1970; a timestamp without a zone is UTC."""
+    """Convert times to microseconds since 1970; a timestamp without a time zone is UTC."""
     from pyarrow import types
 
     if types.is_temporal(column.type):

@@ -1,4 +1,4 @@
-"""`foretell prepare`: files of events to a history that Spark's workers can open, sorted and sliced."""
+"""`foretell prepare`: sorts and slices files of events into a history that Spark's workers can open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def prepare(
     history: Annotated[list[str], typer.Option(metavar="FILE", help="Files or folders of events; may be repeated.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the prepared history.")],
     format: Annotated[
-        Format | None, typer.Option("--format", help="The format of all files; by default each file's suffix says it.")
+        Format | None, typer.Option("--format", help="The format of all files; by default by each file's suffix.")
     ] = None,
     stream: Annotated[
         str | None,
@@ -28,21 +28,23 @@ def prepare(
     ] = None,
     time: TimeOption = None,
     id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default rows count.")
+        str | None, typer.Option(metavar="COLUMN", help="CSV, Parquet: the column of the ids; by default row numbers.")
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="ATTRIBUTE=COLUMN", help="The column of an attribute of another name; may be repeated."),
+        typer.Option(
+            metavar="ATTRIBUTE=COLUMN", help="The column of an attribute if its name differs; may be repeated."
+        ),
     ] = None,
     rejects_max: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of rows that may be no events; they are kept apart.")
+        float, typer.Option(metavar="SHARE", help="The share of rows that may be invalid; they are kept apart.")
     ] = 0.0,
-    slice_rows: Annotated[int | None, typer.Option(metavar="N", help="Events of a slice.")] = None,
+    slice_rows: Annotated[int | None, typer.Option(metavar="N", help="The number of events in a slice.")] = None,
     master: MasterOption = None,
     conf: ConfOption = None,
     spark_log: LogOption = None,
 ) -> None:
-    """Prepare events for `train` and `backtest`: sorted by time and arrival, sliced, what is no event set apart."""
+    """Prepare events for `train` and `backtest`: sort them by time and arrival, slice them, set invalid rows apart."""
     require_spark()
     from spark_bridge.history.mapping import Columns, Files
     from spark_bridge.history.preparing import prepare as prepared
@@ -56,7 +58,7 @@ def prepare(
     if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
         files = Files(files.paths, Columns(chosen, time or TIME_COLUMN, id, attributes=_attributes(column)), format)
-    pieces_of([files], by_name)  # what is wrong with headers is told before Spark is started
+    pieces_of([files], by_name)  # raises errors in headers before Spark starts
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out}: expected a folder, or a place for a new one, found a file")
     if not 0.0 <= rejects_max <= 1.0:
@@ -68,7 +70,7 @@ def prepare(
 
 
 def _is_foreign(file: Path, format: Format) -> bool:
-    """Whether a file does not say itself of which stream its events are."""
+    """Return whether the files of this format do not name the stream of their events."""
     if format == "parquet":
         with open_parquet(str(file), str(file)) as table:
             return "stream" not in table.schema_arrow.names

@@ -1,4 +1,4 @@
-"""How far a file has been read, shown as a bar; nothing where nobody looks."""
+"""A progress bar for reading a file; nothing if standard error is not a terminal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .reading import EventReader
 
 @contextmanager
 def progress(reading: EventReader) -> Iterator[Callable[[int], None]]:
-    """What to tell how far we are: a bar on standard error if that is a terminal and the end is known, else nothing."""
+    """Yield a function that takes the position; it moves a bar if standard error is a terminal and the end is known."""
     if reading.extent is None or not sys.stderr.isatty():
         yield lambda position: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    # On one terminal, what is printed appears above the bar.
+    # If output and bar share a terminal, the output appears above the bar.
     together = sys.stdout.isatty()
     bar = Progress(console=Console(stderr=True), transient=True, redirect_stdout=together, redirect_stderr=False)
     with bar:

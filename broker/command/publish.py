@@ -1,4 +1,4 @@
-"""`foretell publish`: the events of a file to a broker; what the broker refuses is told with its place."""
+"""`foretell publish`: sends the events of a file to a broker, and reports refused events with their place."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def publish(
     format: FormatOption = None,
     time: TimeOption = None,
     batch: Annotated[
-        int, typer.Option(metavar="N", min=1, max=BATCH_EVENTS, help="How many events are sent at a time, at most.")
+        int, typer.Option(metavar="N", min=1, max=BATCH_EVENTS, help="The most events in one batch.")
     ] = BATCH_EVENTS,
     subscriptions: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Declare the streams of this file first.")
     ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Publish the events of a file. Those that come too late are refused, and the others taken."""
+    """Publish the events of a file. The broker refuses events that are late and takes the others."""
     with connect(broker) as client:
         if subscriptions is not None:
             declare_streams(client, subscriptions)
@@ -44,9 +44,9 @@ def publish(
 
 
 def publish_events(client: Client, reading: EventReader, size: int) -> tuple[int, list[str]]:
-    """How many events the broker has taken, and a line for each that came too late.
+    """Publish, and return how many events the broker has taken, and a line for each late event.
 
-    Raises the first other complaint, with its place; the events before it are published.
+    Raises the first other error, with its place; the events before it are published.
     """
     taken = 0
     refused: list[str] = []

@@ -1,4 +1,4 @@
-"""How a file of events is opened, whatever its format; the formats have a module each."""
+"""Opens a file of events in any format. Each format has its own module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STANDARD_INPUT: Final = "-"
 TIME_COLUMN: Final = "time"
 
 FormatOption: TypeAlias = Annotated[
-    Format | None, typer.Option("--format", help="The format of the events; by default the file's suffix says it.")
+    Format | None, typer.Option("--format", help="The format of the events; by default by the file's suffix.")
 ]
 TimeOption: TypeAlias = Annotated[
     str | None,
@@ -34,7 +34,7 @@ TimeOption: TypeAlias = Annotated[
 @final
 @dataclass(frozen=True, slots=True)
 class EventReader:
-    """An opened file of events. `extent` is its position at the end, None if nobody knows; places count `unit`s."""
+    """An open file of events. `extent` is the position of its end, or None if unknown; places count `unit`s."""
 
     items: Iterator[Item]
     place: str
@@ -50,9 +50,9 @@ def open_events(
     stream: str | None = None,
     time: str | None = None,
 ) -> Iterator[EventReader]:
-    """Opens a file of events, `-` being standard input; closes it at the end of the block.
+    """Open a file of events, `-` being standard input; close it at the end of the block.
 
-    `stream` and `time` belong to CSV and Parquet, whose files name no stream. Raises OSError and complaints.
+    `stream` and `time` are for CSV and Parquet, whose files name no stream. Raises OSError and errors with their place.
     """
     kind = format or _format_of(file)
     place = "standard input" if file == STANDARD_INPUT else file
@@ -69,7 +69,7 @@ def open_events(
         return
     from .parquet_rows import open_parquet, read_parquet
 
-    # Opened here as well, so that a file that is not there is complained about in one way only.
+    # Open it here as well, so that a missing file raises the same error in every format.
     with _opened(file) as source, open_parquet(source.read() if file == STANDARD_INPUT else file, place) as table:
         rows = read_parquet(table, place, definition, time or TIME_COLUMN)
         yield EventReader(rows, place, "row", table.metadata.num_rows)
@@ -95,5 +95,5 @@ def _format_of(file: str) -> Format:
 
 
 def _size(file: str) -> int | None:
-    """Bytes of a regular file; a pipe or a device has none to speak of."""
+    """Return the size of a regular file in bytes; None for a pipe or a device."""
     return os.path.getsize(file) if os.path.isfile(file) else None

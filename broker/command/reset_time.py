@@ -1,4 +1,4 @@
-"""`foretell reset-time`: a stream whose events were ahead of all others' begins anew."""
+"""`foretell reset-time`: resets the time of a stream whose events were far ahead of all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def reset_time(
     stream: Annotated[str, typer.Argument(metavar="STREAM", help="The name of the stream.", show_default=False)],
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Set the newest time back to that of the other streams; what reads this one begins anew."""
+    """Set a stream's newest time back to that of the other streams; partial matches that read it start anew."""
     with connect(broker) as client:
         newest = client.reset_time(stream)
     if newest is None:

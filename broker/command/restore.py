@@ -1,4 +1,4 @@
-"""`foretell restore`: a backup becomes the folder of a broker that is to be started; nothing is overwritten."""
+"""`foretell restore`: makes the folder of a new broker from a backup; overwrites nothing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 
 
 def restore(
-    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="A folder that `foretell backup` has made.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The new folder, where the broker will work.")],
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="A folder made by `foretell backup`.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The new folder for the broker's journal.")],
 ) -> None:
-    """Make a broker's folder from a backup, after every byte of it has been checked."""
+    """Make a broker's folder from a backup, after checking every byte of it."""
     from .copied_folder import copied_folder
 
     copied = copied_folder(backup, folder)

@@ -1,6 +1,6 @@
-"""How results are written: JSON lines in their order; what a result says is the engine's.
+"""Writes results as sorted JSON lines; the engine decides what a result contains.
 
-Memory stays flat, however many results an event has: they are made as they are written, a portion at a time.
+Memory stays constant however many results an event has: they are made one portion at a time as they are written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TextIO, final
 
 
 class Printable(Protocol):
-    """What a result must tell to be written."""
+    """What this module reads of a result."""
 
     @property
     def end(self) -> int: ...
@@ -21,43 +21,43 @@ class Printable(Protocol):
 
 
 PORTION_RESULTS: Final = 4_096
-"""Results of one time that are ordered among themselves. Where there are more, each portion has an order of its own."""
+"""The most results of one time that are sorted together. If there are more, each portion is sorted separately."""
 
 _ENCODE: Final = json.JSONEncoder().encode
 
 
 def json_line(value: object) -> str:
-    """A value as one line of JSON, in visible ASCII: it passes every terminal and pipe unharmed."""
-    return _ENCODE(value).replace("\x7f", "\\u007f") + "\n"  # which JSON alone lets pass
+    """Return a value as one line of JSON in printable ASCII, which passes every terminal and pipe unharmed."""
+    return _ENCODE(value).replace("\x7f", "\\u007f") + "\n"  # JSON does not escape DEL
 
 
 @final
 class ResultWriter:
-    """Writes results, which come in the order of their ends, those of one end by their ids.
+    """Writes results, which arrive in the order of their ends, and sorts those of one end by id.
 
-    The newest ones wait until time goes on, as more of them may follow, or until they are a portion. What is written
-    depends on the results and their order only, not on the batches in which they come.
+    The newest results wait until time advances, because more of the same time may follow, or until they fill a portion.
+    The output depends only on the results and their order, not on their batches.
     """
 
     __slots__ = ("_held", "_output")
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
-        self._held: list[Printable] = []  # all of one end
+        self._held: list[Printable] = []  # results with the same end
 
     def add(self, results: Iterable[Printable], now: int | None) -> None:
-        """Takes results in, and writes those that end before `now`. O(n log n) in the results written."""
+        """Add results, and write those that end before `now`. O(n log n) in the results written."""
         for result in results:
             if self._held and (result.end != self._held[0].end or len(self._held) == PORTION_RESULTS):
                 self._write()
             self._held.append(result)
         if self._held and now is not None and self._held[0].end < now:
             self._write()
-        # Whoever reads a pipe wants to know now.
+        # The reader of a pipe waits for results.
         self._output.flush()
 
     def finish(self) -> None:
-        """Writes the rest."""
+        """Write the remaining results."""
         self._write()
         self._output.flush()
 

@@ -1,4 +1,4 @@
-"""`foretell run`: events of a file through the embedded engine, results to standard output."""
+"""`foretell run`: runs the embedded engine on a file of events and writes results to standard output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .results import Printable, ResultWriter
 
 
 class EmbeddedEngine(Protocol):
-    """As much of the engine as is used here."""
+    """The part of the engine that this module uses."""
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]: ...
@@ -66,10 +66,12 @@ def run(
         str | None, typer.Option(metavar="NAME", help="CSV, Parquet: the stream; by default the only one.")
     ] = None,
     time: TimeOption = None,
-    save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep what was counted.")] = None,
-    model: Annotated[Path | None, typer.Option(metavar="FILE", help="Begin with what was counted before.")] = None,
+    save_model: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the counts of forecasts.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
+    ] = None,
 ) -> None:
-    """Match the events of a file: results are JSON lines on standard output."""
+    """Match the events of a file; write results as JSON lines to standard output."""
     engine = load_engine(subscriptions)
     if model is not None:
         load_model(engine, model)
@@ -89,7 +91,7 @@ def run(
 
 
 def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWriter) -> None:
-    """Feeds a file to the engine. Nothing is lost: what was found before a complaint is written before it is raised."""
+    """Publish a file to the engine. Writes all results of the events before an error, then raises the error."""
 
     from ..engine.results import expanded
 

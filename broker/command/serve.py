@@ -1,4 +1,4 @@
-"""`foretell serve`: a broker in this process until it is told to stop; what a broker does is broker.server's."""
+"""`foretell serve`: runs a broker in this process until it is stopped; `broker.server` is the broker."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ if TYPE_CHECKING:
 def serve(
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="The broker's settings (TOML).")] = None,
     address: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where to listen; by default tcp://127.0.0.1:5570.")
+        str | None, typer.Option(metavar="URL", help="The address to listen on; by default tcp://127.0.0.1:5570.")
     ] = None,
     subscriptions: Annotated[
         Path | None, typer.Option(metavar="SUBS.toml", help="Streams and subscriptions that exist from the start.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What forecasts begin with, counted before.")
+        Path | None, typer.Option(metavar="FILE", help="Start forecasts from the counts of this file.")
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let other machines read and change everything, without keys.")
     ] = False,
-    check: Annotated[bool, typer.Option("--check", help="Only say whether it could be served.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check whether a broker could start with these settings.")
+    ] = False,
 ) -> None:
-    """Run the broker. SIGTERM or Ctrl-C ends it in good order, SIGHUP reads limits and users anew."""
+    """Run a broker. SIGTERM or Ctrl-C stops it in order; SIGHUP makes it read limits and users again."""
     from ..server import check as check_configuration
     from ..server import serve as serve_broker
 
@@ -47,7 +49,8 @@ def configured(
     insecure: bool,
     model: Path | None = None,
 ) -> ServerConfiguration:
-    """What is said on the command line comes before what is written in the file. Raises OSError and complaints."""
+    """Combine the options with the configuration file; options take precedence. Raises OSError and errors with their
+    place."""
     from ..server import ServerConfiguration, read_configuration
     from ..server.security.exposure import check_writers
     from .loading import text_of
@@ -62,5 +65,5 @@ def configured(
 
 
 def announce(line: str) -> None:
-    """One line for the operator, at once: whoever started us may be waiting for it in a pipe."""
+    """Print a line for the operator and flush it, because the parent process may be waiting for it on a pipe."""
     print(line, flush=True)

@@ -1,7 +1,7 @@
-"""The entrance. Which commands there are, and how every refusal becomes one line and an exit status.
+"""The entry point: the list of commands, and how an error becomes one line and an exit status.
 
-Exit status 0; 2 for bad input or use, with one line on standard error; 130 when interrupted; 1 when whoever read our
-output has gone. An excerpt of the query follows only on a terminal. A traceback is a bug of ours.
+Exit status 0; 2 for bad input or usage, with one line on standard error; 130 after Ctrl-C; 1 if the reader of the
+output has closed it. An excerpt of the query follows only on a terminal. A traceback is a bug of Foretell.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def entrance(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and how it was built.")] = False,
 ) -> None:
-    """A broker for patterns over many events, and its embedded engine."""
+    """A broker whose subscriptions are patterns over many events, and its embedded engine."""
     if version:
         typer.echo(f"foretell {__version__} ({build()})")
     elif context.invoked_subcommand is None:
@@ -89,7 +89,7 @@ def entrance(
 
 
 def perform(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line, by default that of this process, and returns its exit status."""
+    """Run one command line, by default that of this process, and return its exit status."""
     try:
         status = shell(args=arguments, prog_name="foretell", standalone_mode=False)
     except ForetellError as error:
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def _complain(message: str, excerpt: str = "") -> None:
-    sys.stdout.flush()  # what was found before the complaint comes before it
+    sys.stdout.flush()  # results before an error are printed before the error
     print(f"foretell: {one_line(message)}", file=sys.stderr)
     if excerpt and sys.stderr.isatty():
         print("\n".join(map(escaped, excerpt.split("\n"))), file=sys.stderr)

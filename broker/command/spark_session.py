@@ -1,10 +1,10 @@
-"""How a command comes to a Spark session, and how what Spark complains about becomes one line.
+"""Starts Spark sessions for commands, and turns errors of Spark into one line.
 
-pyspark is imported when a session is asked for and not before. A session that we start is quiet: Spark's own log goes
-where --spark-log says, by default nowhere. Within spark-submit the session is its own, with its master and its log; at
+This module imports pyspark only when a session is needed. A session that it starts is quiet: Spark's own log goes to
+the file of --spark-log, by default nowhere. Within spark-submit, the session keeps its master and its log; with
 `sc://HOST:PORT` it is that of a Spark Connect server.
 
-Here: sessions, their progress, their complaints. Not here: jobs (prepare, train, backtest).
+Here: sessions, their progress, their errors. Not here: jobs (prepare, train, backtest).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LOCAL: Final = "local[*]"
 CONNECT: Final = "sc://"
 SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
-"""Set where spark-submit has started us, and with us a JVM."""
+"""spark-submit sets this in the processes that it starts beside a JVM."""
 POLL_SECONDS: Final = 0.3
 
 MasterOption: TypeAlias = Annotated[
@@ -44,7 +44,7 @@ ConfOption: TypeAlias = Annotated[
     list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
 ]
 LogOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--spark-log", metavar="FILE", help="Where Spark's log goes; by default nowhere.")
+    Path | None, typer.Option("--spark-log", metavar="FILE", help="The file for Spark's log; by default it is dropped.")
 ]
 
 _FORETOLD: Final = re.compile(r"^broker\.(?:events|language)\.[\w.]*?(\w+): (.*)$", re.MULTILINE)
@@ -55,9 +55,10 @@ _SECRET: Final = re.compile(r"(?i)secret|password|token")
 def spark_session(
     master: str | None, conf: Sequence[str] | None, log: Path | None, what: str = "history"
 ) -> Iterator[SparkSession]:
-    """A session, and a bar on a terminal while it works on `what`; Spark's complaints leave the block as BadInput.
+    """Yield a session, with a bar on a terminal while it works on `what`; errors of Spark leave the block as BadInput.
 
-    Stopped at the end, if there was none before. Raises BadInput where pyspark or Java is missing or a setting wrong.
+    The session is stopped at the end if there was none before. Raises BadInput if pyspark or Java is missing or a
+    setting is wrong.
     """
     require_spark()
     wanted = settings(conf)
@@ -65,7 +66,7 @@ def spark_session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     with warnings.catch_warnings(), complaining():
-        warnings.simplefilter("ignore")  # pyspark's own, of its and Python's versions
+        warnings.simplefilter("ignore")  # pyspark warns about its own and Python's versions
         from pyspark.sql import SparkSession
 
         own = SparkSession.getActiveSession() is None
@@ -84,14 +85,14 @@ def spark_session(
 
 
 def require_spark() -> None:
-    """Raises BadInput where pyspark or pyarrow is not installed."""
+    """Raise BadInput if pyspark or pyarrow is not installed."""
     for name in ("pyspark", "pyarrow"):
         if find_spec(name) is None:
             raise BadInput(f"this runs on Spark, and there is no {name}: pip install 'foretell[spark]'")
 
 
 def settings(conf: Sequence[str] | None) -> dict[str, str]:
-    """--conf as names and values. Raises BadInput."""
+    """Return --conf as names and values. Raises BadInput."""
     found: dict[str, str] = {}
     for each in conf or ():
         name, equals, value = each.partition("=")
@@ -127,7 +128,7 @@ def _session(master: str | None, wanted: dict[str, str], remote: bool, submitted
 
 @contextmanager
 def _quiet(log: Path | None) -> Iterator[None]:
-    """What a process that is started within the block writes to standard error goes to the log, as long as it lives."""
+    """Send the standard error of processes started within the block to the log, as long as they live."""
     sys.stderr.flush()
     sink = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     kept = os.dup(2)
@@ -145,7 +146,7 @@ def _quiet(log: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _bar(spark: SparkSession, what: str, shown: bool) -> Iterator[None]:
-    """How many tasks of the stages at work are done, asked now and then."""
+    """Show how many tasks of the active stages are done, polling from time to time."""
     if not shown:
         yield
         return
@@ -174,12 +175,12 @@ def _bar(spark: SparkSession, what: str, shown: bool) -> Iterator[None]:
             looking.join()
 
 
-# --- complaints -----------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def complaining() -> Iterator[None]:
-    """What Spark raises in the block leaves it as BadInput in one line, if it is not a fault of ours."""
+    """Turn what Spark raises in the block into a BadInput of one line, unless it is a bug of Foretell."""
     try:
         yield
     except Exception as error:
@@ -190,9 +191,9 @@ def complaining() -> Iterator[None]:
 
 
 def complaint_of(error: Exception) -> str | None:
-    """What an exception of Spark says in one line; None for a ForetellError, which says it already, and for others.
+    """Return an exception of Spark as one line; None for a ForetellError, which is one line already, and for others.
 
-    What a worker complains of comes as its traceback, whose end is ours. Another traceback of Python is a fault of ours
+    An error in a worker arrives as a traceback that ends with an error of Foretell. Any other Python traceback is a bug
     and stays one.
     """
     if isinstance(error, ForetellError) or type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
@@ -213,7 +214,7 @@ def complaint_of(error: Exception) -> str | None:
 
 
 def _root(java: Any) -> str:
-    """The innermost cause of an exception of the JVM, which has the place."""
+    """Return the innermost cause of a JVM exception, which contains the place."""
     cause = java
     for _ in range(20):
         inner = cause.getCause()

@@ -1,4 +1,4 @@
-"""`foretell subscribe`: the notifications of one subscription, as they come, as JSON lines on standard output."""
+"""`foretell subscribe`: prints the notifications of one subscription as JSON lines as they arrive."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 def subscribe(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The subscription's name.", show_default=False)],
     query: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Its text; without, one that exists is attached to.")
+        str | None, typer.Option(metavar="TEXT", help="The query of a new subscription; omit it to attach.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(metavar="SUBS.toml", help="Take it from this file, and declare the streams there.")
+        Path | None, typer.Option(metavar="SUBS.toml", help="Take the subscription and its streams from this file.")
     ] = None,
-    language: Annotated[str, typer.Option(help="The language of the text.")] = DEFAULT_LANGUAGE,
+    language: Annotated[str, typer.Option(help="The language of the query.")] = DEFAULT_LANGUAGE,
     lineage: Annotated[
-        bool | None, typer.Option("--lineage/--no-lineage", help="Tell the ids of the events that contributed.")
+        bool | None, typer.Option("--lineage/--no-lineage", help="List the ids of the events of each match.")
     ] = None,
     report: Annotated[
-        Report | None, typer.Option(help="Composite: every tuple of events, or one for each that completes some.")
+        Report | None, typer.Option(help="A result for each match, or one for each event that completes some.")
     ] = None,
     durable: Annotated[
         str | None,
-        typer.Option(metavar="CURSOR", help="Go on where this cursor has stopped; each line printed is acknowledged."),
+        typer.Option(metavar="CURSOR", help="Resume where this cursor stopped; acknowledge each printed line."),
     ] = None,
     retain: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="A new cursor keeps so many acknowledged results, too.")
+        int | None, typer.Option(metavar="N", min=0, help="A new cursor also keeps N acknowledged results.")
     ] = None,
     replay: Annotated[
-        int | None, typer.Option(metavar="POSITION", min=1, help="With --durable: once more from this position on.")
+        int | None, typer.Option(metavar="POSITION", min=1, help="With --durable: deliver again from this position on.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --durable: once more from this time on.")
+        str | None, typer.Option(metavar="TIME", help="With --durable: deliver again from this time on.")
     ] = None,
     when_slow: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="When too much waits: drop_newest, drop_oldest or disconnect."),
+        typer.Option(metavar="POLICY", help="If the queue is full: drop_newest, drop_oldest or disconnect."),
     ] = None,
-    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many notifications.")] = None,
-    timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after so many seconds.")] = None,
+    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after N notifications.")] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="S", min=0.0, help="End after S seconds.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Subscribe to a pattern and print what it finds."""
+    """Subscribe to a pattern and print its results."""
     if query is not None and file is not None:
         raise DefinitionError("expected --query or --file, found both")
-    from ..wire import check_when_slow  # here, as the other commands load no codec
+    from ..wire import check_when_slow  # imported here, because the other commands load no codec
 
     cursor = _cursor(durable, retain, replay, since)
     policy = check_when_slow(name, durable, when_slow)

@@ -1,4 +1,4 @@
-"""`foretell top`: what a broker is doing, renewed every so often: a screen on a terminal, JSON lines otherwise."""
+"""`foretell top`: shows what a broker is doing at regular intervals: a screen on a terminal, JSON lines otherwise."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ LEVELS: Final = (
 
 
 def top(
-    interval: Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds between two looks.")] = 1.0,
-    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many.")] = None,
+    interval: Annotated[float, typer.Option(metavar="S", min=0.1, help="Seconds between two updates.")] = 1.0,
+    count: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after N updates.")] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Watch what a broker is doing, until Ctrl-C."""
+    """Show what a broker is doing, until Ctrl-C."""
     with connect(broker) as client:
         looks = _looks(client, interval, count)
         if not sys.stdout.isatty():
@@ -62,7 +62,8 @@ def top(
 def look_at(
     before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]], seconds: float
 ) -> dict[str, float]:
-    """Rates between two statistics that lie so far apart, then levels. What a broker does not tell is left out."""
+    """Return rates between two statistics taken so many seconds apart, then levels, without those that the broker
+    lacks."""
     look: dict[str, float] = {}
     for title, group, name in RATES:
         number = _number(now, group, name)
@@ -76,13 +77,13 @@ def look_at(
 
 
 def _number(statistics: Mapping[str, Mapping[str, Any]], group: str, name: str) -> float | None:
-    """What else than a number somebody tells is as if it were not told."""
+    """Return a statistic if it is a number."""
     value = statistics.get(group, {}).get(name)
     return value if isinstance(value, int | float) else None
 
 
 def screen(address: str, look: Mapping[str, float]) -> Table:
-    """The look as a table."""
+    """Return the figures as a table."""
     from rich.table import Table
 
     table = Table(title=address, title_justify="left")

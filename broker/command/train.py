@@ -1,4 +1,4 @@
-"""`foretell train`: a history to a model that the broker loads, counted on Spark."""
+"""`foretell train`: counts a model from a history on Spark, which the broker can load."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .spark_session import ConfOption, LogOption, MasterOption, spark_session
 def train(
     subscriptions: SubscriptionsArgument,
     history: HistoryOption,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The model.", show_default=False)],
-    model: Annotated[Path | None, typer.Option(metavar="FILE", help="What was counted before; it is added to.")] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file of the model.", show_default=False)],
+    model: Annotated[Path | None, typer.Option(metavar="FILE", help="Add to the counts of this file.")] = None,
     plan: PlanOption = None,
     master: MasterOption = None,
     conf: ConfOption = None,
     spark_log: LogOption = None,
 ) -> None:
-    """Count on Spark what a history teaches: the model is that of a broker that has seen the same events."""
+    """Count a model on Spark. It equals the model of a broker that has seen the same events."""
     job = history_job(subscriptions, history, model)
     check_foretelling(job, subscriptions, "to train")
     check_plan(job, plan, "counts")

@@ -1,8 +1,8 @@
-"""Events, streams, schemas, instants and durations, and whether an event fits its stream.
+"""Events, streams, schemas, instants and durations, and the checks whether an event fits its stream.
 
-The lowest package: it imports nothing of ours, does no input or output, reads no clock, and knows nothing of what is
-asked (broker.language) or of how it is answered. Whatever comes from outside is judged here once; above, rows are taken
-to be right.
+This is the lowest package: it imports no other package of Foretell, does no input or output, reads no clock, and does
+not know queries (`broker.language`) or their evaluation. Everything from outside is checked here once; higher packages
+assume that rows are valid.
 """
 
 from __future__ import annotations

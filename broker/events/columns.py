@@ -1,7 +1,7 @@
-"""Reads a row from the text of its columns, as CSV has them. Files and headers are the command's.
+"""Converts the text of CSV columns to a row. The command reads files and headers.
 
-A column is the text of one attribute. Empty text is null where the attribute is nullable, an empty string where it is a
-string, and an error elsewhere. Blanks around numbers and bools do not count; within strings everything counts.
+A column is the text of one attribute. Empty text is null if the attribute is nullable, an empty string if it is a
+string, and an error otherwise. Blanks around numbers and bools are ignored; in strings every character counts.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
 from .validation import misfit, row_from_mapping, unknown_attribute
 
-# Digits are bounded so that a hostile text cannot make int() or float() slow; Python's 1_000, nan and inf are refused.
+# The number of digits is limited so that no text makes int() or float() slow. Python's 1_000, nan and inf are refused.
 _INT: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,5})?")
 _BOOLS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "false": False, "1": True, "0": False})
 
 
 def row_from_text(stream: StreamDefinition, columns: Mapping[str, str | None]) -> Row:
-    """The row that texts by attribute make. None is as no column: null to a nullable attribute, missing elsewhere.
+    """Return the row for texts by attribute. None counts as a missing column: null if nullable, else an error.
 
     Every column must be an attribute: leave out those of the time, the start and the id. Raises EventError.
     """

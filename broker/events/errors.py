@@ -1,8 +1,8 @@
-"""The errors that users cause, and how a message quotes what it found.
+"""The errors that users cause, and how a message quotes a found value.
 
-Every error here has one line to say: the place, what was expected, what was found. Whoever meets one prints that line
-and never a traceback. `code` is the error's stable name: it travels over the wire and is never renamed. Programming
-mistakes of our own are ordinary Python exceptions and do not belong here.
+The message of every error is one line: the place, what was expected, what was found. Programs print this line and never
+a traceback. `code` is the stable name of an error: the wire protocol uses it, and it is never renamed. Bugs of Foretell
+raise ordinary Python exceptions, which do not belong here.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 SHOWN_LENGTH: Final = 40
-"""How many characters of a found value an error message repeats."""
+"""The most characters of a found value that a message repeats."""
 
 _SHOWN_BITS: Final = 128
 
 
 class ForetellError(Exception):
-    """Something is somebody's fault; `str(error)` is the one line that says what."""
+    """The base of all errors that users cause; `str(error)` is a message of one line."""
 
     code: ClassVar[str] = "error"
 
 
 class EventError(ForetellError):
-    """An event, a time or a duration is not what its stream or its place asks for.
+    """An event, a time or a duration is not what its stream or its place requires.
 
-    `line` is the 1-based line of the input where one is known; the message then begins with it.
+    `line` is the 1-based line of the input if it is known; the message then starts with it.
     """
 
     code = "event"
@@ -43,37 +43,37 @@ class LateEvent(EventError):
 
 
 class EarlyEvent(EventError):
-    """An event is further ahead of the clock than is allowed."""
+    """An event is further ahead of the clock than allowed."""
 
     code = "early"
 
 
 class UnknownStream(ForetellError):
-    """A name that no stream bears."""
+    """No stream has this name."""
 
     code = "unknown-stream"
 
 
 class UnknownSubscription(ForetellError):
-    """A name that no subscription bears."""
+    """No subscription has this name."""
 
     code = "unknown-subscription"
 
 
 class DefinitionError(ForetellError):
-    """A stream's, a subscription's or a file's definition is wrong or contradicts an existing one."""
+    """The definition of a stream, a subscription or a file is wrong or contradicts an existing one."""
 
     code = "definition"
 
 
 class LimitExceeded(ForetellError):
-    """A named limit was hit."""
+    """A limit was reached; the message names it."""
 
     code = "limit"
 
 
 class Unsupported(ForetellError):
-    """Legal, but not supported yet."""
+    """Valid, but not supported yet."""
 
     code = "unsupported"
 
@@ -81,13 +81,13 @@ class Unsupported(ForetellError):
 class QueryError(ForetellError):
     """The text of a query is wrong.
 
-    `line` and `column` are 1-based and count within the query's own text; `excerpt` is the source line and below it an
-    underline, two lines. The message is kept as given: who builds it decides whether it repeats the place.
+    `line` and `column` are 1-based and count within the query's text; `excerpt` is the source line and an underline
+    below it. The message is kept as given: its author decides whether it repeats the place.
     """
 
     code = "query"
 
-    # The defaults let the error be rebuilt from its message alone, as when it comes over the wire.
+    # The defaults allow rebuilding the error from its message alone, as the wire protocol does.
     def __init__(self, message: str, line: int = 1, column: int = 1, excerpt: str = "") -> None:
         super().__init__(message)
         self.line: int = line
@@ -112,13 +112,13 @@ ERRORS: Final[Mapping[str, type[ForetellError]]] = MappingProxyType(
         )
     }
 )
-"""The class of every code, for whoever rebuilds an error from the wire: `ERRORS.get(code, ForetellError)(message)`."""
+"""The class of every code, to rebuild an error from the wire: `ERRORS.get(code, ForetellError)(message)`."""
 
 
 def shown(value: object) -> str:
-    """What an error message says of a found value: its kind and at most SHOWN_LENGTH characters of it, on one line.
+    """Describe a found value for an error message: its kind and at most SHOWN_LENGTH characters of it, on one line.
 
-    Never raises and never costs more than the text that it returns: containers and foreign objects are only named.
+    Never raises, and costs no more than the text that it returns: containers and foreign objects are only named.
     """
     match value:
         case None:

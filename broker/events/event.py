@@ -12,10 +12,10 @@ from .schema import Row, Value
 @final
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something happened on a stream. Times are microseconds since 1970; `start <= time`.
+    """An event on a stream. Times are microseconds since 1970; `start <= time`.
 
-    `data` is by attribute, or a row in schema order; it has not been compared with a schema yet. `id` None leaves it to
-    the consumer to number the events.
+    `data` has values by attribute, or is a row in schema order; it has not been checked against a schema yet. If `id`
+    is None, the consumer numbers the event.
     """
 
     stream: str
@@ -36,7 +36,7 @@ class Retraction:
 @final
 @dataclass(frozen=True, slots=True)
 class Punctuation:
-    """Nothing earlier than `time` follows: on one stream, or on all; with `where`, only of events that satisfy it."""
+    """No event earlier than `time` follows: on one stream, or on all; with `where`, no such event that satisfies it."""
 
     time: int
     stream: str | None = None
@@ -46,7 +46,7 @@ class Punctuation:
 @final
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A subscription begins; the fields are those of a subscription file."""
+    """A new subscription, with the fields of a subscription file."""
 
     name: str
     language: str
@@ -59,7 +59,7 @@ class Subscribe:
 @final
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """The subscription of this name ends."""
+    """The end of the subscription of this name."""
 
     name: str
 
@@ -67,9 +67,9 @@ class Unsubscribe:
 @final
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Arcs of a subscription's automaton come and go; `since` and `until` are the wire's `from` and `to`.
+    """A change of a subscription: arcs of its automaton are added and removed.
 
-    None for both: from now on.
+    `since` and `until` are the wire's `from` and `to`; None for both means from now on.
     """
 
     subscription: str

@@ -1,8 +1,8 @@
-"""Instants and durations: their units, and how they are written. No clock is read here.
+"""Instants and durations: their units and their notation. This module reads no clock.
 
-An instant is a whole number of microseconds since 1970 in UTC, at most LARGEST away from it; a duration is a whole
-number of microseconds from 0 to LARGEST. A bare number, also as text, is microseconds. Text that does not name an exact
-number of microseconds is refused, never rounded.
+An instant is an integer number of microseconds since 1970 in UTC, at most LARGEST away from 1970. A duration is an
+integer number of microseconds from 0 to LARGEST. A number without a unit, also as text, means microseconds. Text that
+is not an exact number of microseconds is refused, never rounded.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .errors import EventError, shown
 from .nearest import suggestion
 
 LARGEST: Final = 2**61
-"""The greatest distance of an instant from 1970, and the greatest duration that is written with a unit."""
+"""The greatest distance of an instant from 1970, and the greatest duration that can be written with a unit."""
 
 FOREVER: Final = 2 * LARGEST + 1
-"""The DUR of a composition from the first instant to the last. What may last so long may last for ever: a greater bound
-says nothing and is left out, so that an instant plus or minus any window stays within 64 bits. As a moment FOREVER is
-later than any instant and the end of any window, and -FOREVER earlier than the beginning of any."""
+"""The DUR of a composition from the first instant to the last. A greater bound has no effect and is dropped, so that an
+instant plus or minus any window fits into 64 bits. As a time, FOREVER is later than any instant and the end of any
+window, and -FOREVER is earlier than the start of any window."""
 
 _SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (7 * 24 * 3600 * 1_000_000, ("week", "weeks")),
@@ -35,14 +35,14 @@ _SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
 )
 
 UNITS: Final[Mapping[str, int]] = MappingProxyType({name: size for size, names in _SIZES for name in names})
-"""Microseconds by the name of a unit, in lower case, singular and plural."""
+"""Microseconds for each name of a unit, in lower case, singular and plural."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LATEST: Final = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
-# Digits are bounded so that a hostile text cannot make int() slow.
+# The number of digits is limited so that no text makes int() slow.
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
 _DURATION: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?\s*([A-Za-z]*)")
 _INSTANT: Final = re.compile(
@@ -56,9 +56,9 @@ _A_DURATION: Final = "expected a duration in microseconds or such as '5 min' (us
 
 
 def parse_instant(written: int | str) -> int:
-    """The instant that a number or a text names; ISO-8601 without a zone is UTC, a date alone is its beginning.
+    """Return the instant for a number or a text; ISO-8601 without a zone is UTC, and a date alone is its beginning.
 
-    Raises EventError for anything else, also for what is more than LARGEST away from 1970.
+    Raises EventError for anything else, also for a time more than LARGEST away from 1970.
     """
     if type(written) is int:
         instant = written
@@ -80,7 +80,7 @@ def _calendar_instant(written: str) -> int:
     date, minutes, seconds, fraction, zone = match.groups()
     if fraction is not None and fraction[6:].strip("0"):
         raise EventError(f"expected a time exact in microseconds, found {shown(written)}")
-    # fromisoformat drops what is beyond microseconds in silence, therefore the fraction is added here.
+    # fromisoformat silently drops digits beyond microseconds, so the fraction is added here.
     whole = (seconds or ":00")[:3]
     offset = "+00:00" if zone is None or zone in "Zz" else zone
     try:
@@ -91,7 +91,7 @@ def _calendar_instant(written: str) -> int:
 
 
 def format_instant(instant: int) -> str:
-    """ISO-8601 in UTC, with a fraction only if there is one; the bare number outside of the years 1 to 9999.
+    """Format an instant as ISO-8601 in UTC, with a fraction only if needed; outside the years 1 to 9999 as a number.
 
     `parse_instant(format_instant(t)) == t` for every instant.
     """
@@ -102,9 +102,9 @@ def format_instant(instant: int) -> str:
 
 
 def parse_duration(written: int | str) -> int:
-    """The microseconds that a number, or a text of a number and a unit (`5 min`, `5min`, `0.5 s`), names.
+    """Return the microseconds for a number, or a text of a number and a unit (`5 min`, `5min`, `0.5 s`).
 
-    Raises EventError for anything else, also for what is no whole number of microseconds or longer than LARGEST.
+    Raises EventError for anything else, also for a fraction of a microsecond or more than LARGEST.
     """
     if type(written) is int:
         duration = written
@@ -133,7 +133,7 @@ def _written_duration(written: str) -> int:
 
 
 def format_duration(duration: int) -> str:
-    """The duration in the largest unit that makes it a whole number: `5 min`, `1 hour`, `36 hours`, `0 us`.
+    """Format a duration in the largest unit that makes it an integer: `5 min`, `1 hour`, `36 hours`, `0 us`.
 
     `parse_duration(format_duration(d)) == d` for every duration.
     """
@@ -142,7 +142,7 @@ def format_duration(duration: int) -> str:
     for size, names in _SIZES:
         count, rest = divmod(duration, size)
         if rest == 0:
-            # Only whole words take a plural: '2 hours', but '5 min' and '5 s'.
+            # Only unabbreviated units have a plural: '2 hours', but '5 min' and '5 s'.
             unit = names[1] if size >= UNITS["hour"] and count != 1 else names[0]
             return f"{count} {unit}"
     raise AssertionError("every whole number is a multiple of 1 us")

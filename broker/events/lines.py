@@ -1,7 +1,8 @@
-"""Reads one line of JSON as an input and judges its form. It does not know a stream's schema.
+"""Reads one line of JSON as an input and checks its form, without knowing the schema of the stream.
 
-A line is an object, and its keys say what it is: `stream` and `data` an event, `retract`, `punctuation`, `subscribe`,
-`unsubscribe` or `update` something else. Any text is read or raises EventError, never anything else, whoever wrote it.
+A line is an object. Its keys decide its kind: `stream` and `data` mean an event; `retract`, `punctuation`, `subscribe`,
+`unsubscribe` or `update` mean something else. Any text either parses or raises EventError, and never any other
+exception.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .nearest import suggestion
 from .schema import Row, Value
 
 LONGEST_LINE: Final = 2**20
-"""Bytes of UTF-8 that a line may have."""
+"""The most bytes of UTF-8 in a line."""
 
 _EVENT_KEYS: Final = ("stream", "time", "start", "id", "data")
 _SUBSCRIBE_KEYS: Final = ("name", "language", "query", "lineage", "report", "forecast")
@@ -29,9 +30,10 @@ _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
 def parse_line(text: str, number: int) -> Input:
-    """What the line says. `number` is its 1-based number in the input; every EventError's message begins with it.
+    """Parse a line. `number` is its 1-based number in the input; every EventError's message starts with it.
 
-    An event without `start` begins at its time; without `id` it has None, and the consumer numbers it. O(length).
+    An event without `start` starts at its time. An event without `id` has the id None, and the consumer numbers it.
+    O(length).
     """
     try:
         return _input(_object(text))
@@ -48,7 +50,7 @@ def _object(text: str) -> dict[str, object]:
         raise EventError("expected a JSON object, found an empty line")
     try:
         value = _DECODER.decode(text)
-        # JSON can write half a surrogate pair, which no other format we speak can carry.
+        # JSON can contain half a surrogate pair, which no other format used here can.
         if "\\u" in text or not text.isascii():
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -220,7 +222,7 @@ def _texts(fields: Mapping[str, object], key: str) -> tuple[str, ...]:
 
 
 def _instant(fields: Mapping[str, object], key: str) -> int | None:
-    """The instant under a key, None if the key is absent; null is no instant."""
+    """Return the instant under a key, None if the key is absent; null is no instant."""
     if key not in fields:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Which names streams, attributes and subscriptions may have."""
+"""Rules for the names of streams, attributes and subscriptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SUBSCRIPTION_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def checked_name(name: object, what: str) -> str:
-    """`name` itself if a stream or an attribute may bear it; `what` says in the error which of them it was to be.
+    """Return `name` if it is valid for a stream or an attribute; the error calls it `what`.
 
     Raises DefinitionError.
     """
@@ -24,7 +24,7 @@ def checked_name(name: object, what: str) -> str:
 
 
 def checked_subscription_name(name: object) -> str:
-    """`name` itself if a subscription may bear it. Raises DefinitionError."""
+    """Return `name` if it is valid for a subscription. Raises DefinitionError."""
     if isinstance(name, str) and _SUBSCRIPTION_NAME.fullmatch(name):
         return name
     raise DefinitionError(f"subscription name: expected 1 to 128 letters, digits or _ . -, found {shown(name)}")

@@ -1,6 +1,6 @@
-"""Finds the known word that a mistaken word was probably meant to be.
+"""Finds the known word that the user probably meant.
 
-The answer depends on the words only, never on the order of the candidates, so that messages are the same in every run.
+The answer depends only on the words, not on the order of the candidates, so that messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ _LONGEST: Final = 128
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most similar to `word`, None if none is similar enough. Upper and lower case count as alike.
+    """Return the candidate most similar to `word`, or None if none is similar enough. Case is ignored.
 
-    Among equally similar ones the first in sorted order. Cost: O(candidates * length squared); for errors only.
+    Among equally similar candidates it is the first in sorted order. Cost: O(candidates * length squared); for errors
+    only.
     """
     if len(word) > _LONGEST:
         return None
-    # SequenceMatcher caches what it learns of its second sequence, so that one is the fixed word.
+    # SequenceMatcher caches data on its second sequence, so that one is the fixed word.
     matcher = SequenceMatcher(None, "", word.lower(), autojunk=False)
     best: str | None = None
     best_ratio = 0.0
@@ -37,6 +38,6 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """The end of an error message: `; did you mean 'price'?`, or nothing where no candidate is near."""
+    """Return the end of an error message: `; did you mean 'price'?`, or nothing if no candidate is near."""
     found = nearest(word, candidates)
     return "" if found is None else f"; did you mean {found!r}?"

@@ -1,4 +1,4 @@
-"""The attributes of an event, their types and their order. validation judges values."""
+"""The attributes of an event, their types and their order. `validation` checks values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .nearest import suggestion
 
 ValueType: TypeAlias = Literal["string", "int", "float", "bool"]
 Value: TypeAlias = str | int | float | bool | None
-"""A value as it is kept: of exactly one of the four Python types, or None for null."""
+"""A stored value: of exactly one of these four Python types, or None for null."""
 Row: TypeAlias = tuple[Value, ...]
 """The values of one event in the order of its schema."""
 
 VALUE_TYPES: Final[tuple[ValueType, ...]] = get_args(ValueType)
 
-# Names from elsewhere that are too far from ours for their spelling to give them away.
+# Type names of other systems whose spelling is too different for `nearest`.
 _ELSEWHERE: Final[Mapping[str, ValueType]] = MappingProxyType(
     {"double": "float", "number": "float", "real": "float", "decimal": "float", "long": "int", "text": "string"}
 )
@@ -45,9 +45,10 @@ class Attribute:
 @final
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The attributes of a stream in order; equal and hashed by them alone. Raises DefinitionError for a repeated name.
+    """The attributes of a stream in order. Two schemas are equal if their attributes are.
 
-    A schema without attributes is legal: its events say only that they happened.
+    Raises DefinitionError for a repeated name. A schema without attributes is valid: its events only say that they
+    happened.
     """
 
     attributes: tuple[Attribute, ...]
@@ -67,17 +68,17 @@ class Schema:
         return len(self.attributes)
 
     def __bool__(self) -> bool:
-        return True  # a schema is there even if it is empty: `if schema` must not depend on its length
+        return True  # an empty schema is a schema: `if schema` must not depend on its length
 
     def position(self, name: str) -> int:
-        """The place of an attribute in a row, -1 if there is none of that name. O(1)."""
+        """Return the index of an attribute in a row, -1 if there is none of that name. O(1)."""
         return self._positions.get(name, -1)
 
     @classmethod
     def declare(cls, attributes: Mapping[str, str]) -> Self:
-        """The schema that `{"name": "string", "note": "string?"}` describes; `?` makes an attribute nullable.
+        """Return the schema for declarations such as `{"name": "string", "note": "string?"}`; `?` means nullable.
 
-        Raises DefinitionError for anything else, also for values that are no text at all.
+        Raises DefinitionError for anything else, also for values that are not text.
         """
         if not isinstance(attributes, Mapping):
             raise DefinitionError(f"attributes: expected a table of names and types, found {shown(attributes)}")
@@ -93,7 +94,7 @@ class Schema:
         return cls(tuple(declared))
 
     def declared(self) -> dict[str, str]:
-        """What `declare` would make this schema of."""
+        """Return the declarations from which `declare` makes this schema."""
         return {attribute.name: attribute.type + "?" * attribute.nullable for attribute in self.attributes}
 
 

@@ -11,8 +11,8 @@ from .nearest import suggestion
 from .schema import Schema
 
 Disorder: TypeAlias = Literal["arrival", "buffer", "speculate"]
-"""arrival: processed as it comes, late events refused; buffer: held back until a punctuation; speculate: results may be
-retracted."""
+"""arrival: events are processed as they arrive, and late ones refused; buffer: held back until a punctuation;
+speculate: results may be retracted."""
 
 DISORDERS: Final[tuple[Disorder, ...]] = get_args(Disorder)
 
@@ -20,10 +20,10 @@ DISORDERS: Final[tuple[Disorder, ...]] = get_args(Disorder)
 @final
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A declared stream. Raises DefinitionError, whose message begins with the stream's name.
+    """A declared stream. Raises DefinitionError, whose message starts with the stream's name.
 
-    `key` names the attribute whose values make sub-streams for forecasts and for Spark; it never changes what matches.
-    `lateness` and `speculation` are microseconds, and belong to buffer or speculate, and to speculate.
+    `key` names the attribute that divides the stream for forecasts and for Spark; it never changes matches. `lateness`
+    (for buffer and speculate) and `speculation` (for speculate) are microseconds.
     """
 
     name: str

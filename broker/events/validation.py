@@ -1,13 +1,13 @@
-"""Judges every value that reaches the engine, once, against the schema of its stream.
+"""Checks every value that reaches the engine, once, against the schema of its stream.
 
-The laws of a row: as many values as attributes; each exactly a str, int, float or bool as declared, or None where the
-attribute is nullable; an int fits 64 bits with sign; a float is finite; a bool is never an int; a string is valid
-Unicode. An int is accepted for a float and becomes one. Times never decrease, and lie within LARGEST.
+A valid row has one value for each attribute. Each value is exactly a str, int, float or bool as declared, or None if
+the attribute is nullable. An int has 64 bits with sign; a float is finite; a bool is never an int; a string is valid
+Unicode. An int is accepted for a float and converted. Times never decrease, and are at most LARGEST away from 1970.
 
-The loops run column by column and call no function for a value that fits. A batch that does not fit as it is, is walked
-again row by row, which converts what may be converted and names the first value that is wrong.
+The loops run column by column and call no function for a valid value. If a batch is not valid as it is, a second pass
+goes row by row, converts values where allowed, and names the first wrong value.
 
-Compiled, an annotation is a check that raises TypeError. What has not been judged yet is therefore of type Any here.
+In compiled code an annotation is a check that raises TypeError, so values that are not checked yet have the type Any.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _USUAL_INT: Final = 2**60
 
 
 def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
-    """The rows, each of them fitting the schema: the same object if nothing had to be converted.
+    """Return valid rows: the same object if nothing had to be converted.
 
     Raises EventError that names the stream, the index of the row, the attribute, what was expected and what was found.
     O(values).
@@ -39,7 +39,7 @@ def check_rows(stream: StreamDefinition, rows: Sequence[Any]) -> Sequence[Row]:
 
 
 def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Row:
-    """The row that values by attribute make; a nullable attribute may be missing.
+    """Return the row for values by attribute; a nullable attribute may be missing.
 
     Raises EventError, also for an unknown attribute.
     """
@@ -59,9 +59,9 @@ def row_from_mapping(stream: StreamDefinition, data: Mapping[Any, object]) -> Ro
 
 
 def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | None) -> None:
-    """Times must be instants that never decrease, from `newest` on, the newest time processed (None: nothing yet).
+    """Check that times are instants that never decrease, starting with `newest`, the newest time processed or None.
 
-    Raises EventError for what is no instant, LateEvent with the index and both times for what comes too late.
+    Raises EventError for a value that is no instant, and LateEvent with the index and both times for a late event.
     """
     last = -LARGEST if newest is None else newest
     for time in times:
@@ -82,7 +82,7 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
 
 
 def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:
-    """The beginnings of events that end at `times`, one for each, none after its end. Raises EventError."""
+    """Check the starts of events that end at `times`: one for each, none after its end. Raises EventError."""
     if len(starts) != len(times):
         raise EventError(
             f"stream {stream.name!r}: expected {len(times)} starts, one for each time, found {len(starts)}"
@@ -96,14 +96,14 @@ def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequenc
 
 
 def unknown_attribute(stream: StreamDefinition, name: object) -> EventError:
-    """The error for a name that the stream's schema does not have."""
+    """Return the error for a name that the stream's schema does not have."""
     hint = suggestion(name, stream.schema.names) if isinstance(name, str) else ""
     known = ", ".join(stream.schema.names[:8]) + ", ..." * (len(stream.schema) > 8) if len(stream.schema) else "none"
     return EventError(f"stream {stream.name!r}: expected only its attributes ({known}), found {shown(name)}{hint}")
 
 
 def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: int | None = None) -> EventError:
-    """The error for a value that is not what its attribute asks for; `found` describes it."""
+    """Return the error for a value that does not fit its attribute; `found` describes the value."""
     null = " or null" if attribute.nullable else ""
     return EventError(
         f"{_place(stream, index)}, attribute {attribute.name!r}: expected {attribute.type}{null}, found {found}"
@@ -111,12 +111,12 @@ def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: in
 
 
 def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
-    """Whether all rows can be taken as they are. Says nothing of what is wrong: that may cost more."""
+    """Return whether all rows are valid as they are. Does not look for the cause, which may cost more."""
     width = len(schema)
     for row in rows:
         if type(row) is not tuple or len(row) != width:
             return False
-    # A list is walked without an iterator where this is compiled.
+    # Compiled code walks a list without an iterator.
     tuples: list[tuple[object, ...]] = rows if isinstance(rows, list) else list(rows)
     for position, attribute in enumerate(schema.attributes):
         nullable = attribute.nullable
@@ -133,7 +133,7 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
                 for fitting in tuples:
                     value = fitting[position]
                     if type(value) is float:
-                        if value - value != 0.0:  # so for NaN and the infinities only
+                        if value - value != 0.0:  # true only for NaN and the infinities
                             return False
                     elif value is not None or not nullable:
                         return False
@@ -141,7 +141,7 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
                 for fitting in tuples:
                     value = fitting[position]
                     if type(value) is int:
-                        # Compiled, the usual numbers are compared as machine words.
+                        # Compiled code compares the usual numbers as machine words.
                         if not (-_USUAL_INT < value < _USUAL_INT or _LEAST_INT <= value <= _GREATEST_INT):
                             return False
                     elif value is not None or not nullable:
@@ -155,7 +155,7 @@ def _fit(schema: Schema, rows: Sequence[Any]) -> bool:
 
 
 def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
-    """One row, converted where that is allowed: a list to a tuple, ints to floats."""
+    """Convert one row where allowed: a list to a tuple, ints to floats."""
     if not isinstance(row, tuple | list):
         raise EventError(f"{_place(stream, index)}: expected a tuple of values, found {shown(row)}")
     attributes = stream.schema.attributes
@@ -167,7 +167,7 @@ def _converted(stream: StreamDefinition, row: object, index: int | None) -> Row:
 
 
 def _converted_value(stream: StreamDefinition, attribute: Attribute, value: object, index: int | None) -> Value:
-    """One value. Floats of a subclass, as numpy's are, become plain ones."""
+    """Convert one value. Floats of a subclass, such as numpy's, become plain floats."""
     kind = attribute.type
     if value is None:
         if attribute.nullable:
@@ -202,7 +202,8 @@ def _finite(value: Any) -> float | None:
 
 
 def _encodable(text: str) -> bool:
-    """Whether text is valid Unicode: a str may also hold half of a surrogate pair, which UTF-8 cannot carry."""
+    """Return whether text is valid Unicode: a str may also contain half of a surrogate pair, which UTF-8 cannot
+    encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -215,7 +216,7 @@ def _place(stream: StreamDefinition, index: int | None) -> str:
 
 
 def check_ids(stream: str, ids: Sequence[Any]) -> None:
-    """Raises EventError unless they are integers of 64 bits."""
+    """Raise EventError unless the ids are integers of 64 bits."""
     for index, number in enumerate(ids):
         if type(number) is not int or not _LEAST_INT <= number <= _GREATEST_INT:
             raise EventError(

@@ -1,9 +1,9 @@
-"""The languages: texts become syntax here, and syntax becomes text again. The algebra gives them meaning.
+"""The languages: parses texts into syntax, and prints syntax as text. `broker.algebra` gives syntax its meaning.
 
-A folder a language (cayuga, sase, ptopss), each with grammar, parser, syntax and printer, over one expression grammar:
-`expression` reads it, `syntax` has its nodes, `printing` writes them. `grammar` runs a parser and words its errors,
-`diagnostics` shows their places, `limits` bounds whatever a text may grow. `names` lists the languages, `subscription`
-and `subscription_file` are the definitions that carry queries.
+Each language (cayuga, sase, ptopss) is a folder with grammar, parser, syntax and printer. All share one expression
+grammar: `expression` reads expressions, `syntax` has their nodes, `printing` writes them. `grammar` runs a parser and
+words its errors, `diagnostics` shows their positions, and `limits` limits the size of texts. `names` lists the
+languages. `subscription` and `subscription_file` are the definitions that contain queries.
 
-Importing this package loads nothing else: a language's own package loads the parser generator.
+Importing this package loads nothing else; the package of a language loads the parser generator.
 """

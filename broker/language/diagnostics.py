@@ -1,7 +1,7 @@
-"""Shows the place of an error in a query's text.
+"""Shows the position of an error in a query's text.
 
-A place is an offset into the text. It becomes a line and a column, both from 1, and an excerpt: the line of the text
-and an underline below what the offset points at.
+A position is an offset into the text. For the user it becomes a 1-based line and column, and an excerpt: the line of
+the text with an underline below the error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _QUOTED_WIDTH: Final = 40
 
 @final
 class Misread(Exception):
-    """Raised while a tree is built, where only the offset is known; `query_error` makes a QueryError of it."""
+    """Raised while a tree is built, when only the offset is known; `query_error` turns it into a QueryError."""
 
     def __init__(self, at: int, message: str) -> None:
         super().__init__(message)
@@ -27,9 +27,9 @@ class Misread(Exception):
 
 
 def query_error(text: str, at: int, message: str) -> QueryError:
-    """The error for the 0-based offset `at` of `text`: `line L, column C: message`, with its excerpt.
+    """Return the error for the 0-based offset `at` of `text`: `line L, column C: message`, with its excerpt.
 
-    An offset outside of the text is moved to its nearest end, so -1 (no place known) points at the beginning.
+    An offset outside the text is moved to the nearest end, so -1 (unknown) means the beginning.
     """
     at = min(max(at, 0), len(text))
     begin = text.rfind("\n", 0, at) + 1
@@ -38,8 +38,8 @@ def query_error(text: str, at: int, message: str) -> QueryError:
 
 
 def quoted(word: str) -> str:
-    """A piece of a query's text as a message repeats it: in quotes, on one line, at most 40 characters of it."""
-    word = str(word)  # a token would show itself as one
+    """Return a piece of a query's text for a message: in quotes, on one line, at most 40 characters of it."""
+    word = str(word)  # the repr of a lark token shows its type
     return repr(word if len(word) <= _QUOTED_WIDTH else word[: _QUOTED_WIDTH - 1] + "…")
 
 
@@ -52,7 +52,7 @@ def _excerpt(text: str, begin: int, at: int) -> str:
     if len(line) > _EXCERPT_WIDTH:
         first = min(max(0, column - _EXCERPT_WIDTH // 2), len(line) - _EXCERPT_WIDTH)
         line, column = line[first : first + _EXCERPT_WIDTH], column - first
-    # Tabs and control characters would tear the underline away from what it points at.
+    # Tabs and control characters would misplace the underline.
     shown = "".join(character if character.isprintable() else " " for character in line)
     underline = "^" + "~" * (min(width, max(1, len(shown) - column)) - 1)
     return f"{shown}\n{' ' * column}{underline}"

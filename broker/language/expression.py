@@ -1,8 +1,8 @@
-"""Turns parsed expressions (expression.lark) into syntax.py's nodes, the same for every language.
+"""Turns parsed expressions (expression.lark) into the nodes of syntax.py, the same for every language.
 
-A language's grammar imports the rules and merges this reader into its own (see grammar.py). The methods are named by
-the alternatives of the grammar and get their children in the order of the text, signs included, since those carry the
-place.
+A language's grammar imports the rules, and its reader is merged with this one (see grammar.py). The methods have the
+names of the grammar's alternatives. Their children are in the order of the text and include signs, which carry the
+positions.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
         "RBRACE": "'}'",
     }
 )
-"""What an error calls each terminal of the grammar, in the order in which it lists them. The words that may begin an
-operand (NOT, TRUE, FALSE, DUR) and its minus are left out: they would make every list too long to be read."""
+"""The name of each terminal in errors, in the order of lists. Words that may start an operand (NOT, TRUE, FALSE, DUR)
+and its minus are left out, because they would make every list too long."""
 
 _ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType({"==": "=", "<>": "!="})
 
 
 def place(token: Token) -> int:
-    """The offset of a token that the lexer made: there it is always known."""
+    """Return the offset of a token; a token from the lexer always has one."""
     return token.start_pos or 0
 
 
 def name_of(token: Token) -> str:
-    """A name's text, bounded. Raises Misread."""
+    """Return the text of a name and check its length. Raises Misread."""
     if len(token) > NAME_CHARACTERS_MAX:
         raise Misread(place(token), f"expected a name of at most {NAME_CHARACTERS_MAX} characters, found {len(token)}")
     return str(token)
@@ -75,7 +75,7 @@ def name_of(token: Token) -> str:
 
 @final
 class ExpressionReader(Transformer[Token, Expression]):
-    """The nodes of an expression. Every method raises Misread where a literal or a name breaks a limit."""
+    """Makes the nodes of an expression. Every method raises Misread if a literal or a name exceeds a limit."""
 
     def any_of(self, children: list[Any]) -> Or:
         return Or(tuple(children[::2]), place(children[1]))
@@ -104,7 +104,7 @@ class ExpressionReader(Transformer[Token, Expression]):
         return Number(_value(children[0], str(children[0])), place(children[0]))
 
     def percentage(self, children: list[Token]) -> Number:
-        # Moving the exponent instead of dividing rounds only once: 80% is exactly the float 0.8.
+        # Changing the exponent rounds only once, unlike a division: 80% is exactly the float 0.8.
         mantissa, _, exponent = children[0].rstrip("%").lower().partition("e")
         _check_digits(children[0])
         return Number(_value(children[0], f"{mantissa}e{int(exponent or 0) - 2}"), place(children[0]))

@@ -1,6 +1,6 @@
-"""Parses a text with a grammar, and turns parse errors into sentences. It knows no language.
+"""Parses a text with a grammar, and turns parse errors into messages. It knows no language.
 
-A language gives its grammar file, its reader and its words; everything that went wrong leaves here as a QueryError.
+A language supplies its grammar file, its reader and its words. Every mistake in a text raises QueryError.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _STRAY: Final[Mapping[str, str]] = MappingProxyType(
         "$": "; a qualified attribute is $1.name, $2.name or $.name",
     }
 )
-"""What is meant by characters that no query has."""
+"""The operators that users may mean by characters that no query has."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What errors say of a language's terminals.
+    """The names of a language's terminals in errors.
 
-    `labels` names each terminal, in the order in which lists show them; a terminal without a label is not listed.
-    `keywords` are all reserved words, each the name of its terminal. `names` are the terminals of names, each with the
-    keywords that may have been meant where one was read.
+    `labels` names each terminal, in the order of lists; a terminal without a label is not listed. `keywords` are all
+    reserved words, each the name of its terminal. `names` are the terminals of names, each with the keywords that the
+    user may have meant instead.
     """
 
     labels: Mapping[str, str]
@@ -48,7 +48,7 @@ class Words:
 
 
 def build(file: str, reader: Transformer[Any, Any]) -> Lark:
-    """The parser of a language's grammar file, which imports expression.lark. `file` is its path from this folder.
+    """Return the parser of the grammar `file`, a path relative to this folder; the file imports expression.lark.
 
     Takes tens of milliseconds.
     """
@@ -62,7 +62,7 @@ def build(file: str, reader: Transformer[Any, Any]) -> Lark:
 
 
 def read(parser: Lark, words: Words, text: str) -> Any:
-    """The tree of `text`. Linear in the text. Raises QueryError, and nothing else whatever the text."""
+    """Return the tree of `text`. Linear in the text. Raises QueryError, and no other exception whatever the text."""
     check_text(text)
     try:
         root = parser.parse(text)
@@ -78,7 +78,7 @@ def read(parser: Lark, words: Words, text: str) -> Any:
 
 def _stray(words: Words, text: str, error: UnexpectedCharacters) -> QueryError:
     character = error.char
-    at: Any = error.pos_in_stream  # an int, which lark's types do not say
+    at: Any = error.pos_in_stream  # an int, although lark's types do not say so
     if character == "'":
         return query_error(text, at, "expected a closing ' to this string, found the end of the query")
     expected = _expected(words, _accepted(error))
@@ -93,7 +93,7 @@ def _unexpected(words: Words, text: str, error: UnexpectedToken) -> QueryError:
             message = f"unknown keyword {quoted(previous)}; did you mean {quoted(meant)}?"
             return query_error(text, place(previous), message)
     expected, hint = _expected(words, accepted), _hint(words, token, previous, accepted)
-    if token.type == "$END":  # it has the place of the last token
+    if token.type == "$END":  # it has the position of the last token
         return query_error(text, token.end_pos or 0, f"{expected}, found {words.labels[token.type]}{hint}")
     return query_error(text, place(token), f"{expected}, found {quoted(token)}{hint}")
 
@@ -110,26 +110,26 @@ def _hint(words: Words, token: Token, previous: Token | None, accepted: frozense
 
 
 def _continuing(words: Words, accepted: frozenset[str]) -> list[str]:
-    """The words that may come next: what a misspelt one may be meant to be."""
+    """Return the words that may come next, as candidates for a misspelt one."""
     return [*sorted(words.keywords & accepted), *(UNITS if "UNIT" in accepted else ())]
 
 
 def _expected(words: Words, accepted: frozenset[str]) -> str:
-    """`expected A, B or C`, each once, in the order of the labels."""
+    """Return `expected A, B or C`, each once, in the order of the labels."""
     names = list(dict.fromkeys(label for terminal, label in words.labels.items() if terminal in accepted))
     return "expected " + " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _accepted(error: UnexpectedInput) -> frozenset[str]:
-    """The terminals with which the query could really go on: fewer than the parser's table lists at this point."""
+    """Return the terminals that can continue the query: fewer than the parser's table lists at this point."""
     state: Any = error.interactive_parser
     accepted = frozenset(map(str, state.accepts()))
-    # A name that an operator may follow may also be called: true, but no help.
+    # After a name, "(" may follow as well, but listing it would not help the user.
     return accepted - {"LPAR"} if "ADDITIVE" in accepted else accepted
 
 
 def _previous(error: UnexpectedInput) -> Token | None:
-    """The token before the unexpected one, unless it is already part of a tree, which a misread name never is."""
+    """Return the token before the unexpected one if it is not part of a tree yet; a misread name never is."""
     state: Any = error.interactive_parser
     values = state.parser_state.value_stack
     return values[-1] if values and isinstance(values[-1], Token) else None

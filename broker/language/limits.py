@@ -1,7 +1,7 @@
 """The limits on the size of a text, as named numbers with units, and their checks.
 
-They are what keeps a hostile text cheap: its size is known before anything reads it, its brackets are counted before
-the parser runs, and the depth of what was read is bounded before anything walks it by recursion.
+They keep hostile texts cheap: the size of a text is checked before anything reads it, its brackets are counted before
+the parser runs, and the depth of the tree is checked before any recursion walks it.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from typing import Final
 from .diagnostics import query_error
 
 TEXT_BYTES_MAX: Final = 64 * 1024
-"""A query's text, in UTF-8."""
+"""The most bytes of a query's text in UTF-8."""
 NESTING_LEVELS_MAX: Final = 100
-"""Brackets within brackets, and nodes within nodes of the syntax tree."""
+"""The most levels of nested brackets, and of nested nodes in the syntax tree."""
 STRING_BYTES_MAX: Final = 4 * 1024
-"""A string literal's value, in UTF-8."""
+"""The most bytes of a string literal's value in UTF-8."""
 NUMBER_DIGITS_MAX: Final = 40
-"""A number literal's digits, those of its exponent included."""
+"""The most digits of a number literal, including those of its exponent."""
 INTEGER_BITS_MAX: Final = 63
-"""An integer literal's magnitude: its value is below 2**63."""
+"""The most bits of an integer literal's magnitude: its value is below 2**63."""
 NAME_CHARACTERS_MAX: Final = 128
-"""Any name in a query."""
+"""The most characters of a name in a query."""
 ITEMS_MAX: Final = 1_000
-"""The items of one SELECT or RETURN, the aggregates of one FOLD, the conditions of one WHERE."""
+"""The most items of one SELECT or RETURN, aggregates of one FOLD, and conditions of one WHERE."""
 OPERANDS_MAX: Final = 60
-"""The operands of one MATCH, the components of one SEQ: one bit each in a machine integer."""
+"""The most operands of one MATCH and components of one SEQ: each is one bit of a machine integer."""
 FILE_BYTES_MAX: Final = 64 * 1024 * 1024
-"""A subscription file, in UTF-8."""
+"""The most bytes of a subscription file in UTF-8."""
 
 # Strings and comments are matched so that the brackets in them do not count.
 _BRACKET: Final = re.compile(r"'[^']*'?|--[^\n]*|([({])|([)}])")
 
 
 def byte_length(text: str) -> int:
-    """The length of `text` in UTF-8."""
+    """Return the length of `text` in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def check_text(text: str) -> None:
-    """Refuse a text that is too long, is no Unicode text or nests too deep, before it is parsed.
+    """Refuse a text that is too long, is not valid Unicode or nests too deeply, before it is parsed.
 
     O(1) for a text of far too many characters, else linear. Raises QueryError.
     """

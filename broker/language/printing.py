@@ -1,8 +1,8 @@
-"""Prints expressions, the same in every language: one line that reads back as the same tree.
+"""Prints expressions in every language: one line that parses to the same tree.
 
-Reading back needs what the grammar can write: names that it accepts in their place, numbers of at least 0, chains of at
-least two operands. Keywords are in upper case, so two texts that differ in nothing but layout, letter case of keywords
-and needless parentheses print alike. Queries are printed by their language's own `printer`.
+That holds for trees that the grammar can produce: names that it accepts in their position, numbers of at least 0,
+chains of at least two operands. Keywords are in upper case, so two texts that differ only in layout, letter case of
+keywords and unnecessary parentheses print alike. The `printer` of each language prints queries.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .syntax import (
     String,
 )
 
-# How tightly what is written binds: an expression in a place that binds tighter needs parentheses.
+# Binding strengths: an expression inside one that binds tighter needs parentheses.
 _LOOSEST: Final = 0
 _DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _POWER, _SIGNED, _OPERAND = range(1, 10)
 _ARITHMETIC: Final = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER, "%": _POWER}
 
 
 def print_expression(expression: Expression) -> str:
-    """The text of an expression. Linear in its size times its depth; recursion as deep as the tree."""
+    """Return the text of an expression. Linear in its size times its depth; recursion as deep as the tree."""
     return _expression(expression, _LOOSEST)
 
 
@@ -45,7 +45,7 @@ def _expression(expression: Expression, place: int) -> str:
 def _expression_text(expression: Expression) -> tuple[str, int]:
     match expression:
         case Number(value):
-            # Only made, never read: the grammar has a sign and a number for it.
+            # Only programs make negative numbers; the parser makes a sign and a number.
             return repr(value), _SIGNED if value < 0 else _OPERAND
         case String(value):
             return "'" + value.replace("'", "''") + "'", _OPERAND
@@ -64,7 +64,7 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
         case Call(function, arguments):
             return f"{function}({', '.join(map(print_expression, arguments))})", _OPERAND
         case Negative(operand):
-            # Two signs in a row would begin a comment.
+            # Two minus signs in a row would start a comment.
             text = _expression(operand, _SIGNED)
             return f"-({text})" if text.startswith("-") else f"-{text}", _SIGNED
         case ArithmeticExpression(operator, left, right):

@@ -1,8 +1,8 @@
-"""The shape of a query: its text with the literals blanked, read in one pass without a grammar.
+"""The shape of a query: its text with the literals blanked, found in one pass without a grammar.
 
-Texts of one shape differ in the values of their literals alone: what has been parsed and compiled for one serves all;
-a grammar takes hundreds of microseconds a text, this a few. Literals that are not plain values (durations, percentages)
-stay part of the shape. Where anything looks unusual there is no shape, and the grammar decides.
+Texts of one shape differ only in the values of their literals, so the parsed and compiled form of one serves all. The
+grammar takes hundreds of microseconds for a text, this a few. Literals that are not plain values (durations,
+percentages) stay part of the shape. A text with anything unusual has no shape, and the grammar parses it.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _MARK: Final = re.compile("\0[a-z]+\0")
 @final
 @dataclass(frozen=True, slots=True)
 class QueryShape:
-    """`key`: the text with every literal replaced by its kind. `literals` in the order of the text, `places` their
-    offsets in it."""
+    """The shape of a text. `key` is the text with each literal replaced by its kind; `literals` are in the order of the
+    text, and `places` are their offsets in it."""
 
     key: str
     literals: tuple[Literal, ...]
     places: tuple[int, ...]
 
     def pieces(self) -> list[str]:
-        """The text around the literals."""
+        """Return the text around the literals."""
         return _MARK.split(self.key)
 
 
 def check_literal(literal: Literal) -> None:
-    """Raises DefinitionError for a value that no text can have as a literal."""
+    """Raise DefinitionError for a value that no literal can have."""
     text = "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
     shape = shape_of(text)
     if shape is None or shape.literals != (literal,):
@@ -51,7 +51,7 @@ def check_literal(literal: Literal) -> None:
 
 
 def shape_of(text: str) -> QueryShape | None:
-    """The shape of a text, or None where it must be read by the grammar. Linear; a few microseconds."""
+    """Return the shape of a text, or None if the grammar must parse it. Linear; a few microseconds."""
     if len(text) > TEXT_BYTES_MAX or "\0" in text:
         return None
     pieces: list[str] = []

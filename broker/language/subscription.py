@@ -1,6 +1,6 @@
 """The definition of a subscription before its query is parsed.
 
-Only the definition's own form is judged here, so that a file, a line and a client are refused with the same words.
+Only the form of the definition is checked here, so that files, lines and clients get the same error messages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..events.nearest import suggestion
 from .names import LANGUAGES
 
 Report: TypeAlias = Literal["all", "completions"]
-"""all: every tuple of events; completions: one per completing event and binding."""
+"""all: every tuple of events; completions: one result for each completing event and binding."""
 
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
 FORECAST_KEYS: Final = (
@@ -38,9 +38,9 @@ FORECAST_KEYS: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionDefinition:
-    """A subscription by name, as it was asked for. Raises DefinitionError, whose message begins with the name.
+    """A subscription with its name and options. Raises DefinitionError, whose message starts with the name.
 
-    `lineage` None is the language's default; `forecast` is kept as given, only its keys are judged here.
+    `lineage` None means the language's default. `forecast` is stored as given; only its keys are checked here.
     """
 
     name: str

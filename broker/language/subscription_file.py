@@ -1,7 +1,7 @@
 """Reads a subscription file (TOML) into definitions, in the order of the file. Queries are not parsed here.
 
-Every refusal is one line: the file, the table, what was expected and what was found. The file itself is opened by
-whoever calls; this module sees its text.
+Every error is one line: the file, the table, what was expected and what was found. The caller opens the file; this
+module gets its text.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionFile:
-    """What a file declares, in its order. Names are unique within each."""
+    """The declarations of a file, in order. Names are unique within streams and within subscriptions."""
 
     streams: tuple[StreamDefinition, ...]
     subscriptions: tuple[SubscriptionDefinition, ...]
 
 
 def read_subscription_file(text: str, place: str) -> SubscriptionFile:
-    """The definitions in a subscription file's text; `place` names the file in errors.
+    """Return the definitions in a subscription file's text; `place` names the file in errors.
 
-    Raises DefinitionError for whatever is wrong in it, LimitExceeded for more than FILE_BYTES_MAX.
+    Raises DefinitionError for any mistake in it, and LimitExceeded for more than FILE_BYTES_MAX.
     """
     size = byte_length(text)
     if size > FILE_BYTES_MAX:
@@ -60,7 +60,7 @@ def _document(text: str, place: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise DefinitionError(f"{place}: expected tables and lists nested less deep") from None
-    except ValueError as error:  # also for an integer of too many digits, which is no TOMLDecodeError
+    except ValueError as error:  # an integer with too many digits raises ValueError, not TOMLDecodeError
         message = str(error)
         where = _AT_THE_END.search(message)
         if where is not None:
@@ -77,7 +77,7 @@ def _definitions(
         try:
             yield define(name, table)
         except (DefinitionError, EventError) as error:
-            # The definitions name themselves, and so does the place.
+            # The message of a definition already has its name, and so has the place.
             message = str(error).removeprefix(f"{kind.removesuffix('s')} {name!r}: ")
             raise DefinitionError(f"{inside}: {message}") from None
 

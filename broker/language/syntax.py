@@ -1,8 +1,8 @@
 """The nodes of an expression as written, shared by every language: no meaning, no types, no text.
 
 A node's `at` is the 0-based offset in the query's text of the word or sign that names it (of an infix operator: of its
-sign), -1 where it was not read from a text; it takes no part in equality. Chains of AND and OR are one n-ary node,
-since they may be long; all other nodes nest, to a depth that limits.py bounds for whatever was read.
+sign), and -1 if the node was not parsed from a text; it does not count in equality. Chains of AND and OR are one n-ary
+node, because they may be long. All other nodes nest, to a depth that limits.py limits for parsed texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ ComparisonOperator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 @final
 @dataclass(frozen=True, slots=True)
 class Number:
-    """At least 0: `5` is an int, `5.0` a float, `80%` the float 0.8, `5 min` the int of its microseconds."""
+    """A number of at least 0: `5` is an int, `5.0` a float, `80%` the float 0.8, `5 min` the int of its
+    microseconds."""
 
     value: int | float
     at: int = field(default=-1, compare=False, repr=False)
@@ -40,7 +41,7 @@ class Boolean:
 @final
 @dataclass(frozen=True, slots=True)
 class DurationExpression:
-    """The word DUR: how long the composite event lasts."""
+    """The word DUR: the duration of the composite event."""
 
     at: int = field(default=-1, compare=False, repr=False)
 
@@ -58,10 +59,10 @@ class Name:
 @final
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An attribute of the events that a variable of a pattern stands for (SASE+).
+    """An attribute of the events of a pattern's variable (SASE+).
 
-    `subscript` is what stands in the brackets, None where there are none: `b.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, "LEN"
-    for `a[a.LEN].x`; "" and "..i-1" are of several events and have an aggregate: `avg(a[].x)`, `max(a[..i-1].x)`.
+    `subscript` is the text in the brackets, None if there are none: `b.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, "LEN" for
+    `a[a.LEN].x`. "" and "..i-1" mean several events and need an aggregate: `avg(a[].x)`, `max(a[..i-1].x)`.
     """
 
     variable: str
@@ -124,7 +125,7 @@ class Or:
 @final
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function by the name that was written; whether there is such a function is not known here."""
+    """A function by its written name, which may be unknown."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -1,1 +1,1 @@
-"""What CEL means: its lowering from syntax, and its executable meaning, from which every test takes the truth."""
+"""The meaning of CEL: its lowering from syntax, and its executable semantics, the reference for every test."""

@@ -1,7 +1,7 @@
-"""How large the terms of a query become when what SELECTs compute stands in the place of its names; not that step.
+"""Counts how large the terms of a query become when names are replaced by the expressions of inner SELECTs.
 
-`SELECT x + x AS x`, thirty times within itself, is a short text and a term of 2**30 parts. So the parts are counted
-before anything is put in place: with numbers, in one walk over the query.
+Thirty nested `SELECT x + x AS x` are a short text but a term of 2**30 parts. So this module counts the parts before
+anything is replaced: with numbers, in one walk over the query.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from ..operators import Expression, Iteration, Projection, Selection, Sequence, 
 from ..terms import Attribute, Side, Term, walk
 
 EXPANDED_TERM_MAX: Final = 4_096
-"""Parts of a term that a SELECT below it has made larger."""
+"""The most parts of a term that an inner SELECT has enlarged."""
 EXPANDED_TOTAL_MAX: Final = 65_536
-"""Parts that all terms of a query become larger by, together: about a second of compiling."""
+"""The most parts by which all terms of a query together may grow: about a second of compiling."""
 
 _Sizes = tuple[int, ...]
 
 
 def check_expansion(expression: Expression) -> None:
-    """Raises LimitExceeded where a term would have too many parts. O(parts of the query)."""
+    """Raise LimitExceeded if a term would have too many parts. O(parts of the query)."""
     _Count().sizes(expression)
 
 
@@ -30,7 +30,7 @@ class _Count:
         self.grown = 0
 
     def sizes(self, expression: Expression) -> _Sizes:
-        """Of each attribute that comes out, the parts of the term that computes it, or more."""
+        """Return an upper bound for each output attribute: the parts of the term that computes it."""
         match expression:
             case Source(_, schema):
                 return (1,) * len(schema.attributes)
@@ -49,7 +49,7 @@ class _Count:
                 return (*first, *event)
             case Iteration(theta, rebind, aggregates, left, right):
                 first, event = self.sizes(left), self.read(right)
-                kept = [1] * len(first)  # values that a run has computed
+                kept = [1] * len(first)  # a run has computed these values
                 lasts = list(first)
                 for condition in (theta, rebind):
                     self.size(condition, first, kept, event)
@@ -60,8 +60,8 @@ class _Count:
                 return (*(first[at] for at, _ in expression.shared()), *lasts)
 
     def read(self, expression: Expression) -> _Sizes:
-        """The same of a right operand: what is more than a filtered and projected stream is read as events of its own,
-        whose values have been computed."""
+        """Return the same for a right operand. If it is more than a filtered and projected stream, its events arrive
+        with computed values, so each attribute is one part."""
         sizes = self.sizes(expression)
         while isinstance(expression, Selection | Projection):
             expression = expression.input

@@ -1,7 +1,7 @@
-"""CEL to operators: FILTER is selection, NEXT conditional sequence, FOLD iteration, SELECT projection (semantics 1.3).
+"""Lowers CEL to operators: FILTER is selection, NEXT conditional sequence, FOLD iteration, SELECT projection.
 
-Here: what each construct of the language means as an operator, and its type rules. Not here: typing of expressions
-(resolution), names of outputs (naming).
+Here: the operator for each construct of the language, and its type rules (semantics 1.3). Not here: typing of
+expressions (resolution), names of outputs (naming).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Catalog = Callable[[str], "Schema | None"]
 
 
 def lower(query: cel.CelQuery, text: str, schema_of: Catalog, known: Callable[[], list[str]]) -> Query:
-    """The algebra of a parsed query.
+    """Return the algebra of a parsed query.
 
-    `schema_of` gives the schema of a stream or None; `known` the names for a suggestion. Raises QueryError with the
-    place of an unknown stream or attribute or of a type that does not fit, LimitExceeded for terms that grow too large.
+    `schema_of` returns the schema of a stream or None; `known` returns the names for a suggestion. Raises QueryError at
+    an unknown stream or attribute or at a type that does not fit, and LimitExceeded for terms that grow too large.
     """
     expression = _Lowering(text, schema_of, known).expression(query.source)
     check_expansion(expression)

@@ -1,7 +1,7 @@
-"""The executable meaning of CEL's operators over finite lists of events: slow, obvious, and the truth.
+"""The executable semantics of CEL's operators over finite lists of events: slow, simple, and the reference for tests.
 
-Written straight from the definitions (semantics 1.2; Cayuga 2.2), for reading. Here: nothing that is fast. Not here:
-terms (algebra/semantics.py), anything of the engine; nothing below imports what it is the judge of.
+The code follows the definitions (semantics 1.2; Cayuga 2.2) literally. Nothing here is fast. Not here: terms
+(algebra/semantics.py). This module imports nothing of the engine, because it is the reference for the engine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ..terms import Term
 
 
 def next_of(bound: Occurrence, theta: Term, first: Row, last: Row, candidates: Bag) -> Bag:
-    """What `;_theta` chooses after `bound`: not overlapping it, satisfying theta, of the earliest end; ties all."""
+    """Return the events that `;_theta` chooses after `bound`: not overlapping it, satisfying theta, with the earliest
+    end."""
     eligible = [e for e in candidates if e.start > bound.end and holds(theta, Environment(e, first, last, bound.start))]
     earliest = min((e.end for e in eligible), default=0)
     return [e for e in eligible if e.end == earliest]
@@ -34,7 +35,7 @@ def iteration(operator: Iteration, left: Bag, right: Bag) -> Bag:
     shared = operator.shared()
     aggregates = dict(operator.aggregates)
     results: Bag = []
-    instances = [(a.row, a.row, a) for a in left]  # (first, last, what has been composed so far)
+    instances = [(a.row, a.row, a) for a in left]  # (first, last, the composition so far)
     while instances:
         stepped = []
         for first, last, composed in instances:
@@ -54,7 +55,7 @@ def iteration(operator: Iteration, left: Bag, right: Bag) -> Bag:
 
 
 def evaluate(expression: Expression, streams: Mapping[str, Bag]) -> Bag:
-    """The bag that an expression denotes over finite streams."""
+    """Return the bag that an expression denotes over finite streams."""
     match expression:
         case Source(stream, _):
             return list(streams.get(stream, []))
@@ -74,7 +75,7 @@ def evaluate(expression: Expression, streams: Mapping[str, Bag]) -> Bag:
 
 
 def evaluate_queries(queries: Mapping[str, Query], streams: Mapping[str, Bag]) -> dict[str, Bag]:
-    """The results of each query where queries may read what others publish (in any order, without cycles)."""
+    """Return the results of each query, where queries may read published streams (in any order, without cycles)."""
     results: dict[str, Bag] = {}
     known = dict(streams)
     waiting = dict(queries)

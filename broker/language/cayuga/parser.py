@@ -1,9 +1,9 @@
-"""CEL texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+"""Parses CEL texts: turns what the grammar (grammar.lark) finds into the nodes of syntax.py.
 
 One text in, one CelQuery or QueryError out.
 
-What the grammar leaves open is decided here: which part of a FOLD is which, how many stars a SELECT has, and where
-PUBLISH may not stand. Names are not looked up.
+The parser decides what the grammar leaves open: which part of a FOLD is which, how many stars a SELECT has, and where
+PUBLISH is not allowed. It does not look up names.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _WORDS: Final = Words(
 
 
 def parse(text: str) -> CelQuery:
-    """The syntax of a CEL query. Linear in the text. Raises QueryError with the place of what is wrong.
+    """Return the syntax of a CEL query. Linear in the text. Raises QueryError at a mistake.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
@@ -89,7 +89,7 @@ def _parser() -> Lark:
 
 @final
 class _CayugaReader(Transformer[Token, CelQuery]):
-    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+    """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> CelQuery:
         source, *publish = children
@@ -146,7 +146,8 @@ class _CayugaReader(Transformer[Token, CelQuery]):
 def _fold_parts(
     parts: list[Expression | SelectItem | None], at: int
 ) -> tuple[Expression | None, Expression | None, tuple[SelectItem, ...]]:
-    """Stay, rebind and aggregates. Rebind may be left out where what follows stay has AS, since no condition has it."""
+    """Return stay, rebind and aggregates. If the part after stay has AS, rebind is omitted, since no condition has
+    AS."""
     stay = _condition(parts[0])
     if len(parts) == 1:
         return stay, None, ()

@@ -1,8 +1,8 @@
-"""CEL queries as text that reads back as the same tree; one line, and no parentheses to spare.
+"""Prints CEL queries as text that parses to the same tree: one line without unnecessary parentheses.
 
-`parse(print_query(q)) == q` for every query that can be written: names that the grammar accepts in their place, numbers
-of at least 0, chains of at least two operands. Keywords are in upper case, so two texts that differ in nothing but
-layout, letter case of keywords and needless parentheses print alike.
+`parse(print_query(q)) == q` for every query that can be written: names that the grammar accepts in their position,
+numbers of at least 0, chains of at least two operands. Keywords are in upper case, so two texts that differ only in
+layout, letter case of keywords and unnecessary parentheses print alike.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .syntax import (
     UnionExpression,
 )
 
-# How tightly what is written binds: a stream in a place that binds tighter needs parentheses.
+# Binding strengths: a stream inside an operator that binds tighter needs parentheses.
 _LOOSEST: Final = 0
 _SELECTION, _UNION, _CHAIN, _STREAM = range(1, 5)
 
 
 def print_query(query: CelQuery) -> str:
-    """The text of a CEL query. Linear in its size times its depth; recursion as deep as the tree."""
+    """Return the text of a CEL query. Linear in its size times its depth; recursion as deep as the tree."""
     text = _stream(query.source, _LOOSEST)
     return text if query.publish is None else f"{text} PUBLISH {query.publish}"
 

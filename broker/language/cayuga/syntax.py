@@ -1,6 +1,6 @@
-"""The nodes of a CEL query as it was written; no meaning, no schemas, no text. Conditions are in syntax.py.
+"""The nodes of a CEL query as written; no meaning, no schemas, no text. Conditions are in syntax.py.
 
-The operators are those of Cayuga's event language: FILTER, NEXT, FOLD, UNION and SELECT nest freely, PUBLISH stands
+The operators are those of Cayuga's event language: FILTER, NEXT, FOLD, UNION and SELECT nest freely, PUBLISH occurs
 once at the end. `at` is as in syntax.py.
 """
 
@@ -52,7 +52,7 @@ class SelectItem:
 @final
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`SELECT items FROM source`; at least one item, at most one of them a Star. A query may do without."""
+    """`SELECT items FROM source`; at least one item, at most one of them a Star. A query may have no SELECT."""
 
     items: tuple[Star | SelectItem, ...]
     source: StreamExpression
@@ -94,7 +94,7 @@ class UnionExpression:
 
 
 StreamExpression: TypeAlias = StreamReference | Filter | Select | Next | FoldExpression | UnionExpression
-"""Whatever yields a stream of events."""
+"""An expression that yields a stream of events."""
 
 
 @final
@@ -108,7 +108,7 @@ class CelQuery:
 
 
 def reads(query: CelQuery) -> list[str]:
-    """The streams that it reads, in the order of the text, one as often as it is named."""
+    """Return the streams that a query reads, in the order of the text, with repetitions."""
     return _sources(query.source)
 
 

@@ -1,7 +1,7 @@
-"""P-ToPSS, composite subscriptions: texts to syntax and back.
+"""P-ToPSS, composite subscriptions: parses and prints its texts.
 
-`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: what a query means
-(broker.algebra.ptopss), what the engine makes of it (broker.engine.languages.ptopss).
+`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: the meaning of a query
+(broker.algebra.ptopss) and its compilation (broker.engine.languages.ptopss).
 """
 
 from __future__ import annotations

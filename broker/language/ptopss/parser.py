@@ -1,9 +1,9 @@
-"""P-ToPSS texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+"""Parses P-ToPSS texts: turns what the grammar (grammar.lark) finds into the nodes of syntax.py.
 
 One text in, one PtopssQuery or QueryError out.
 
-What the grammar leaves open is decided here: where a `$variable` may stand, and that MATCH and the definitions use the
-same names, each once. Streams and attributes are not looked up.
+The parser decides what the grammar leaves open: where a `$variable` is allowed, and that MATCH and the definitions use
+the same names, each once. It does not look up streams and attributes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _JOINS_ONLY: Final = "expected a $variable only in 'attribute = $variable', join
 
 
 def parse(text: str) -> PtopssQuery:
-    """The syntax of a P-ToPSS query. Linear in the text. Raises QueryError with the place of what is wrong.
+    """Return the syntax of a P-ToPSS query. Linear in the text. Raises QueryError at a mistake.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
@@ -88,7 +88,7 @@ def _parser() -> Lark:
 @final
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable as an operand of an expression, until its definition is complete: no tree that is returned has one."""
+    """A variable as an operand of an expression, while its definition is parsed; no returned tree contains one."""
 
     name: str
     at: int
@@ -99,7 +99,7 @@ _Operand: TypeAlias = Expression | _Variable
 
 @final
 class _PtopssReader(Transformer[Token, PtopssQuery]):
-    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+    """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> PtopssQuery:
         _, stream, partition, *definitions, _, pattern, within, publish = children
@@ -169,7 +169,7 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
 
 
 def _names(defined: Token) -> Iterator[PrimitiveDeclaration]:
-    """The names in a token such as `a, b:`, which may have comments in it."""
+    """Yield the names in a token such as `a, b:`, which may contain comments."""
     for found in _IN_A_DEFINITION.finditer(defined):
         word = found.group()
         if not word.startswith("--"):
@@ -178,7 +178,7 @@ def _names(defined: Token) -> Iterator[PrimitiveDeclaration]:
 
 
 def _split(predicate: _Operand) -> tuple[tuple[JoinExpression, ...], Expression | None]:
-    """The joins among the conjuncts of a predicate, and the rest of it."""
+    """Return the joins among the conjuncts of a predicate, and the other conjuncts."""
     joins: list[JoinExpression] = []
     rest: list[Expression] = []
     for conjunct in _conjuncts(predicate):
@@ -201,7 +201,7 @@ def _is_join(predicate: Any) -> bool:
 
 
 def _conjuncts(predicate: Any) -> Iterator[Any]:
-    """A conjunction in parentheses stays one where it has no join."""
+    """Yield the conjuncts; a conjunction in parentheses without a join stays one conjunct."""
     if isinstance(predicate, And) and _has_join(predicate):
         for operand in predicate.operands:
             yield from _conjuncts(operand)
@@ -227,7 +227,7 @@ def _join(comparison: Any) -> JoinExpression:
 
 
 def _variables(root: object) -> Iterator[_Variable]:
-    """Without recursion: the depth of the tree has not been checked yet."""
+    """Yield the variables of a tree, without recursion, because the depth of the tree is not checked yet."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -240,7 +240,8 @@ def _variables(root: object) -> Iterator[_Variable]:
 
 
 def _check_names(definitions: list[Definition], pattern: Pattern) -> None:
-    """MATCH has each defined name once and no other; conditions name two of them. Raises Misread."""
+    """Check that MATCH has each defined name once and no other, and that conditions name two of them. Raises
+    Misread."""
     defined: dict[str, PrimitiveDeclaration] = {}
     for name in (name for definition in definitions for name in definition.names):
         if defined.setdefault(name.name, name) is not name:

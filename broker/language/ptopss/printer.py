@@ -1,8 +1,8 @@
-"""P-ToPSS queries as text that reads back as the same tree; no parentheses to spare.
+"""Prints P-ToPSS queries as text that parses to the same tree, without unnecessary parentheses.
 
-`parse(print_query(q)) == q` for every query that can be written. A definition, like FROM and MATCH, has a line of its
-own, joins come first in it, durations have their largest unit; so texts that differ in layout, letter case of keywords,
-place of joins and needless parentheses print alike.
+`parse(print_query(q)) == q` for every query that can be written. Each definition, like FROM and MATCH, has its own
+line; joins come first in it; durations have their largest unit. So texts that differ only in layout, letter case of
+keywords, position of joins and unnecessary parentheses print alike.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .syntax import (
     Timed,
 )
 
-# How tightly what is written binds: a pattern in a place that binds tighter needs parentheses.
+# Binding strengths: a pattern inside one that binds tighter needs parentheses.
 _EITHER, _BOTH, _CHAIN, _TIMED, _PRIMITIVE = range(5)
 _LOOSEST: Final = _EITHER
 
 
 def print_query(query: PtopssQuery) -> str:
-    """The text of a P-ToPSS query. Linear in its size times its depth; recursion as deep as the tree."""
+    """Return the text of a P-ToPSS query. Linear in its size times its depth; recursion as deep as the tree."""
     by = f" BY {', '.join(map(print_expression, query.partition))}" if query.partition else ""
     within = "" if query.within is None else f" WITHIN {format_duration(query.within)}"
     publish = "" if query.publish is None else f" PUBLISH {query.publish}"
@@ -39,7 +39,7 @@ def print_query(query: PtopssQuery) -> str:
 
 
 def print_pattern(pattern: Pattern) -> str:
-    """The text of what stands in MATCH. Costs as print_query."""
+    """Return the text of the pattern in MATCH. Costs as print_query."""
     return _pattern(pattern, _LOOSEST)
 
 

@@ -1,7 +1,7 @@
-"""The nodes of a P-ToPSS query as it was written; no meaning, no schemas, no text. Predicates are in syntax.py.
+"""The nodes of a P-ToPSS query as written; no meaning, no schemas, no text. Predicates are in syntax.py.
 
-Joins stand apart from the rest of their predicate, in the order of the text: they may be written among its other
-conjuncts, in any order, and mean the same. `at` is as in syntax.py.
+Joins are separate from the rest of their predicate, in the order of the text: they may occur anywhere among its
+conjuncts with the same meaning. `at` is as in syntax.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..syntax import ComparisonOperator, Expression, Name
 @final
 @dataclass(frozen=True, slots=True)
 class PrimitiveDeclaration:
-    """The name of a primitive subscription, where it is defined, in MATCH or in a condition."""
+    """The name of a primitive subscription in its definition, in MATCH or in a condition."""
 
     name: str
     at: int = field(default=-1, compare=False, repr=False)
@@ -25,7 +25,7 @@ class PrimitiveDeclaration:
 @final
 @dataclass(frozen=True, slots=True)
 class JoinExpression:
-    """`attribute = $variable`; the variable is named without its sign, and `at` is its place."""
+    """`attribute = $variable`; the variable's name has no sign, and `at` is its position."""
 
     attribute: Name
     variable: str
@@ -35,7 +35,7 @@ class JoinExpression:
 @final
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """`name, name: join AND join AND predicate`: each name is a primitive of its own. At least one join or a
+    """`name, name: join AND join AND predicate`: each name is a separate primitive. At least one join or a
     predicate."""
 
     names: tuple[PrimitiveDeclaration, ...]
@@ -95,13 +95,14 @@ class Timed:
 
 
 Pattern: TypeAlias = PrimitiveDeclaration | SequenceExpression | BothExpression | EitherExpression | Timed
-"""Whatever stands in MATCH. Parentheses show as nesting only."""
+"""A pattern in MATCH. Parentheses appear only as nesting."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PtopssQuery:
-    """A whole query: `partition` are the attributes of BY, `within` is in microseconds; `at` is the stream's place."""
+    """A whole query: `partition` has the attributes of BY, `within` is in microseconds; `at` is the position of the
+    stream."""
 
     stream: str
     partition: tuple[Name, ...]
@@ -113,7 +114,7 @@ class PtopssQuery:
 
 
 def primitives(pattern: Pattern) -> Iterator[PrimitiveDeclaration]:
-    """The names that stand in MATCH as operands, in the order of the text."""
+    """Yield the operands of MATCH, in the order of the text."""
     match pattern:
         case PrimitiveDeclaration():
             yield pattern
@@ -125,7 +126,7 @@ def primitives(pattern: Pattern) -> Iterator[PrimitiveDeclaration]:
 
 
 def conditions(pattern: Pattern) -> Iterator[ConditionExpression]:
-    """All conditions of MATCH, in the order of the text."""
+    """Yield all conditions of MATCH, in the order of the text."""
     match pattern:
         case PrimitiveDeclaration():
             return

@@ -1,7 +1,7 @@
-"""SASE+, sequences with repetition and negation: texts to syntax and back.
+"""SASE+, sequences with repetition and negation: parses and prints its texts.
 
-`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: what a query means
-(broker.algebra.sase), what the engine makes of it (broker.engine.languages.sase).
+`grammar.lark` and `parser` read a text, `syntax` has the nodes, `printer` writes them. Not here: the meaning of a query
+(broker.algebra.sase) and its compilation (broker.engine.languages.sase).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""SASE+ texts to syntax: how the grammar (grammar.lark) becomes the nodes of syntax.py.
+"""Parses SASE+ texts: turns what the grammar (grammar.lark) finds into the nodes of syntax.py.
 
 One text in, one SaseQuery or QueryError out.
 
-What the grammar leaves open is decided here: which subscripts there are, where `[attr]` may stand, that each variable
-is declared once and used as what it is. Streams and attributes are not looked up.
+The parser decides what the grammar leaves open: which subscripts exist, where `[attr]` is allowed, and that each
+variable is declared once and used according to its kind. It does not look up streams and attributes.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ _WORDS: Final = Words(
     ),
 )
 AGGREGATES: Final = ("avg", "sum", "min", "max", "count", "first", "last")
-_OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are also functions of several values
+_OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are also functions of several arguments
 _NOT_KLEENE: Final = MappingProxyType({"single": "stands for one event", "negated": "is negated"})
 
 
 def parse(text: str) -> SaseQuery:
-    """The syntax of a SASE+ query. Linear in the text. Raises QueryError with the place of what is wrong.
+    """Return the syntax of a SASE+ query. Linear in the text. Raises QueryError at a mistake.
 
     The first call builds the parser, which takes some tens of milliseconds.
     """
@@ -101,7 +101,7 @@ def _parser() -> Lark:
 @final
 @dataclass(frozen=True, slots=True)
 class _Equivalence:
-    """`[attr]` as an operand of an expression, until the query is complete: no tree that is returned has one."""
+    """`[attr]` as an operand of an expression, while the query is parsed; no returned tree contains one."""
 
     attributes: tuple[Name, ...]
     at: int
@@ -117,7 +117,7 @@ class _Covered:
 
 @final
 class _SaseReader(Transformer[Token, SaseQuery]):
-    """Named by the grammar's alternatives; children are in the order of the text, keywords included for their place."""
+    """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> SaseQuery:
         pattern, _, *components, (selections, predicate), within, items, output, publish = children
@@ -218,7 +218,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         return member
 
     def applied(self, children: list[Any]) -> Member | Call:
-        """An aggregate, or a function whose only argument is one event's attribute."""
+        """Return an aggregate, or a function whose only argument is one event's attribute."""
         function, variable, subscript, _, attribute = children
         written, name = _subscript(variable, subscript), name_of(function).lower()
         member = Member(name_of(variable), written, name_of(attribute), None, place(variable))
@@ -245,7 +245,7 @@ def _component(kind: Kind, stream: Token, variable: Token) -> ComponentExpressio
 
 
 def _subscript(variable: Token, tokens: list[Token]) -> str:
-    """The subscript that stands in the brackets after `variable`, as Member has it."""
+    """Return the subscript in the brackets after `variable`, in the form of Member."""
     match [str(token).lower() for token in tokens]:
         case []:
             return ""
@@ -265,7 +265,7 @@ def _subscript(variable: Token, tokens: list[Token]) -> str:
 
 
 def _split(predicate: Any) -> tuple[tuple[Name, ...], tuple[Expression, ...]]:
-    """The equivalence attributes among the conjuncts of the conditions, and the other conjuncts."""
+    """Return the equivalence attributes among the conjuncts of the conditions, and the other conjuncts."""
     names: dict[Name, None] = {}
     rest: list[Expression] = []
     for conjunct in () if predicate is None else _conjuncts(predicate):
@@ -282,7 +282,7 @@ def _split(predicate: Any) -> tuple[tuple[Name, ...], tuple[Expression, ...]]:
 
 
 def _conjuncts(predicate: Any) -> Iterator[Any]:
-    """Without recursion: the depth of the tree has not been checked yet."""
+    """Yield the conjuncts without recursion, because the depth of the tree is not checked yet."""
     waiting = [predicate]
     while waiting:
         node = waiting.pop()
@@ -293,7 +293,7 @@ def _conjuncts(predicate: Any) -> Iterator[Any]:
 
 
 def _nodes(root: object) -> Iterator[object]:
-    """All nodes, in no order that matters to a well-formed query, without recursion."""
+    """Yield all nodes without recursion, in an order that does not matter for a valid query."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -308,7 +308,7 @@ def _nodes(root: object) -> Iterator[object]:
 def _check_names(
     components: Sequence[ComponentExpression], selections: Iterable[tuple[Strategy, list[_Covered], int]]
 ) -> None:
-    """Each variable is declared once and has at most one strategy. Raises Misread."""
+    """Check that each variable is declared once and has at most one strategy. Raises Misread."""
     if len(components) > OPERANDS_MAX:
         raise Misread(components[OPERANDS_MAX].at, f"expected at most {OPERANDS_MAX} components in SEQ, found more")
     kinds: dict[str, Kind] = {}
@@ -337,7 +337,7 @@ def _kind(variable: str, at: int, kinds: dict[str, Kind]) -> Kind:
 
 
 def _check_member(member: Member, kinds: dict[str, Kind]) -> None:
-    """A subscript belongs to Kleene variables, which have one. Raises Misread."""
+    """Check that exactly the Kleene variables have a subscript. Raises Misread."""
     kind, name, attribute = _kind(member.variable, member.at, kinds), member.variable, member.attribute
     if kind == "kleene" and member.subscript is None and attribute.upper() != "LEN":
         forms = (

@@ -1,8 +1,8 @@
-"""SASE+ queries as text that reads back as the same tree; no parentheses to spare.
+"""Prints SASE+ queries as text that parses to the same tree, without unnecessary parentheses.
 
-`parse(print_query(q)) == q` for every query that can be written. Each clause has a line of its own, equivalence tests
-are one and come first, durations have their largest unit, what is the default is left out; so texts that differ in
-layout, letter case of keywords, place of equivalence tests and needless parentheses print alike.
+`parse(print_query(q)) == q` for every query that can be written. Each clause has its own line, all equivalence tests
+are one and come first, durations have their largest unit, and defaults are left out. So texts that differ only in
+layout, letter case of keywords, position of equivalence tests and unnecessary parentheses print alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .syntax import ComponentExpression, ReturnItem, SaseQuery, StrategyClause
 
 
 def print_query(query: SaseQuery) -> str:
-    """The text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
+    """Return the text of a SASE+ query. Linear in its size times its depth; recursion as deep as the tree."""
     lines = [f"PATTERN SEQ({', '.join(map(_component, query.components))})"]
     if query.selections:
         kleene = {component.variable for component in query.components if component.kind == "kleene"}

@@ -1,7 +1,7 @@
-"""The nodes of a SASE+ query as it was written; no meaning, no schemas, no text. Expressions are in syntax.py.
+"""The nodes of a SASE+ query as written; no meaning, no schemas, no text. Expressions are in syntax.py.
 
-Equivalence tests `[attr]` stand apart from the other conjuncts of the conditions, in the order of the text: they may be
-written among them, in any order, and mean the same. `at` is as in syntax.py.
+Equivalence tests `[attr]` are separate from the other conjuncts of the conditions, in the order of the text: they may
+occur anywhere among them with the same meaning. `at` is as in syntax.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OUTPUTS: Final[tuple[Output, ...]] = get_args(Output)
 @final
 @dataclass(frozen=True, slots=True)
 class ComponentExpression:
-    """`S a`, `S+ a[]` or `~(S a)`; `at` is the stream's place, `named_at` the variable's."""
+    """`S a`, `S+ a[]` or `~(S a)`; `at` is the position of the stream, `named_at` that of the variable."""
 
     stream: str
     variable: str
@@ -36,7 +36,7 @@ class ComponentExpression:
 @final
 @dataclass(frozen=True, slots=True)
 class StrategyClause:
-    """`strategy(a, b[])`: the names of the variables that it is for."""
+    """`strategy(a, b[])`: a strategy and the names of its variables."""
 
     strategy: Strategy
     variables: tuple[str, ...]
@@ -56,8 +56,9 @@ class ReturnItem:
 @final
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query. `equivalence` are the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
-    them an AND itself; `within` is in microseconds; `at` is the place of WITHIN's length or, without, of PATTERN."""
+    """A whole query. `equivalence` has the attributes of all `[attr]`; `conditions` are the other conjuncts, none of
+    which is an AND; `within` is in microseconds; `at` is the position of the duration after WITHIN or, without WITHIN,
+    of PATTERN."""
 
     components: tuple[ComponentExpression, ...]
     selections: tuple[StrategyClause, ...]
