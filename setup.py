@@ -153,6 +153,7 @@ WARM: Final = (
     "broker/kernel/intake.py",
     "broker/kernel/kernel.py",
     "broker/kernel/publishing.py",
+    "broker/kernel/session_requests.py",
     "broker/kernel/sessions.py",
     "broker/kernel/receipts.py",
     "broker/kernel/deferral.py",

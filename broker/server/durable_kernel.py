@@ -8,16 +8,17 @@ Once nothing can be kept any more, `failed` says why; then nothing is sent that 
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from typing import Final, final
 
 from ..events import ForetellError
-from ..kernel import Input, Kernel, Received, Send, Tick
+from ..kernel import Effects, Input, Kernel, Received, Send, Tick
 from ..kernel.listing import failure
 from ..storage import StorageError
 from ..wire import ROW_OF, Busy
 from .durability_gate import DurabilityGate
-from .logs import LOG
+from .logs import LOG, say
 
 
 @final
@@ -46,7 +47,7 @@ class DurableKernel:
             try:
                 self._keeper.check_room()
             except Busy as error:
-                self.send([Send(received.session, failure(message.correlation, error))], now)
+                self.perform(Effects([Send(received.session, failure(message.correlation, error))]), now)
             except StorageError as error:
                 self.fail(error)
             else:
@@ -71,15 +72,19 @@ class DurableKernel:
 
     def step(self, arrived: Input, now: int) -> None:
         """Any other."""
-        self.send(self._kernel.step(arrived, now), now)
+        effects = self._kernel.step(arrived, now)
+        for each in effects.given_up:
+            cursor, position, deliveries = each.cursor, each.position, each.deliveries
+            say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
+        self.perform(effects, now)
 
-    def send(self, sends: list[Send], now: int) -> None:
-        """These after all that came before, and after what has been recorded."""
+    def perform(self, effects: Effects, now: int) -> None:
+        """Send this after all that came before, and after what has been recorded."""
         if self._keeper is None:
-            self._sends += sends
+            self._sends += effects.sends
             return
         try:
-            self._keeper.keep(self._kernel.records(), sends, now)
+            self._keeper.keep(effects.records, effects.sends, now)
         except ForetellError as error:
             self.fail(error)  # the kernel is ahead of the journal
 

@@ -191,8 +191,6 @@ class Broker:
                 self._happen(Tick())
                 if not self._deaf:  # or somebody waits to be heard
                     self._router.connections.tick(self._serves)
-                for cursor, position, deliveries in self._kernel.given_up():
-                    say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
                 log_failures(self._matcher.failures)
                 self._complaints.tell()
                 self._trimming.go_on()

@@ -11,7 +11,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, final
 
-from ..kernel import Away, ContinueBatch, Gone, Input, Kernel, Received, Send, TooManyBatches, Undecodable, Work
+from ..kernel import (
+    Away,
+    ContinueBatch,
+    Effects,
+    Gone,
+    Input,
+    Kernel,
+    Received,
+    Send,
+    TooManyBatches,
+    Undecodable,
+    Work,
+)
 from ..wire import Failure, Message, Publish
 from .admission_queue import AdmissionQueue
 from .durable_kernel import DurableKernel
@@ -152,4 +164,4 @@ class Requests:
     def _apologize(self, session: bytes, correlation: int, error: Exception) -> None:
         LOG.exception("a request failed, which is a mistake in the broker")
         reason = f"the broker failed at this request, which is a mistake in the broker: {type(error).__name__}"
-        self._kept.send([Send(session, Failure(correlation, "internal", reason))], self._now())
+        self._kept.perform(Effects([Send(session, Failure(correlation, "internal", reason))]), self._now())

@@ -36,7 +36,7 @@ from broker.engine.executors.tuple_counts import cell_tables
 from broker.engine.forecasts import joint, judging, parts, scope, settings, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
-from broker.kernel import Limits, cursor_requests, receipts
+from broker.kernel import Limits, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
@@ -123,7 +123,6 @@ LIMIT_MODULES: Final = (
     router,
     configuration,
     receipts,
-    cursor_requests,
     durability_gate,
     waiting_line,
     client_contexts,
@@ -132,9 +131,7 @@ LIMIT_MODULES: Final = (
     shuffling,
     execution,
 )
-LIMIT_NAME: Final = re.compile(
-    r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
-)
+LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
 

@@ -175,7 +175,7 @@ class Story:
             history.engine,
             limits,
             admission,
-            taken=history.taken,
+            receipts=history.taken,
             durability=told,
             permanent=(),
             cursors=history.cursors,
