@@ -37,7 +37,13 @@ class Rig:
             self.kernel = Kernel(self.engine, admission=admission)
         else:
             self.kernel = Kernel(
-                self.engine, None, admission, receipts=state.taken, durability="os", permanent=(), cursors=state.cursors
+                self.engine,
+                None,
+                admission,
+                receipts=state.receipts,
+                durability="os",
+                permanent=(),
+                cursors=state.cursors,
             )
         for identity in users:
             assert isinstance(self.ask(identity, Hello(1, VERSION, "")), Welcome)

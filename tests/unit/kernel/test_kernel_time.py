@@ -52,7 +52,7 @@ class Life:
             self.history.replay(position, 0, record)
         state = self.history
         self.kernel = Kernel(
-            state.engine, self.limits, receipts=state.taken, durability="always", permanent=(), cursors=state.cursors
+            state.engine, self.limits, receipts=state.receipts, durability="always", permanent=(), cursors=state.cursors
         )
         self.now = 1_000 * DAY
         self.correlations: Iterator[int] = count(10)
