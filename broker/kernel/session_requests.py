@@ -1,7 +1,7 @@
 """Opens, resumes, pauses and ends sessions, when a client asks for it or its connection is lost.
 
-A session begins with HELLO. It ends with GOODBYE, when it is away for longer than it can be resumed, or with the broker.
-Which sessions there are is sessions'; what a session is attached to is subscribing's.
+A session begins with HELLO. It ends with GOODBYE, when it is away for longer than it can be resumed, or with the
+broker. Which sessions there are is sessions'; what a session is attached to is subscribing's.
 """
 
 from __future__ import annotations

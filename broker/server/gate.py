@@ -66,7 +66,7 @@ class Gate:
             self.failed = error
 
     def finish(self) -> None:
-        """Make everything durable, or give up what cannot be. Later effects have no records; they are released at once."""
+        """Make everything durable, or give up what cannot be. Later effects have no records and are released at once."""
 
     def close(self, now: int, whole: bool) -> None:
         """After `finish`: save the state, so that the next start has nothing to replay. Raises StorageErrors."""
