@@ -8,8 +8,7 @@ is sent again, from the first that is not acknowledged on.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from ..events import DefinitionError, LimitExceeded, UnknownSubscription, checked_subscription_name, suggestion
@@ -41,9 +40,6 @@ from .sessions import Session, Sessions
 
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
 """When to ask again for a cursor that somebody is attached to, who has been probed."""
-
-GIVEN_UP_MAX: Final = 1_000
-"""Of so many results that were delivered too often is known which they were, until somebody asks for that."""
 
 
 @final
@@ -82,7 +78,7 @@ class CursorRequests:
         self._record = record
         self._leave = leave
         self._attached: dict[str, DurableDelivery] = {}  # by cursor, those that time does something to
-        self._given_up: deque[tuple[str, int, int]] = deque(maxlen=GIVEN_UP_MAX)
+        self._given_up: list[CursorSetAside] = []
         self.refused = 0
         self.too_often = 0
         cursors.restarted()
@@ -192,10 +188,10 @@ class CursorRequests:
         """What is sent next is set aside where it was delivered too often. O(attachments of the subscription)."""
         if delivery.exhausted:
             cursor, head = delivery.cursor, delivery.next
-            deliveries = cursor.deliveries(head)
-            self._set_aside(CursorSetAside(cursor.key, head, DELIVERIES, now, deliveries))
+            record = CursorSetAside(cursor.key, head, DELIVERIES, now, cursor.deliveries(head))
+            self._set_aside(record)
             self.too_often += 1
-            self._given_up.append((cursor.key, head, deliveries))
+            self._given_up.append(record)
             delivery.give_up(head)
 
     def _set_aside(self, record: CursorSetAside) -> None:
@@ -271,10 +267,11 @@ class CursorRequests:
                 sends += self._distribution.due(holder[0], delivery)
         return sends
 
-    def take_given_up(self) -> list[tuple[str, int, int]]:
-        """What was delivered too often, once: cursor, position, and how often."""
-        given_up = list(self._given_up)
-        self._given_up.clear()
+    def take_given_up(self) -> Sequence[CursorSetAside]:
+        """The results that were delivered too often since the last call."""
+        if not self._given_up:
+            return ()
+        given_up, self._given_up = self._given_up, []
         return given_up
 
     def statistics(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The inputs of the kernel and its only effect, as plain values, so that a run can be written down.
+"""The inputs of the kernel and their effects, as plain values, so that a run can be written down.
 
 A session is named by bytes that the transport gave it, the routing id of its connection; they mean nothing here. A
 session that is resumed over another connection goes on under that one's name.
@@ -6,13 +6,14 @@ session that is resumed over another connection goes on under that one's name.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from ..wire import Message, WireError
 from .limits import Limits
 from .permissions import Access
+from .records import CursorSetAside, Record
 
 
 @final
@@ -129,7 +130,21 @@ Input: TypeAlias = (
 @final
 @dataclass(frozen=True, slots=True)
 class Send:
-    """The only effect. Messages to one session are sent in order; if that cannot be, the session is Gone."""
+    """A message to a session. Messages to one session are sent in order; if that cannot be, the session is Gone."""
 
     session: bytes
     message: Message
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Everything that one input gives rise to.
+
+    `sends`, in order, may leave when `records` are as safe as the broker has promised; without a journal there are no
+    records. `given_up`: the results that were delivered too often, for the log.
+    """
+
+    sends: list[Send]
+    records: Sequence[Record] = ()
+    given_up: Sequence[CursorSetAside] = ()

@@ -1,21 +1,21 @@
 """The broker's state machine: it handles every input, and no state changes anywhere else.
 
-Theory of operation. A session begins with HELLO and ends with GOODBYE, when the transport cannot reach it any more, or
-with the broker. Each request is answered by exactly one message with its correlation: the answer that broker.wire
-names, or Failure; CREDIT alone is not answered. A batch goes through the engine at once, and its results are queued for
-every attached session and sent as far as there are credits: first the publisher's answer, then notifications. So each
-session sees the results of one subscription in the order in which the engine found them.
+Theory of operation. `step` takes one input and returns all its effects: what to send, what to record, and which results
+were given up. Each request is answered by exactly one message with its correlation: the answer that broker.wire names,
+or Failure; only CREDIT has no answer. The engine matches a batch at once; its results are queued for every attached
+session and sent as far as there are credits: first the publisher's answer, then notifications. So each session sees the
+results of one subscription in the order in which the engine found them.
 
-The kernel makes results in bounded pieces. What is too many to be made at once waits as shares, which it makes when
-there are credits for them: as long as `has_work`, MakeResults does a piece of it, for one delivery after the other. A
-batch of more events than may be matched at once stays in work, and ContinueBatch goes on with it; the kernel answers it
-when it is through, and sends what was found before. It handles other inputs in between; but one that
-`must_be_deferred` (deferral) ends the batch first, so a caller that must not block others holds it back until then.
+Bounded steps. Results that are too many to be made at once wait as shares. The kernel makes them when there are credits
+for them: as long as `has_work`, each MakeResults does a piece of it, for one delivery after the other. A batch of more
+events than may be matched at once stays in work, and ContinueBatch goes on with it. The kernel handles other inputs in
+between; but an input that `must_be_deferred` (deferral) ends the batch first, so a caller that must not block others
+holds it back until then.
 
-Records. What can change a match is a fold over `records`: they say everything of an input that later matches depend on.
-They are asked for after each input, and its effects are performed when they are as safe as it was promised.
+Records. What can change a match is a fold over the records: they say everything of an input that later matches depend
+on. The sends of an input may leave when its records are as safe as the broker has promised.
 
-Liveness. A client that is busy says nothing, and must lose nothing. So silence is no reason to drop a session, but to
+Liveness. A client that is busy says nothing, and must lose nothing. So silence is no reason to end a session, but to
 send a Probe: the transport then knows whether there is a connection. Only Gone releases a session's subscriptions.
 """
 
@@ -24,26 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, final
 
-from .. import __version__
 from ..events import ForetellError
-from ..wire import (
-    VERSION,
-    Busy,
-    Closing,
-    Done,
-    Goodbye,
-    Hello,
-    Message,
-    PermissionDenied,
-    Ping,
-    Pong,
-    Probe,
-    Publish,
-    Statistics,
-    StatisticsReport,
-    Welcome,
-    WireError,
-)
+from ..wire import Busy, Hello, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
 from .admission import Admission
 from .ahead import Ahead
 from .attachments import Attachments
@@ -55,6 +37,7 @@ from .inputs_and_effects import (
     Away,
     ContinueBatch,
     Drain,
+    Effects,
     Gone,
     Input,
     MakeResults,
@@ -68,37 +51,36 @@ from .inputs_and_effects import (
 )
 from .intake import Intake, Work
 from .limits import Limits
-from .listing import countable, excess, failure, numbers, unknown_session, unknown_version
+from .listing import countable, excess, failure, numbers, unknown_session
 from .permissions import Access, open_access
 from .reading import ReadRequests
 from .receipts import Receipts
 from .records import Record
 from .requests import Requests
+from .session_requests import SessionRequests
 from .sessions import Session, Sessions
 from .stream_requests import StreamRequests
 from .subscribing import MEMORY, Subscribing
-
-SOFTWARE: Final = f"foretell {__version__}"
 
 DRAIN_RETRY_MICROSECONDS: Final = 1_000_000  # there may be another broker by then
 
 
 @final
 class Kernel:
-    """Feed it with `step`; the effects must be performed in order. Owns the engine's subscriptions from here on.
+    """Feed it with `step` and perform the effects in order. Owns the engine's subscriptions from here on.
 
     Subscriptions that the engine has already belong to the configuration and stay. `around` gives further groups of
-    statistics, of what is around the kernel. `secret`: of which the names of sessions that can be resumed are made.
+    statistics, of what is around the kernel. The tokens of sessions that can be resumed are derived from `secret`.
 
-    With a journal: `taken` is what was taken before, `cursors` what was kept, `durability` what receipts promise,
+    With a journal: `receipts` and `cursors` are those that it has restored, `durability` is what receipts promise,
     `permanent` are the names of the configuration's subscriptions; the engine's others wait for their clients to come
     back.
     """
 
     __slots__ = (
         "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
-        "_durability", "_handlers", "_intake", "_left_until", "_matcher", "_reading", "_records", "_sessions",
-        "_streams", "_subscribing", "limits",
+        "_durability", "_handlers", "_intake", "_left_until", "_matcher", "_reading", "_records", "_session_requests",
+        "_sessions", "_streams", "_subscribing", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -108,7 +90,7 @@ class Kernel:
         admission: Admission | None = None,
         around: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
         secret: bytes = b"",
-        taken: Receipts | None = None,
+        receipts: Receipts | None = None,
         durability: str = MEMORY,
         permanent: Container[str] | None = None,
         cursors: Cursors | None = None,
@@ -131,23 +113,36 @@ class Kernel:
             durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
-            matcher, self._admission, self._distribution, taken or Receipts(), durability, self._record,
+            matcher, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
             self._subscribing.end_slow, self._ahead,
         )  # fmt: skip
         self._reading = ReadRequests(matcher, self._admission, self._attachments, self._subscribing)
         self._streams = StreamRequests(matcher, self.limits, self._intake.taken, self._record, self._intake.tell)
+        self._session_requests = SessionRequests(
+            self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
+            self._intake, self._check_open,
+        )  # fmt: skip
         self._handlers = self._requests()
         self._left_until: int | None = None
-        self._counts = {"garbled": 0, "denied": 0, "sessions_resumed": 0, "sessions_displaced": 0}
+        self._counts = {"garbled": 0, "denied": 0}
 
-    def step(self, given: Input, now: int) -> list[Send]:
-        """One input, its effects. `now` is the wall clock in microseconds since 1970; it may step back.
+    def step(self, given: Input, now: int) -> Effects:
+        """Handle one input. `now` is the wall clock in microseconds since 1970; it may step back.
 
-        Raises nothing for what a client does. An exception is a mistake of the broker or of its engine.
+        Raises nothing for what a client does. An exception is a mistake of the broker or of its engine; what was
+        recorded before it comes with the next step.
         """
         self._ahead.look(now)
+        sends = self._step(given, now)
+        given_up = self._subscribing.cursors.take_given_up()
+        if not (self._records or given_up):
+            return Effects(sends)
+        records, self._records = self._records, []
+        return Effects(sends, records, given_up)
+
+    def _step(self, given: Input, now: int) -> list[Send]:
         if self._intake.work is not None and must_be_deferred(given):
-            return self._intake.go_on(None) + self.step(given, now)
+            return self._intake.go_on(None) + self._step(given, now)
         match given:
             case Received():
                 return self._received(given, now)
@@ -158,10 +153,10 @@ class Kernel:
             case TooManyBatches(session, correlation):
                 return [Send(session, excess(correlation))] if session in self._sessions.present else []
             case Gone(session):
-                self._leave(session, now)
+                self._session_requests.leave(session, now, self._draining)
                 return []
             case Away(session):
-                self._pause(session)
+                self._session_requests.pause(session)
                 return []
             case Tick():
                 return self._tick(now)
@@ -170,12 +165,12 @@ class Kernel:
             case MakeResults(full):
                 return self._distribution.make(full)
             case Reconfigure(limits, access):
-                return self._change(limits, access)
+                return self._reconfigure(limits, access)
             case Drain():
                 self._draining = True
                 return []
             case Stop(reason):
-                return self._farewells(reason)
+                return self._session_requests.close_all(reason)
 
     @property
     def work(self) -> Work | None:
@@ -204,6 +199,7 @@ class Kernel:
             "streams": len(self._matcher.streams),
             **self._intake.statistics(),
             **self._counts,
+            **self._session_requests.statistics(),
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
             **self._cursors.statistics(),
@@ -215,15 +211,6 @@ class Kernel:
             "engine": numbers(self._matcher.statistics()),
             **{name: numbers(group) for name, group in self._around().items()},
         }
-
-    def records(self) -> list[Record]:
-        """What has happened since this was asked last, in order; none where nobody keeps them."""
-        records, self._records = self._records, []
-        return records
-
-    def given_up(self) -> list[tuple[str, int, int]]:
-        """Cursor, position and how often: what was delivered too often since this was asked last, for the log."""
-        return self._subscribing.cursors.take_given_up()
 
     def owner(self, session: bytes) -> str:
         """The name of the user whose session this is, for the log; empty where there is none."""
@@ -251,7 +238,7 @@ class Kernel:
             if session is not None and session.identity != identity:
                 raise PermissionDenied("this session belongs to another key")
             if type(message) is Hello:
-                return [Send(key, self._hello(key, message, identity, now))]
+                return [Send(key, self._session_requests.hello(key, message, identity, now))]
             if session is None:
                 return [Send(key, unknown_session(message.correlation))]
             session.heard = now
@@ -267,45 +254,11 @@ class Kernel:
                 self._counts["denied"] += 1
             return [Send(key, failure(message.correlation, error))]
 
-    def _hello(self, key: bytes, hello: Hello, identity: str, now: int) -> Message:
-        """Open the session, or go on with the one that the client names."""
-        if hello.version != VERSION:
-            return unknown_version(hello)
-        if key in self._sessions.present:
-            raise WireError("HELLO: this session is open already")
-        self._check_open()
-        earlier = self._sessions.find(hello.session, identity) if hello.session else None
-        if earlier is not None:
-            return self._resume(key, *earlier, hello, now)
-        if len(self._sessions) >= self.limits.sessions:
-            self._release(self._sessions.displaced(self.limits.sessions, self._intake.work is None))
-            self._counts["sessions_displaced"] += 1
-        account = self._admission.enter(identity)
-        session = Session(identity, account, hello.software, now)
-        self._sessions.open(key, session, hello.session is not None)
-        return self._welcome(hello, session, now)
-
-    def _resume(self, key: bytes, old: bytes, session: Session, hello: Hello, now: int) -> Message:
-        """The session goes on over this connection; each subscription when it is asked for."""
-        for name, delivery in session.deliveries.items():
-            self._distribution.pause(old, delivery)
-            self._distribution.move(old, key, name)
-            self._attachments.rename(name, old, key)
-        self._sessions.move(session, key)
-        session.heard = now
-        self._counts["sessions_resumed"] += 1
-        return self._welcome(hello, session, now)
-
-    def _welcome(self, hello: Hello, session: Session, now: int) -> Welcome:
-        silence, batches = self.limits.silence_seconds, self.limits.session_batches
-        return Welcome(hello.correlation, VERSION, SOFTWARE, silence, session.token, max(0, now), batches)
-
     def _requests(self) -> Requests:
-        """Who carries out what; HELLO and batches have a way of their own."""
+        """The table of handlers; HELLO and batches have a way of their own."""
         return {
             Statistics: self._answer_statistics,
-            Ping: lambda key, session, ping, now: [Send(key, Pong(ping.correlation))],
-            Goodbye: self._goodbye,
+            **self._session_requests.requests(),
             **self._streams.requests(),
             **self._reading.requests(),
             **self._subscribing.requests(),
@@ -316,10 +269,6 @@ class Kernel:
         session.account.user.check_admin("statistics")
         return [Send(key, StatisticsReport(request.correlation, self.statistics()))]
 
-    def _goodbye(self, key: bytes, session: Session, request: Goodbye, now: int) -> list[Send]:
-        self._release(key)
-        return [Send(key, Done(request.correlation))]
-
     def _check_open(self) -> None:
         if self._draining:
             raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
@@ -328,7 +277,7 @@ class Kernel:
         if self._durability != MEMORY:
             self._records.append(record)
 
-    # ---- the lives of sessions ----
+    # ---- time and configuration ----
 
     def _tick(self, now: int) -> list[Send]:
         self._left_until = self._left_until or now + self.limits.resume_seconds * 1_000_000
@@ -336,48 +285,12 @@ class Kernel:
         if self._intake.work is None:  # else at the next tick: the batch in work still matches what is released here
             if now >= self._left_until:
                 self._attachments.abandon()
-            for key in self._sessions.expired(now):
-                self._release(key)
+            self._session_requests.expire(now)
             again = self._subscribing.cursors.tick(now)
-        silent = self._sessions.silent(now, self.limits.silence_seconds * 1_000_000)
-        return [*again, *(Send(key, Probe(0)) for key in silent)]
+        return [*again, *self._session_requests.probes(now)]
 
-    def _leave(self, key: bytes, now: int) -> None:
-        """The connection has ended; the session only if it cannot be resumed."""
-        self._pause(key)
-        until = now + self.limits.resume_seconds * 1_000_000
-        if self._draining or self._sessions.leave(key, until) is None:
-            self._release(key)
-
-    def _pause(self, key: bytes) -> None:
-        session = self._sessions.present.get(key)
-        for delivery in () if session is None else session.deliveries.values():
-            self._distribution.pause(key, delivery)
-
-    def _release(self, key: bytes) -> None:
-        session = self._sessions.remove(key)
-        if session is not None:
-            self._subscribing.detach_all(key, session)
-            self._admission.leave(session.account)
-
-    def _change(self, limits: Limits, access: Access) -> list[Send]:
+    def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = self._streams.limits = limits
         self._ahead.most = limits.ahead_max
         self._admission.change(access)
-        sends: list[Send] = []
-        for key, session in self._sessions.everybody():
-            for delivery in session.deliveries.values():
-                delivery.limits = limits
-            if not self._admission.may_stay(session.identity, session.account, session.deliveries):
-                sends.append(Send(key, Closing(0, "its permissions have changed: connect again")))
-                self._release(key)
-        return sends
-
-    def _farewells(self, reason: str) -> list[Send]:
-        sends: list[Send] = []
-        for key, session in self._sessions.present.items():
-            last = [message for delivery in session.deliveries.values() for message in delivery.farewell()]
-            sends += [*(Send(key, message) for message in last), Send(key, Closing(0, reason))]
-        self._sessions.clear()
-        self._distribution.ready.clear()
-        return sends
+        return self._session_requests.reconfigure(limits)

@@ -65,7 +65,7 @@ class Formatter(logging.Formatter):
 
 @final
 class Complaints:
-    """What clients are refused, by kind; told once a second as a number and the last one."""
+    """Counts refusals by kind; the log gets each kind once a second, with its number and the last one."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[int, dict[str, object]]] = {}
@@ -75,7 +75,7 @@ class Complaints:
         count, _ = self._kinds.get(event, (0, fields))
         self._kinds[event] = count + 1, fields
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Log what has come since the last time."""
         for event, (count, fields) in self._kinds.items():
             say(logging.WARNING, event, count=count, **fields)

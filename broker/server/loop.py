@@ -1,8 +1,8 @@
 """The event loop: carries inputs to the kernel and effects to the socket, in one thread and in bounded passes.
 
-The end has three parts. From the first request to stop on, nothing new is taken, and what waits is delivered as far as
-it is asked for; then everybody is told what was not delivered, and that this is the end; then the socket may finish. A
-second request skips what is left of this.
+The end has three parts. From the first request to stop on, the broker takes nothing new, and delivers what waits as far
+as clients ask for it; then it tells every client what was not delivered, and that this is the end; then the socket may
+finish. A second request skips what is left of this.
 """
 
 from __future__ import annotations
@@ -17,49 +17,27 @@ from typing import Any, Final, Self, final
 
 import zmq
 
-from ..kernel import (
-    Access,
-    Admission,
-    Drain,
-    EnginePort,
-    Input,
-    Kernel,
-    Limits,
-    MakeResults,
-    Reconfigure,
-    Stop,
-    Tick,
-    Undecodable,
-)
-from ..kernel.subscribing import MEMORY
-from ..wire import Closing, Failure, Message, Probe, Welcome, WireError, decode, encode
+from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Reconfigure, Stop, Tick
 from ..wire.keys import Keys
 from .allocation import Trimming
-from .coalescing import coalesced
-from .durability_gate import DurabilityGate
-from .durable_kernel import DurableKernel
 from .durations import BUCKETS
-from .logs import LOG, Complaints, log_failures, say
+from .gate import Gate
+from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
-from .requests import Requests
+from .receiver import Receiver
 from .router import Router
-from .security.routing_ids import reserved
+from .scheduler import Scheduler
+from .sender import Sender
 
 TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
 """How soon a full peer is tried again."""
-PASS_MESSAGES_MAX: Final = 256
-PASS_SECONDS_MAX: Final = 0.001
-"""No further message is taken in a pass that has lasted so long: what is to be sent waits for the end of its pass."""
 FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
 Reload = Callable[[], tuple[Limits, Access]]
-MakeKeeper = Callable[[Callable[[], None]], DurabilityGate]
-"""Makes a keeper that calls this when the disk is done with something."""
-
-_REFUSALS: Final = frozenset(("permission", "limit", "busy", "expired", "version", "protocol"))
-"""The codes that an operator wants to hear of: somebody has too little, or should not be here."""
+MakeGate = Callable[[Callable[[], None]], Gate]
+"""Makes a gate that calls this, from other threads, when the disk is done with something."""
 
 
 def wall_clock() -> int:
@@ -71,17 +49,17 @@ def wall_clock() -> int:
 class Broker:
     """A kernel behind a socket: a context manager. Listens from its construction on; `run` returns when it is stopped.
 
-    `keys`: only clients that `access` knows are served. `drain_seconds`: how long what waits is delivered at the end.
-    `reload` is asked for other limits and permissions on a request to do so; it raises what is wrong with them. Raises
-    DefinitionError where the address cannot be had.
+    `keys`: the broker serves only clients that `access` knows. `drain_seconds`: how long it delivers what waits at the
+    end. `reload` gives other limits and permissions; it raises what is wrong with them. Raises DefinitionError where
+    the address cannot be had.
 
-    `keeping`: with a journal, what it has recovered. `permanent`: the names of the subscriptions that stay without
-    clients; None: of all that the engine has.
+    `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
+    stay without clients; None: of all that the engine has.
     """
 
     def __init__(
         self,
-        matcher: EnginePort,
+        engine: EnginePort,
         address: str,
         limits: Limits | None = None,
         admission: Admission | None = None,
@@ -89,28 +67,29 @@ class Broker:
         access: Access | None = None,
         drain_seconds: float = 0.0,
         reload: Reload | None = None,
-        keeping: MakeKeeper | None = None,
+        make_gate: MakeGate | None = None,
         permanent: Container[str] | None = None,
         io_threads: int = 1,
     ) -> None:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
-        self._wake = LoopWakeup()
-        keeper = None if keeping is None else keeping(lambda: self._wake.ask(LoopRequest.STORED))
-        taken, cursors = (None, None) if keeper is None else (keeper.history.taken, keeper.history.cursors)
-        durability = MEMORY if keeper is None else keeper.durability
+        self._wakeup = LoopWakeup()
+        self._gate = gate = Gate() if make_gate is None else make_gate(lambda: self._wakeup.ask(LoopRequest.STORED))
+        receipts, cursors = (None, None) if gate.state is None else (gate.state.receipts, gate.state.cursors)
         secret = os.urandom(_SECRET_BYTES)
-        self._kernel = Kernel(matcher, limits, admission, self._around, secret, taken, durability, permanent, cursors)
-        self._kept = DurableKernel(self._kernel, keeper)
-        self._keeper = keeper
-        self._matcher = matcher
-        self._requests = Requests(self._kernel, self._kept, wall_clock)
-        self._deaf = False
+        self._kernel = Kernel(
+            engine, limits, admission, self._around, secret, receipts, gate.durability, permanent, cursors
+        )
+        self._engine = engine
+        self._scheduler = Scheduler(self._kernel, gate, wall_clock)
+        self._complaints = Complaints()
+        self._sender = Sender(self._router, self._kernel, self._complaints)
+        self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
+        self._deaf = False  # whether nothing is read from the socket for a while
         self._reload = reload
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
-        self._complaints = Complaints()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
 
@@ -118,9 +97,9 @@ class Broker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._kept.abandon()
+        self._gate.abandon()
         self._router.close(0)
-        self._wake.close()
+        self._wakeup.close()
 
     @property
     def endpoint(self) -> str:
@@ -128,9 +107,9 @@ class Broker:
         return self._router.endpoint
 
     @property
-    def wake(self) -> LoopWakeup:
+    def wakeup(self) -> LoopWakeup:
         """Where a signal's number goes."""
-        return self._wake
+        return self._wakeup
 
     @property
     def idle_seconds(self) -> float:
@@ -139,100 +118,103 @@ class Broker:
 
     @property
     def stopping(self) -> bool:
-        """Whether it has been told to stop. From any thread."""
-        return self._drain_until is not None or self._kept.failed is not None
+        """Whether the broker is about to end. From any thread."""
+        return self._drain_until is not None or self._gate.failed is not None
 
     def stop(self) -> None:
         """Ask the loop to end, from any thread."""
-        self._wake.ask(LoopRequest.STOP)
+        self._wakeup.ask(LoopRequest.STOP)
 
     def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
         """Its statistics, from any thread. Raises TimeoutError."""
         asked: Future[dict[str, dict[str, Any]]] = Future()
         self._asked.append(asked)
-        self._wake.ask(LoopRequest.REPORT)
+        self._wakeup.ask(LoopRequest.REPORT)
         return asked.result(patience_seconds)
 
     def run(self) -> None:
-        """Serve until told to stop, then say so to the clients. May be called once.
+        """Serve until asked to stop, then close every session. May be called once.
 
-        Raises what the engine raised where it is not known any more what it has taken of a batch, and StorageErrors
+        Raises what the engine raised in the middle of a batch, after which its state is doubtful, and StorageErrors
         where nothing can be written any more.
         """
         poller = zmq.Poller()
         poller.register(self._router.socket, zmq.POLLIN)
-        poller.register(self._wake.reader, zmq.POLLIN)
+        poller.register(self._wakeup.reader, zmq.POLLIN)
         poller.register(self._router.authenticator.socket, zmq.POLLIN)
         next_tick = time.monotonic() + TICK_SECONDS
-        while self._kept.failed is None and not self._drained():
+        while self._gate.failed is None and not self._drained():
             patience = next_tick - time.monotonic()
             if self._router.waiting or self.stopping:
                 patience = min(patience, RETRY_SECONDS)
-            if self._keeper is not None:
-                due = self._kept.patience(wall_clock())
-                patience = patience if due is None else min(patience, due)
-            if self._deaf != (self._kept.crowded or self._requests.deaf):
+            due = self._gate.patience(wall_clock())
+            patience = patience if due is None else min(patience, due)
+            if self._deaf != (self._gate.crowded or self._scheduler.full):
                 self._deaf = not self._deaf
                 poller.modify(self._router.socket, 0 if self._deaf else zmq.POLLIN)
-            at_once = self._requests.waiting or self._kernel.has_work(self._router.full)
+            at_once = self._scheduler.waiting or self._kernel.has_work(self._router.full)
             ready = dict(poller.poll(0 if at_once else max(0, int(patience * 1_000) + 1)))
             self._passed = time.monotonic()
-            if self._wake.reader.fileno() in ready and (self._attend() or self._drained()):
-                break  # what has come after the request to stop is not read any more, and told the end like all else
-            self._authenticate()
-            self._requests.turn()
+            if self._wakeup.reader.fileno() in ready and (self._attend() or self._drained()):
+                break  # what has come after the request to stop is not read any more, and gets CLOSING like all else
+            self._receiver.authenticate()
+            self._scheduler.turn()
             if self._router.socket in ready:
-                self._take_messages()
+                self._receiver.receive(self._passed)
             for session in self._router.retry():
                 self._lose(session)
             if self._kernel.has_work(self._router.full):
-                self._turn()
+                self._scheduler.make_results(self._router.full)
+                self._send_released()
             if time.monotonic() >= next_tick:
-                self._happen(Tick())
-                if not self._deaf:  # or somebody waits to be heard
-                    self._router.connections.tick(self._serves)
-                for cursor, position, deliveries in self._kernel.given_up():
-                    say(logging.WARNING, "result set aside", cursor=cursor, position=position, deliveries=deliveries)
-                log_failures(self._matcher.failures)
-                self._complaints.tell()
-                self._trimming.go_on()
+                self._tick()
                 next_tick = time.monotonic() + TICK_SECONDS
-            self._kept.advance(wall_clock())
-            self._perform()
-        self._kept.finish(wall_clock())
-        self._perform()
+            self._gate.advance(wall_clock(), self._kernel.work is None)
+            self._send_released()
+        self._gate.finish()
+        self._send_released()
         self._router.close(self._flush())
-        if self._kept.failed is not None:
-            raise self._kept.failed
-        self._kept.close(wall_clock())
+        if self._gate.failed is not None:
+            raise self._gate.failed
+        self._gate.close(wall_clock(), self._kernel.work is None)
+
+    def _tick(self) -> None:
+        self._scheduler.step(Tick())
+        self._send_released()
+        if not self._deaf:  # else clients seem silent because nothing is read
+            self._router.connections.tick(self._serves)
+        log_failures(self._engine.failures)
+        self._complaints.report()
+        self._trimming.go_on()
 
     # ---- what comes from outside of the socket ----
 
     def _attend(self) -> bool:
         """Do what was asked for by a signal or another thread; whether to end now."""
-        for request in self._wake.take():
+        for request in self._wakeup.take():
             match request:
                 case LoopRequest.REPORT:
                     while self._asked:
                         self._asked.popleft().set_result(self._kernel.statistics())
                 case LoopRequest.RELOAD:
-                    self._change()
+                    self._reread()
                 case LoopRequest.STOP if self.stopping:
                     self._drain_until = 0.0
                     return True
                 case LoopRequest.STOP:
                     say(logging.INFO, "draining", seconds=self._drain_seconds)
                     self._drain_until = time.monotonic() + self._drain_seconds
-                    self._step(Drain())
+                    self._scheduler.step(Drain())
+                    self._send_released()
         return False
 
     def _drained(self) -> bool:
         until = self._drain_until
-        if until is None or self._requests.waiting:
+        if until is None or self._scheduler.waiting:
             return until == 0.0  # what was taken is answered, unless there is no time for that
-        return time.monotonic() >= until or (self._kernel.drained and not self._kept.holding)
+        return time.monotonic() >= until or (self._kernel.drained and not self._gate.holding)
 
-    def _change(self) -> None:
+    def _reread(self) -> None:
         if self._reload is None:
             say(logging.WARNING, "nothing to reload: the broker was started without a configuration file")
             return
@@ -243,81 +225,26 @@ class Broker:
             return
         if self._router.authenticator.allowed is not None:
             self._router.authenticator.allowed = access.users
-        self._requests.come(Reconfigure(limits, access))
+        self._scheduler.submit(Reconfigure(limits, access))
         say(logging.INFO, "reloaded", keys=len(access.users))
 
     def _around(self) -> dict[str, dict[str, Any]]:
-        asked = self._router.authenticator
-        uptime = int(time.monotonic() - self._started)
-        waiting, durations = self._requests.statistics(), self._requests.durations
+        authenticator, durations = self._router.authenticator, self._scheduler.durations
         loop: dict[str, Any] = {
-            "uptime_seconds": uptime,
-            "keys_denied": asked.denied,
-            "connections_postponed": asked.postponed,
+            "uptime_seconds": int(time.monotonic() - self._started),
+            "keys_denied": authenticator.denied,
+            "connections_postponed": authenticator.postponed,
             "silent_connections_ended": self._router.connections.ended,
-            **waiting,
+            **self._scheduler.statistics(),
             **durations.statistics(),
         }
-        journal = {} if self._keeper is None else {"journal": self._keeper.statistics()}
-        return {"loop": loop, BUCKETS: durations.buckets(), **journal}
+        journal = self._gate.statistics()
+        return {"loop": loop, BUCKETS: durations.buckets(), **({"journal": journal} if journal else {})}
 
     # ---- messages ----
 
-    def _authenticate(self) -> None:
-        for refused in self._router.authenticator.answer():
-            self._complaints.add("connection refused", reason=refused)
-
-    def _take_messages(self) -> None:
-        for _ in range(PASS_MESSAGES_MAX):
-            if self._requests.crowded or self._kept.failed is not None:
-                return
-            received = self._router.receive()
-            if received is None:
-                return
-            session, identity, frames = received
-            if not self._router.assigned(session):
-                self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)
-                if reserved(session):  # it waits for another one that is to have this id
-                    self._router.give_up(session)
-                    continue
-                self._send(session, Failure(0, "protocol", "a client must not choose its routing id"))
-                self._router.forget(session)
-                continue
-            try:
-                if len(frames) != 1:
-                    raise WireError(f"expected a message of one frame, found {len(frames)}")
-                message = decode(frames[0])
-            except WireError as error:
-                self._requests.come(Undecodable(session, error), sum(map(len, frames)))
-            else:
-                self._requests.receive(session, message, identity, len(frames[0]))
-            if time.monotonic() - self._passed >= PASS_SECONDS_MAX:
-                return
-
-    def _turn(self) -> None:
-        try:
-            self._step(MakeResults(self._router.full))
-        except Exception as error:
-            # A mistake of ours again, and results are lost that nobody would be told of.
-            LOG.exception("results could not be made, which is a mistake in the broker")
-            self._kept.fail(error)
-
-    def _step(self, given: Input) -> None:
-        self._kept.step(given, wall_clock())
-        self._perform()
-
-    def _happen(self, given: Input) -> None:
-        self._kept.happen(given, wall_clock())
-        self._perform()
-
-    def _perform(self) -> None:
-        gone: list[bytes] = []
-        for effect in coalesced(self._kept.ready()):
-            session = effect.session
-            self._note(session, effect.message)
-            if session not in gone and not self._send(session, effect.message):
-                gone.append(session)
-        for session in gone:
+    def _send_released(self) -> None:
+        for session in self._sender.send_all(self._gate.released()):
             self._lose(session)
 
     def _serves(self, session: bytes) -> bool:
@@ -325,38 +252,20 @@ class Broker:
 
     def _lose(self, session: bytes) -> None:
         user = self._kernel.owner(session)
-        if self._requests.leave(session) and user:
+        if self._scheduler.leave(session) and user:
             say(logging.INFO, "session lost", session=session.hex(), user=user)
         self._router.forget(session)
 
-    def _note(self, session: bytes, message: Message) -> None:
-        match message:
-            case Welcome():
-                say(logging.INFO, "session opened", session=session.hex(), user=self._kernel.owner(session))
-            case Closing(_, reason):
-                say(logging.INFO, "session ended", session=session.hex(), reason=reason)
-            case Failure(_, code, reason) if code in _REFUSALS:
-                user = self._kernel.owner(session)
-                self._complaints.add("request refused", code=code, session=session.hex(), user=user, reason=reason)
-
-    def _send(self, session: bytes, message: Message) -> bool:
-        try:
-            frame = encode(message)
-        except WireError as error:
-            frame = encode(Failure(message.correlation, error.code, str(error)))
-        if isinstance(message, Probe):
-            return self._router.probe(session, frame)
-        return self._router.send(session, frame)
-
     def _flush(self) -> int:
-        """Tell everyone, and send what waits, for at most FLUSH_SECONDS_MAX; how long libzmq may go on, in ms."""
+        """Close every session and send what waits, within FLUSH_SECONDS_MAX; how long libzmq may go on, in ms."""
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
         at_once = self._drain_until == 0.0
-        failed = self._kept.failed is not None
-        self._step(Stop("the broker failed and is stopping" if failed else "the broker is stopping"))
-        self._complaints.tell()
+        failed = self._gate.failed is not None
+        self._scheduler.step(Stop("the broker failed and is stopping" if failed else "the broker is stopping"))
+        self._send_released()
+        self._complaints.report()
         while self._router.waiting and time.monotonic() < deadline:
-            if at_once or LoopRequest.STOP in self._wake.take():
+            if at_once or LoopRequest.STOP in self._wakeup.take():
                 return 0
             self._router.retry()
             time.sleep(RETRY_SECONDS)

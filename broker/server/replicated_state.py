@@ -34,15 +34,15 @@ FORMAT: Final = 4
 
 @final
 class ReplicatedState:
-    """The engine, what has flowed into its subscriptions, what was taken of publishers, what cursors keep, and the
-    digest of the model that was given last."""
+    """The engine, what has flowed into its subscriptions, the publishers' receipts, the cursors, and the digest of the
+    newest model."""
 
-    __slots__ = ("cursors", "engine", "model", "sources", "taken")
+    __slots__ = ("cursors", "engine", "model", "receipts", "sources")
 
     def __init__(self) -> None:
         self.engine = Engine()
         self.sources = Sources(wires(self.engine))
-        self.taken = Receipts()
+        self.receipts = Receipts()
         self.cursors = Cursors()
         self.model = ""
 
@@ -54,7 +54,7 @@ class ReplicatedState:
                 results = engine.publish(
                     record.stream, record.times, cast("list[tuple[Any, ...]]", record.rows), record.ids, record.starts
                 )
-                self.taken.note(record, engine.now)
+                self.receipts.note(record, engine.now)
                 self.cursors.find_all(results)
             case StreamDeclared():
                 engine.add_stream(record.name, record.attributes, record.key, cast("Disorder", record.disorder))
@@ -77,7 +77,7 @@ class ReplicatedState:
             case TimeWasReset(stream, newest):
                 for ended in engine.reset_time(stream, newest):
                     self.cursors.find_all(ended)
-                self.taken.reset_time(stream)
+                self.receipts.reset_time(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of
@@ -87,16 +87,18 @@ class ReplicatedState:
     def save(self) -> bytes:
         """What `restore` takes. O(runs + receipts + kept results)."""
         cursors, sources = self.cursors.save(), self.sources.save()
-        body: bytes = msgpack.packb([FORMAT, self.engine.snapshot(), self.taken.save(), self.model, cursors, sources])
+        body: bytes = msgpack.packb(
+            [FORMAT, self.engine.snapshot(), self.receipts.save(), self.model, cursors, sources]
+        )
         return body
 
     def restore(self, body: bytes) -> None:
         """Take the place of a state that has said this of itself. Raises Damaged, DefinitionError."""
-        snapshot, taken, self.model, cursors, sources = _fields(body)
+        snapshot, receipts, self.model, cursors, sources = _fields(body)
         self.engine = Engine.restore(snapshot)
         self.sources = Sources(wires(self.engine))
         self.sources.restore(sources, self.engine.subscriptions)
-        self.taken.restore(taken)
+        self.receipts.restore(receipts)
         self.cursors.restore(cursors)
 
     def digest(self) -> bytes:

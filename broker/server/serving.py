@@ -19,8 +19,9 @@ from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
 from .durability_gate import DurabilityGate
+from .gate import Gate
 from .logs import open_log, say
-from .loop import Broker, MakeKeeper, wall_clock
+from .loop import Broker, MakeGate, wall_clock
 from .opening import Journalling, opened
 from .replicated_state import ReplicatedState
 from .saving import saving
@@ -44,10 +45,10 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     declared = engine_of(configuration)
     access = configuration.access()
     keys = None if configuration.keys is None else read_keys(configuration.keys)
-    engine, sources, keeping, recovered = declared, None, None, ""
+    engine, sources, make_gate, recovered = declared, None, None, ""
     if configuration.journal is not None:
-        history, keeping, recovered = _recovered(configuration, configuration.journal, declared)
-        engine, sources = history.engine, history.sources
+        state, make_gate, recovered = _recovered(configuration, configuration.journal, declared)
+        engine, sources = state.engine, state.sources
     broker = Broker(
         engine,
         configuration.address,
@@ -57,11 +58,11 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
         access,
         configuration.drain / 1_000_000,
         None if reread is None else _reloading(configuration, reread),
-        keeping,
+        make_gate,
         tuple(declared.subscriptions),
         configuration.io_threads,
     )
-    with broker, _told_by_signals(broker):
+    with broker, _signals_to(broker):
         gc.collect()
         gc.freeze()  # what was loaded stays: a full collection need not visit it again
         if configuration.exposed:
@@ -86,7 +87,7 @@ def check(configuration: ServerConfiguration) -> str:
         read_keys(configuration.keys)
     users = len({user.name for user in configuration.user_keys.values()})
     who = "everybody who reaches it" if configuration.keys is None else f"{users} users with keys"
-    kept = "" if configuration.journal is None else f", {_told(configuration.journal)}"
+    kept = "" if configuration.journal is None else f", {_shown(configuration.journal)}"
     what = f"{len(engine.streams)} streams, {len(engine.subscriptions)} subscriptions"
     return f"{configuration.address} for {who}, {what}{kept}"
 
@@ -111,22 +112,22 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
 
 def _recovered(
     configuration: ServerConfiguration, journal: Journalling, declared: Engine
-) -> tuple[ReplicatedState, MakeKeeper, str]:
-    """The state as it was, what makes its keeper, and a line on it. Raises StorageErrors, DefinitionError."""
+) -> tuple[ReplicatedState, MakeGate, str]:
+    """The state as it was, what makes its gate, and a line for the operator. Raises StorageErrors, DefinitionError."""
     model = None if configuration.model is None else write_model(load_model(configuration.model))
-    store, history, recovery = opened(journal, declared, model, wall_clock())
-    *remarks, told = recovery.lines()
+    store, state, recovery = opened(journal, declared, model, wall_clock())
+    *remarks, result = recovery.lines()
     for remark in remarks:
         say(logging.WARNING, "recovery", remark=remark)
 
-    def keeping(wake: Callable[[], None]) -> DurabilityGate:
+    def make_gate(notify: Callable[[], None]) -> Gate:
         way = saving(journal.checkpoint)
-        return DurabilityGate(store, history, journal.durability.told(), journal.checkpoint_bytes, wake, saving=way)
+        return DurabilityGate(store, state, journal.durability.told(), journal.checkpoint_bytes, notify, saving=way)
 
-    return history, keeping, f"{_told(journal)}: {told}"
+    return state, make_gate, f"{_shown(journal)}: {result}"
 
 
-def _told(journal: Journalling) -> str:
+def _shown(journal: Journalling) -> str:
     return f"journal in {journal.path}, fsync {journal.durability.told()}"
 
 
@@ -170,21 +171,21 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
 
 
 @contextmanager
-def _told_by_signals(broker: Broker) -> Iterator[None]:
+def _signals_to(broker: Broker) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    # The handler is what makes Python write the signal into the wake; the byte itself is the request.
+    # With a handler Python writes the signal's number into the wakeup's socket; that byte is the request.
     def note(number: int, frame: FrameType | None) -> None:
         pass
 
     signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = [signal.signal(number, note) for number in signals]
-    wake = signal.set_wakeup_fd(broker.wake.writer.fileno(), warn_on_full_buffer=False)
+    earlier = signal.set_wakeup_fd(broker.wakeup.writer.fileno(), warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(wake)
+        signal.set_wakeup_fd(earlier)
         for number, handler in zip(signals, before):
             signal.signal(number, handler)

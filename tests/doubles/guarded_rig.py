@@ -37,14 +37,20 @@ class Rig:
             self.kernel = Kernel(self.engine, admission=admission)
         else:
             self.kernel = Kernel(
-                self.engine, None, admission, taken=state.taken, durability="os", permanent=(), cursors=state.cursors
+                self.engine,
+                None,
+                admission,
+                receipts=state.receipts,
+                durability="os",
+                permanent=(),
+                cursors=state.cursors,
             )
         for identity in users:
             assert isinstance(self.ask(identity, Hello(1, VERSION, "")), Welcome)
 
     def say(self, identity: str, message: Message, session: bytes | None = None) -> list[Send]:
         key = identity[:1].encode() if session is None else session
-        sends = self.kernel.step(Received(key, message, identity), 1_000_000)
+        sends = self.kernel.step(Received(key, message, identity), 1_000_000).sends
         self.kernel.check_invariants()
         return sends
 

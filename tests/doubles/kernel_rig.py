@@ -6,7 +6,8 @@ from typing import Any
 
 from doubles.small_engine import SmallEngine
 
-from broker.kernel import Kernel, Limits, Received, Send
+from broker.kernel import Input, Kernel, Limits, Received, Record, Send
+from broker.kernel.records import CursorSetAside
 from broker.wire import (
     VERSION,
     AddStream,
@@ -27,6 +28,8 @@ class Rig:
     def __init__(self, limits: Limits | None = None, engine: SmallEngine | None = None) -> None:
         self.engine = engine or SmallEngine()
         self.kernel = Kernel(self.engine, limits)
+        self.records: list[Record] = []
+        self.given_up: list[CursorSetAside] = []
         self.now = 1_000 * SECOND
         for session in (ANN, BEN):
             self.say(session, Hello(1, VERSION, "test"))
@@ -34,9 +37,19 @@ class Rig:
             self.say(ANN, AddStream(2, "S", {"x": "int"}, None, "arrival", None, None))
 
     def say(self, session: bytes, message: Message) -> list[Send]:
-        sends = self.kernel.step(Received(session, message), self.now)
+        return self.step(Received(session, message))
+
+    def step(self, given: Input) -> list[Send]:
+        effects = self.kernel.step(given, self.now)
+        self.records += effects.records
+        self.given_up += effects.given_up
         self.kernel.check_invariants()
-        return sends
+        return effects.sends
+
+    def recorded(self) -> list[Record]:
+        """The records since the last call."""
+        records, self.records = self.records, []
+        return records
 
     def ask(self, message: Message, session: bytes = ANN) -> Message:
         """The one answer to a request that has no other effect."""

@@ -36,7 +36,7 @@ from broker.engine.executors.tuple_counts import cell_tables
 from broker.engine.forecasts import joint, judging, parts, scope, settings, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
-from broker.kernel import Limits, cursor_requests, receipts
+from broker.kernel import Limits, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
 from broker.language.cayuga import parse
@@ -126,7 +126,6 @@ LIMIT_MODULES: Final = (
     router,
     configuration,
     receipts,
-    cursor_requests,
     durability_gate,
     waiting_line,
     client_contexts,

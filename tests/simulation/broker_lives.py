@@ -1,5 +1,5 @@
-"""One simulated history of a broker from one seed: kernel, keeper and storage over a disk that may lose power or
-be full, a client that repeats what it has no answer to, and a checker. Only the checker's assertions are here.
+"""One simulated history of a broker from one seed: scheduler, kernel, gate and storage over a disk that may lose power
+or be full, a client that repeats what it has no answer to, and a checker. Only the checker's assertions are here.
 
 After each end must hold: every batch that was answered is in the journal once, with the receipt that was given (but
 for what the mode does not promise when the power goes); the state is that of an engine that has read the journal and
@@ -26,14 +26,14 @@ from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
 
-from broker.kernel import Admission, Away, ContinueBatch, Gone, Input, Kernel, Limits, Received, Tick, flows, states
+from broker.kernel import Admission, Kernel, Limits, Tick, flows, states
 from broker.kernel.records import BatchTaken
-from broker.server.admission_queue import AdmissionQueue
 from broker.server.durability_gate import DurabilityGate
-from broker.server.durable_kernel import DurableKernel
 from broker.server.replicated_state import ReplicatedState
+from broker.server.scheduler import Scheduler
+from broker.server.slice_sizer import PIECE_NANOSECONDS
 from broker.server.worker import Task
-from broker.storage import Durability, StorageFailed, StorageFull, Store
+from broker.storage import Durability, StorageError, StorageFailed, StorageFull, Store
 from broker.storage.records import decode
 from broker.storage.settings import FSYNC
 from broker.wire import (
@@ -91,6 +91,7 @@ class Story:
         self.checkpoint_bytes = random.randrange(100, 3_000)
         self.query = random.choice(QUERIES)
         self.now = 1_000_000
+        self.watch = 0
         self.number = 0
         self.asked: dict[int, Publish] = {}
         self.answered: dict[int, Published] = {}
@@ -119,18 +120,19 @@ class Story:
         disk.losing_power_after = random.randrange(0, 200) if random.random() < 0.4 else None
         disk.failing_after = random.randrange(0, 40) if random.random() < 0.1 else None
         try:
-            store, kept = self.start()
-            self.converse(store, kept)
+            store, gate = self.start()
+            self.converse(store, gate)
             if self.kernel.work is not None:
                 self.count("ended within a batch")
-            if kept.failed is not None:
+            if gate.failed is not None:
+                assert isinstance(gate.failed, StorageError), gate.failed
                 self.count("failed")  # a sync that fails drops what was not durable yet
                 disk.kill()
                 self.lose()
             elif random.random() < 0.2:
-                kept.finish(self.now)
-                self.hear(kept, answering=False)
-                kept.close(self.now)
+                gate.finish()
+                self.hear(answering=False)
+                gate.close(self.now, self.kernel.work is None)
                 self.count("closed")
                 disk.kill()
             elif random.random() < 0.5:
@@ -157,78 +159,78 @@ class Story:
             self.told.clear()
             self.reader.forget_all()
 
-    def start(self) -> tuple[Store, DurableKernel]:
+    def start(self) -> tuple[Store, DurabilityGate]:
         store = Store(self.disk, IDENTITY, self.settings, self.now)
         history = ReplicatedState()
         store.recover(history)
         self.check(store, history)
         tasks = self.tasks = deque()
 
-        def hands(name: str, told: Callable[[], None]) -> LateHands:
+        def hands(name: str, notify: Callable[[], None]) -> LateHands:
             return LateHands(tasks)
 
-        told = self.settings.told()
-        keeper = DurabilityGate(store, history, told, self.checkpoint_bytes, lambda: None, hands)
+        durability = self.settings.told()
+        gate = DurabilityGate(store, history, durability, self.checkpoint_bytes, lambda: None, hands)
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
         kernel = Kernel(
             history.engine,
             limits,
             admission,
-            taken=history.taken,
-            durability=told,
+            receipts=history.receipts,
+            durability=durability,
             permanent=(),
             cursors=history.cursors,
         )
         self.kernel = kernel
-        self.line = AdmissionQueue(kernel)
-        kept = DurableKernel(kernel, keeper)
-        self.say(kept, Hello(1, VERSION, "simulation"))
-        self.say(kept, AddStream(2, "S", SCHEMA, None, "arrival", None, None))
-        self.say(kept, Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
-        self.read_slowly(kept)
-        self.read_on(kept)
-        self.say_all(kept, self.users.begin())
-        return store, kept
+        self.gate = gate
+        self.scheduler = Scheduler(kernel, gate, lambda: self.now, self.measure)
+        self.say(Hello(1, VERSION, "simulation"))
+        self.say(AddStream(2, "S", SCHEMA, None, "arrival", None, None))
+        self.say(Subscribe(3, "all", "cayuga", self.query, True, None, None, 1_000_000))
+        self.read_slowly()
+        self.read_on()
+        self.say_all(self.users.begin())
+        return store, gate
 
-    def read_slowly(self, kept: DurableKernel) -> None:
+    def read_slowly(self) -> None:
         """The slow reader attaches, with a policy."""
         self.number += 1
         self.slow, self.reached, self.quick = b"slow %d" % self.number, 0, None
-        self.say(kept, Hello(1, VERSION, "simulation"), self.slow)
+        self.say(Hello(1, VERSION, "simulation"), self.slow)
         policy = self.random.choice(WHEN_SLOW)
         asked = Subscribe(3, "all", "cayuga", self.query, True, None, None, 1, when_slow=policy)
-        self.say(kept, asked, self.slow)
+        self.say(asked, self.slow)
 
-    def read_on(self, kept: DurableKernel) -> None:
+    def read_on(self) -> None:
         """The durable subscriber attaches, with little patience."""
         for message in self.reader.attach(self.query):
-            self.say(kept, message, self.reader.key)
+            self.say(message, self.reader.key)
 
-    def say_all(self, kept: DurableKernel, messages: list[tuple[bytes, Message]]) -> None:
+    def say_all(self, messages: list[tuple[bytes, Message]]) -> None:
         for session, message in messages:
-            self.say(kept, message, session)
-            self.hear(kept)
+            self.say(message, session)
+            self.hear()
 
-    def converse(self, store: Store, kept: DurableKernel) -> None:
+    def converse(self, store: Store, gate: DurabilityGate) -> None:
         random = self.random
         for _ in range(random.randrange(0, 50)):
             self.now += random.choice((-50, 0, 1, 100, 1_000))
             if random.random() < 0.3:
-                self.say_all(kept, self.users.next())
+                self.say_all(self.users.next())
             match random.randrange(14):
                 case 0 | 1 | 2:
                     self.number += 1
                     self.asked[self.number] = self.batch(self.number)
-                    self.say(kept, self.asked[self.number])
+                    self.say(self.asked[self.number])
                 case 3 if self.asked:
                     again = random.choice(list(self.asked)[-20:])
-                    self.say(kept, self.asked[again])
+                    self.say(self.asked[again])
                     self.count("repeated")
                 case 4:
-                    kept.happen(Tick(), self.now)
+                    self.scheduler.step(Tick())
                     if random.random() < 0.1:
-                        self.say(kept, ResetTime(9, random.choice("SH")), HOST)
+                        self.say(ResetTime(9, random.choice("SH")), HOST)
                         self.count("reset")
                 case 5 if random.random() < 0.2:
                     self.disk.capacity = random.randrange(1_000, 9_000)
@@ -237,49 +239,39 @@ class Story:
                 case 7 | 8:
                     request = self.reader.next_request()
                     if request is not None:
-                        self.say(kept, request, self.reader.key)
-                    self.say(kept, Credit(0, "all", random.randrange(1, 5)), self.slow)
+                        self.say(request, self.reader.key)
+                    self.say(Credit(0, "all", random.randrange(1, 5)), self.slow)
                 case 9 if random.random() < 0.3:
-                    self.lose_connection(kept, self.reader.key)
-                    self.lose_connection(kept, self.users.key)
+                    self.scheduler.leave(self.reader.key)
+                    self.scheduler.leave(self.users.key)
                     self.users.attached = False
-                    self.hear(kept)
-                    self.read_on(kept)
+                    self.hear()
+                    self.read_on()
                     self.count("attached again")
                 case 10 | 11 | 12:
-                    self.go_on(kept)
+                    self.go_on()
                 case _:
                     if self.tasks:
                         self.tasks.popleft().run()
-                    kept.advance(self.now)
-            self.hear(kept)
-            if kept.failed is not None:
+                    gate.advance(self.now, self.kernel.work is None)
+            self.hear()
+            if gate.failed is not None:
                 return
             self.kernel.check_invariants()
-            self.line.check_invariants()
+            self.scheduler.check_invariants()
             store.check_invariants()
-        self.lose_connection(kept, b"nobody")
+        self.scheduler.leave(b"nobody")
 
-    def go_on(self, kept: DurableKernel) -> None:
-        """With the batch in work, or with whoever has waited for its end."""
-        if self.kernel.work is not None:
-            kept.step(ContinueBatch(self.random.randrange(1, 4)), self.now)
-            self.count("pieces")
-        elif (waited := self.line.next()) is not None:
-            self.take(kept, waited)
-            self.count("waited")
+    def go_on(self) -> None:
+        """With the batch in work, or with what has waited for its end."""
+        if self.scheduler.waiting:
+            self.count("pieces" if self.kernel.work is not None else "waited")
+            self.scheduler.turn()
 
-    def lose_connection(self, kept: DurableKernel, session: bytes) -> None:
-        if self.line.admit(Gone(session)):
-            kept.happen(Gone(session), self.now)
-        else:
-            kept.step(Away(session), self.now)
-
-    def take(self, kept: DurableKernel, arrived: Input) -> None:
-        if isinstance(arrived, Received):
-            kept.request(arrived, self.now)
-        else:
-            kept.happen(arrived, self.now)
+    def measure(self) -> int:
+        """A stopwatch by which a piece of a batch takes any time, so that the next piece has any size."""
+        self.watch += self.random.choice((0, PIECE_NANOSECONDS // 2, 3 * PIECE_NANOSECONDS, 100 * PIECE_NANOSECONDS))
+        return self.watch
 
     def batch(self, number: int) -> Publish:
         random = self.random
@@ -292,14 +284,13 @@ class Story:
         rows = tuple((random.choice("ab"), least + random.randrange(9)) for _ in range(count))
         return Publish(10 + number, stream, times, rows, None, None, "p", number)
 
-    def say(self, kept: DurableKernel, message: Message, session: bytes = ANN) -> None:
+    def say(self, message: Message, session: bytes = ANN) -> None:
         identity = KEY if session.startswith(b"guest") else ""
-        received = Received(session, message, identity, events=self.random.choice((None, 1, 2, 3)))
-        if self.line.admit(received, 1):
-            self.take(kept, received)
+        self.scheduler.receive(session, message, identity, 1)
 
-    def hear(self, kept: DurableKernel, answering: bool = True) -> None:
-        for send in kept.ready():
+    def hear(self, answering: bool = True) -> None:
+        for send in self.gate.released():
+            assert not (isinstance(send.message, Failure) and send.message.code == "internal"), send.message
             if send.session == HOST:
                 self.users.hear_host(send.message)
                 continue
@@ -311,7 +302,7 @@ class Story:
                     self.hear_slow(send.message, self.quick)
                 more = self.reader.hear(send.message) if send.session == self.reader.key else None
                 if more is not None and answering:
-                    self.say(kept, more, send.session)
+                    self.say(more, send.session)
                 continue
             match send.message:
                 case Published(correlation=correlation) as published if correlation > 10:

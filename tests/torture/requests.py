@@ -90,9 +90,9 @@ def attack(count: int, seed: int) -> Counter[str]:
             met["refused by the decoder"] += 1
             continue
         try:
-            sends = kernel.step(Received(b"it", message), number)
+            sends = kernel.step(Received(b"it", message), number).sends
             while kernel.has_work():
-                sends += kernel.step(MakeResults(), number)
+                sends += kernel.step(MakeResults(), number).sends
             for send in sends:
                 encode(send.message)
         except BaseException as error:

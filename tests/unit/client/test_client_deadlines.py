@@ -35,7 +35,7 @@ class Distance:
         correlation, frame = self.session.request(partial(_numbered, message), waits)
         self.said = decode(frame)
         self.now += there
-        sends = self.kernel.step(Received(b"it", self.said), self.now + self.ahead)
+        sends = self.kernel.step(Received(b"it", self.said), self.now + self.ahead).sends
         self.now += back
         for send in sends:
             self.session.receive(encode(send.message))

@@ -27,7 +27,7 @@ class Broker:
 
     def send(self, frame: bytes) -> bool:
         self.heard.append(decode(frame))
-        for effect in self.kernel.step(Received(b"it", self.heard[-1]), 0):
+        for effect in self.kernel.step(Received(b"it", self.heard[-1]), 0).sends:
             if effect.session == b"it":
                 self.session.receive(encode(effect.message))
         return True

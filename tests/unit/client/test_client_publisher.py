@@ -77,7 +77,7 @@ class Way:
             self._step()
 
     def _step(self) -> None:
-        for effect in self.kernel.step(Received(b"it", decode(self.under_way.popleft())), 0):
+        for effect in self.kernel.step(Received(b"it", decode(self.under_way.popleft())), 0).sends:
             self.session.receive(encode(effect.message))
 
 

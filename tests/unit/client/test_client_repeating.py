@@ -69,7 +69,7 @@ class BadLine:
             self.step()
 
     def step(self) -> None:
-        for effect in self.kernel.step(Received(self.key, decode(self.under_way.popleft())), 0):
+        for effect in self.kernel.step(Received(self.key, decode(self.under_way.popleft())), 0).sends:
             self.session.receive(encode(effect.message))
 
     def answer(self, correlation: int) -> Message:

@@ -60,7 +60,7 @@ class Pair:
         )
 
     def send(self, frame: bytes) -> None:
-        for effect in self.kernel.step(Received(b"it", decode(frame)), 0):
+        for effect in self.kernel.step(Received(b"it", decode(frame)), 0).sends:
             self.on_the_way.append(encode(effect.message))
 
     def exchange(self) -> None:

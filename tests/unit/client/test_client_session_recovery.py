@@ -82,7 +82,7 @@ class Broker:
         self.kernel = Kernel(SmallEngine(), limits)
 
     def send(self, frame: bytes) -> bool:
-        for effect in self.kernel.step(Received(b"it", decode(frame)), 0):
+        for effect in self.kernel.step(Received(b"it", decode(frame)), 0).sends:
             self.session.receive(encode(effect.message))
         return True
 
@@ -298,7 +298,7 @@ class Link:
         self._publisher(AddStream(2, "S", {}, None, "arrival", None, None))
 
     def _publisher(self, message: Message) -> None:
-        for effect in self.kernel.step(Received(b"publisher", message), 0):
+        for effect in self.kernel.step(Received(b"publisher", message), 0).sends:
             if effect.session == self._key:
                 self.way.append(encode(effect.message))
 
@@ -307,7 +307,7 @@ class Link:
         return b"%d" % self.connection
 
     def _send(self, frame: bytes) -> bool:
-        for effect in self.kernel.step(Received(self._key, decode(frame)), 0):
+        for effect in self.kernel.step(Received(self._key, decode(frame)), 0).sends:
             if effect.session == self._key:
                 self.way.append(encode(effect.message))
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from doubles.kernel_rig import ANN, SECOND, publish, subscribe
 from doubles.small_engine import SmallEngine
 
-from broker.kernel import Gone, Kernel, Limits, Received, Send, Tick
+from broker.kernel import Effects, Gone, Kernel, Limits, Received, Tick
 from broker.kernel.records import BatchTaken, StreamDeclared, SubscriptionRemoved
 from broker.wire import VERSION, AddStream, Hello, Message, Subscribed
 
@@ -23,15 +23,16 @@ def recovered() -> tuple[SmallEngine, Kernel]:
     return engine, kernel
 
 
-def say(kernel: Kernel, message: Message, now: int = 0) -> list[Send]:
-    sends = kernel.step(Received(ANN, message), now)
+def say(kernel: Kernel, message: Message, now: int = 0) -> Effects:
+    effects = kernel.step(Received(ANN, message), now)
     kernel.check_invariants()
-    return sends
+    return effects
 
 
-def tick(kernel: Kernel, seconds: int) -> None:
-    kernel.step(Tick(), seconds * SECOND)
+def tick(kernel: Kernel, seconds: int) -> Effects:
+    effects = kernel.step(Tick(), seconds * SECOND)
     kernel.check_invariants()
+    return effects
 
 
 def test_who_comes_back_in_time_finds_the_subscription_and_the_others_go() -> None:
@@ -39,23 +40,20 @@ def test_who_comes_back_in_time_finds_the_subscription_and_the_others_go() -> No
     tick(kernel, 1)
     tick(kernel, 60)
     assert set(engine.subscriptions) == {"configured", "mine", "yours"}
-    (answer,) = say(kernel, subscribe("mine"))
+    (answer,) = say(kernel, subscribe("mine")).sends
     assert isinstance(answer.message, Subscribed)
     assert answer.message.attached
-    tick(kernel, 61)
+    assert tick(kernel, 61).records == [SubscriptionRemoved("yours")]
     assert set(engine.subscriptions) == {"configured", "mine"}
-    assert kernel.records() == [SubscriptionRemoved("yours")]
-    kernel.step(Gone(ANN), 62 * SECOND)
+    gone = kernel.step(Gone(ANN), 62 * SECOND)
     assert set(engine.subscriptions) == {"configured"}
-    assert kernel.records() == [SubscriptionRemoved("mine")]
+    assert gone.records == [SubscriptionRemoved("mine")]
 
 
 def test_what_has_happened_is_recorded_once_and_in_order() -> None:
     _, kernel = recovered()
-    say(kernel, AddStream(2, "T", {"x": "int"}, None, "arrival", None, None))
-    say(kernel, AddStream(2, "T", {"x": "int"}, None, "arrival", None, None))
-    say(kernel, publish([1], [1]))
-    first, second = kernel.records()
+    (first,) = say(kernel, AddStream(2, "T", {"x": "int"}, None, "arrival", None, None)).records
     assert isinstance(first, StreamDeclared)
+    assert say(kernel, AddStream(2, "T", {"x": "int"}, None, "arrival", None, None)).records == ()
+    (second,) = say(kernel, publish([1], [1])).records
     assert isinstance(second, BatchTaken)
-    assert kernel.records() == []

@@ -165,8 +165,7 @@ def test_what_is_delivered_too_often_is_set_aside_and_told_in_its_place() -> Non
     assert back(rig, deliveries_max=2) == (1, again(1, 2, 3))
     gap = (1, "missed 1 deliveries_max", True)
     assert back(rig, deliveries_max=2) == (1, [gap, *again(2, 3)])
-    assert rig.kernel.given_up() == [("mine", 1, 2)]
-    assert rig.kernel.given_up() == []
+    assert rig.given_up == [CursorSetAside("mine", 1, "deliveries_max", rig.now, 2)]
     assert letters(rig) == [(1, "all-1", "deliveries_max", 2)]
     assert rig.ask(Acknowledge(7, "all", 1)) == Done(7)
     rig.ask(Acknowledge(7, "all", 2))  # so that 3 is in the reader's hands, for the first time as the first
@@ -183,8 +182,7 @@ def test_time_counts_deliveries_too() -> None:
         sends = []
         for _ in range(count):
             rig.now += SECOND
-            sends += rig.kernel.step(Tick(), rig.now)
-            rig.kernel.check_invariants()
+            sends += rig.step(Tick())
         return told(sends)
 
     assert ticks(2) == again(1, 2)
@@ -213,12 +211,12 @@ def test_records_and_the_saved_state_say_all_of_it() -> None:
         rig.say(session, Hello(1, VERSION, "test"))
     rig.ask(durable())
     rig.say(BEN, publish([1, 2, 3, 4], [1, 2, 3, 4]))
-    rig.kernel.records()
+    rig.recorded()
     for request in (refuse(3), refuse(2), Acknowledge(7, "all", 1), Settle(7, "mine", (3,), False)):
         rig.ask(request)
     (answer, *_) = rig.say(ANN, Settle(7, "mine", (2,), True))
     assert answer.message == Done(7)
-    records = rig.kernel.records()
+    records = rig.recorded()
     assert records == [
         CursorSetAside("mine", 3, "no customer", rig.now, 1),
         CursorSetAside("mine", 2, "no customer", rig.now, 1),

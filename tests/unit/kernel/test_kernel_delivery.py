@@ -136,7 +136,9 @@ def test_a_result_that_fits_no_message_is_an_incomplete_in_its_place() -> None:
     ):
         kernel.step(Received(b"a", message), 0)
     large = "x" * (RESULT_BYTES_MAX - 10)
-    sends = kernel.step(Received(b"a", Publish(4, "S", (5, 6, 7), (("a", ""), (large, ""), ("b", "")), None, None)), 0)
+    sends = kernel.step(
+        Received(b"a", Publish(4, "S", (5, 6, 7), (("a", ""), (large, ""), ("b", "")), None, None)), 0
+    ).sends
     messages = [send.message for send in sends if isinstance(send.message, Notifications)]
     first, gap, last = lines(messages)
     assert (first["end"], last["end"]) == (5, 7)
@@ -173,7 +175,7 @@ def test_whatever_happens_each_reader_gets_what_was_found_while_it_was_attached(
     published = 0
 
     def step(session: bytes, message: Message) -> None:
-        for send in kernel.step(Received(session, message), 0):
+        for send in kernel.step(Received(session, message), 0).sends:
             check(send)
         kernel.check_invariants()
 

@@ -186,16 +186,16 @@ def test_records_say_all_of_it_and_give_the_same_cursors() -> None:
     rig.say(ANN, Hello(1, VERSION, "test"))
     rig.ask(durable())
     added = CursorAdded("mine", "all", "anybody", 3, Limits().durable_bytes, 0, 1_000)
-    first, second = rig.kernel.records()
+    first, second = rig.recorded()
     assert isinstance(first, SubscriptionAdded)
     assert second == added
     rig.say(ANN, publish([1], [1]))
-    rig.kernel.records()
+    rig.recorded()
     rig.ask(Acknowledge(7, "all", 1))
     rig.ask(Acknowledge(7, "all", 1))
-    assert rig.kernel.records() == [CursorMoved("mine", 1)]
+    assert rig.recorded() == [CursorMoved("mine", 1)]
     rig.ask(Forget(8, "mine"))
-    assert rig.kernel.records() == [CursorMoved("mine", None), SubscriptionRemoved("all")]
+    assert rig.recorded() == [CursorMoved("mine", None), SubscriptionRemoved("all")]
 
 
 def test_after_a_restart_positions_go_on_and_what_was_found_before_may_have_come() -> None:
@@ -211,10 +211,10 @@ def test_after_a_restart_positions_go_on_and_what_was_found_before_may_have_come
     kernel.step(Tick(), 0)
     kernel.step(Tick(), 1_000 * SECOND)
     assert set(rig.engine.subscriptions) == {"all"}
-    answer, *rest = kernel.step(Received(ANN, durable(after=2)), 0)
+    answer, *rest = kernel.step(Received(ANN, durable(after=2)), 0).sends
     assert answer.message == Subscribed(5, "all", True, False, "always", 3, FIRST)
     assert told(rest) == [(3, "all-3", True)]
-    later = kernel.step(Received(ANN, publish([4], [4], [4])), 0)
+    later = kernel.step(Received(ANN, publish([4], [4], [4])), 0).sends
     assert told(later) == [(4, "all-4", False)]
     kernel.check_invariants()
 
@@ -258,20 +258,23 @@ def test_tuples_that_are_too_many_are_told_as_dropped() -> None:
     kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
     query = "FROM S a: x > 0 b: x = 0 MATCH a; b"
     asked = Subscribe(2, "all", "ptopss", query, None, "all", None, 1, durable="mine")
-    (answer,) = kernel.step(Received(ANN, asked), 0)
+    effects = kernel.step(Received(ANN, asked), 0)
+    records = list(effects.records)
+    (answer,) = effects.sends
     assert isinstance(answer.message, Subscribed), answer
     history = ReplicatedState()
     history.replay(1, 0, StreamDeclared("S", {"x": "int"}, None, "arrival", None, None))
 
     def play(xs: list[int], first: int) -> None:
-        kernel.step(Received(ANN, publish(list(range(first, first + len(xs))), xs)), 0)
+        effects = kernel.step(Received(ANN, publish(list(range(first, first + len(xs))), xs)), 0)
+        records.extend(effects.records)
         kernel.check_invariants()
 
     play([1] * 2_000, 1)
     play([0], 3_000)  # 2,000 tuples: they are made
     play([1] * 2_000, 4_000)
     play([0], 7_000)  # more than are kept
-    for position, record in enumerate(kernel.records(), 2):
+    for position, record in enumerate(records, 2):
         history.replay(position, 0, record)
     cursor = history.cursors.find("mine")
     assert cursor is not None

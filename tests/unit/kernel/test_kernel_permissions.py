@@ -431,7 +431,7 @@ def test_who_loses_a_permission_in_use_is_ended_and_others_go_on(rig: Rig) -> No
     rig.say(ANN, subscribe("ann.all", "SELECT * FROM Stock"))
     rig.say(BEN, subscribe("all", "SELECT * FROM Stock"))
     less = {**USERS, ANN: User("ann", subscribe=("ann.*",))}
-    (send,) = rig.kernel.step(Reconfigure(Limits(), Access(less)), 0)
+    (send,) = rig.kernel.step(Reconfigure(Limits(), Access(less)), 0).sends
     rig.kernel.check_invariants()
     assert send.session == b"a"
     assert isinstance(send.message, Closing)
@@ -445,7 +445,7 @@ def test_who_loses_a_permission_in_use_is_ended_and_others_go_on(rig: Rig) -> No
 
 def test_who_may_not_publish_any_more_stays_and_is_refused(rig: Rig) -> None:
     less = {**USERS, ANN: replace(USERS[ANN], publish=())}
-    assert rig.kernel.step(Reconfigure(Limits(), Access(less)), 0) == []
+    assert rig.kernel.step(Reconfigure(Limits(), Access(less)), 0).sends == []
     assert "no permission to publish" in rig.refusal(ANN, publish("Stock", 1))
 
 
@@ -456,7 +456,7 @@ def test_publishers_of_one_name_are_each_its_own_users(rig: Rig) -> None:
 
 
 def test_a_key_that_is_withdrawn_ends_its_sessions_also_on_an_open_connection(rig: Rig) -> None:
-    (send,) = rig.kernel.step(Reconfigure(Limits(), Access({ANN: USERS[ANN], OPS: USERS[OPS]})), 0)
+    (send,) = rig.kernel.step(Reconfigure(Limits(), Access({ANN: USERS[ANN], OPS: USERS[OPS]})), 0).sends
     assert (send.session, type(send.message)) == (b"b", Closing)
     assert rig.refusal(BEN, Hello(1, VERSION, "")) == "this broker knows no user with this key"
 
@@ -482,7 +482,7 @@ def test_a_broker_that_drains_takes_nothing_new_and_delivers_what_waits(rig: Rig
     rig.say(BEN, Subscribe(2, "all", "cayuga", "SELECT * FROM Stock", None, None, None, 1))
     rig.say(ANN, publish("Stock", 1, 2))
     assert [rig.kernel.drained] == [False]
-    assert rig.kernel.step(Drain(), 0) == []
+    assert rig.kernel.step(Drain(), 0).sends == []
     for message in (publish("Stock", 3), subscribe("ann.x", "SELECT * FROM Stock")):
         answer = rig.ask(ANN, message)
         assert isinstance(answer, Failure)

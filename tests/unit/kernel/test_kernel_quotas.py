@@ -68,7 +68,7 @@ def test_the_rate_is_refused_as_busy_and_says_when() -> None:
     assert (refused.code, refused.retry) == ("busy", 1_000_000)
     assert refused.message.endswith("may publish 2 events a second; try again in 1 s")
     assert isinstance(broker.ask(BEN, publish("Stock", 5)), Published), "it is nobody else's quota"
-    (send,) = broker.kernel.step(Received(key, publish("Stock", 20), ANN), 2_000_000)
+    (send,) = broker.kernel.step(Received(key, publish("Stock", 20), ANN), 2_000_000).sends
     assert isinstance(send.message, Published)
 
 

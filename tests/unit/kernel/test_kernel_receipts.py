@@ -179,15 +179,14 @@ def test_a_restored_table_goes_on_as_the_saved_one(messages: list[tuple[str, int
 
 def test_a_kernel_with_a_journal_says_what_is_to_be_recorded_and_what_it_promises() -> None:
     kernel = Kernel(SmallEngine(), durability="always")
-    for message in (Hello(1, VERSION, "test"), AddStream(2, "S", {"x": "int"}, None, "arrival", None, None)):
-        kernel.step(Received(ANN, message), 0)
-    (answer,) = kernel.step(Received(ANN, numbered(publish([5, 3], [1, 2]), 4)), 0)
+    kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
+    declared = kernel.step(Received(ANN, AddStream(2, "S", {"x": "int"}, None, "arrival", None, None)), 0)
+    assert declared.records == [StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)]
+    effects = kernel.step(Received(ANN, numbered(publish([5, 3], [1, 2]), 4)), 0)
+    (answer,) = effects.sends
     assert isinstance(answer.message, Published)
     assert answer.message.durability == "always"
     refused = ((1, "late", "expected a time of 5 or later, found 3"),)
-    assert kernel.records() == [
-        StreamDeclared("S", {"x": "int"}, None, "arrival", None, None),
-        BatchTaken("S", [5], [(1,)], range(1, 2), None, "anybody/p", 4, refused),
-    ]
-    kernel.step(Received(ANN, publish([1], [1])), 0)  # wholly late: nothing has changed
-    assert kernel.records() == []
+    assert effects.records == [BatchTaken("S", [5], [(1,)], range(1, 2), None, "anybody/p", 4, refused)]
+    late = kernel.step(Received(ANN, publish([1], [1])), 0)  # wholly late: nothing has changed
+    assert late.records == ()

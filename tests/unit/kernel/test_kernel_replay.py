@@ -144,7 +144,7 @@ def ticks(rig: Rig, seconds: int) -> list[Send]:
     sends: list[Send] = []
     for _ in range(seconds):
         rig.now += SECOND
-        sends += rig.kernel.step(Tick(), rig.now)
+        sends += rig.kernel.step(Tick(), rig.now).sends
         rig.kernel.check_invariants()
     return sends
 
@@ -208,7 +208,7 @@ def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart(
     rig.ask(Forget(7, "mine"))
     rig.say(BEN, Hello(1, VERSION, "test"))
     read(rig, 4, 3, retain=2)
-    records = [each for each in rig.kernel.records() if isinstance(each, (CursorAdded, CursorMoved))]
+    records = [each for each in rig.recorded() if isinstance(each, (CursorAdded, CursorMoved))]
     added = CursorAdded("mine", "all", "anybody", Limits().durable_notifications, Limits().durable_bytes, 2, 1_000)
     assert records == [added, CursorMoved("mine", None), added, CursorMoved("mine", 3)]
     saved = Cursors()
@@ -217,7 +217,7 @@ def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart(
     assert saved.save() == cursors.save()
     kernel = Kernel(rig.engine, durability="always", permanent=(), cursors=saved)
     kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
-    answer, *rest = kernel.step(Received(ANN, durable(replay=2)), 0)
+    answer, *rest = kernel.step(Received(ANN, durable(replay=2)), 0).sends
     assert answer.message == Subscribed(5, "all", True, False, "always", 2, 2)
     assert told(rest) == again(2, 4)
 

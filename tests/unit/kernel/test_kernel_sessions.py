@@ -84,7 +84,7 @@ def test_nobody_is_displaced_in_the_middle_of_a_batch() -> None:
     rig.kernel.step(Gone(OLD), rig.now)
     rig.kernel.step(Received(PUBLISHER, publish([1, 2, 3], [0] * 3), events=1), rig.now)
     assert rig.kernel.work is not None
-    (answer,) = rig.kernel.step(Received(NEW, Hello(1, VERSION, "", None)), rig.now)
+    (answer,) = rig.kernel.step(Received(NEW, Hello(1, VERSION, "", None)), rig.now).sends
     assert isinstance(answer.message, Failure)
     rig.kernel.step(ContinueBatch(None), rig.now)
     assert opened(rig, NEW) is not None
@@ -212,7 +212,7 @@ def test_a_broker_that_stops_keeps_nobody(rig: Rig) -> None:
     rig.kernel.step(Gone(OLD), rig.now)
     rig.kernel.check_invariants()
     assert rig.engine.subscriptions == {}
-    assert [type(send.message) for send in rig.kernel.step(Stop("the end"), rig.now)] == [Closing, Closing]
+    assert [type(send.message) for send in rig.kernel.step(Stop("the end"), rig.now).sends] == [Closing, Closing]
 
 
 # ---- with keys ----

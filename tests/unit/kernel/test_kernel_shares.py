@@ -57,15 +57,15 @@ class Rig:
 
     def say(self, session: bytes, message: Message) -> list[Message]:
         """The answers; notifications are kept."""
-        return self.hear(self.kernel.step(Received(session, message), 0))
+        return self.hear(self.kernel.step(Received(session, message), 0).sends)
 
     def stop(self) -> None:
-        for send in self.kernel.step(Stop("the end"), 0):
+        for send in self.kernel.step(Stop("the end"), 0).sends:
             if isinstance(send.message, Notifications):
                 self.told[send.session, send.message.subscription].extend(map(decode_result, send.message.results))
 
     def turn(self, full: tuple[bytes, ...] = ()) -> None:
-        self.hear(self.kernel.step(MakeResults(full), 0))
+        self.hear(self.kernel.step(MakeResults(full), 0).sends)
 
     def hear(self, sends: list[Send]) -> list[Message]:
         answers: list[Message] = []
@@ -185,7 +185,7 @@ def test_who_leaves_takes_what_was_not_made_along(leave: Received | Gone) -> Non
     rig.publish(BEN, [1] * 1_000 + [2])
     rig.turn()
     assert len(rig.told[ANN, "huge"]) == TURN_RESULTS_MAX
-    rig.hear(rig.kernel.step(leave, 0))
+    rig.hear(rig.kernel.step(leave, 0).sends)
     assert not rig.kernel.has_work()
     assert rig.broker("notifications_queued") == 0
     assert not rig.engine.subscriptions

@@ -185,7 +185,7 @@ class Rig:
         self.say(PUBLISHER, AddStream(2, "S", {}, None, "arrival", None, None))
 
     def say(self, session: bytes, message: Message) -> list[Message]:
-        sends = self.kernel.step(Received(session, message), 0)
+        sends = self.kernel.step(Received(session, message), 0).sends
         self.kernel.check_invariants()
         return [send.message for send in sends if send.session == session]
 
@@ -197,7 +197,7 @@ class Rig:
     def publish(self, count: int) -> list[Send]:
         times = tuple(range(self.published + 1, self.published + count + 1))
         self.published += count
-        sends = self.kernel.step(Received(PUBLISHER, Publish(3, "S", times, ((),) * count, None, None)), 0)
+        sends = self.kernel.step(Received(PUBLISHER, Publish(3, "S", times, ((),) * count, None, None)), 0).sends
         self.kernel.check_invariants()
         return [send for send in sends if send.session != PUBLISHER]
 

@@ -52,7 +52,7 @@ class Life:
             self.history.replay(position, 0, record)
         state = self.history
         self.kernel = Kernel(
-            state.engine, self.limits, taken=state.taken, durability="always", permanent=(), cursors=state.cursors
+            state.engine, self.limits, receipts=state.receipts, durability="always", permanent=(), cursors=state.cursors
         )
         self.now = 1_000 * DAY
         self.correlations: Iterator[int] = count(10)
@@ -61,10 +61,10 @@ class Life:
             self.say(AddStream(2, stream, {"x": "int"}, None, "arrival", None, None))
 
     def say(self, message: Message) -> list[Send]:
-        sends = self.kernel.step(Received(CLIENT, message), self.now)
-        self.written += self.kernel.records()
+        effects = self.kernel.step(Received(CLIENT, message), self.now)
+        self.written += effects.records
         self.kernel.check_invariants()
-        return sends
+        return effects.sends
 
     def publish(self, stream: str, *times: int, clock: bool = False) -> Published | Failure:
         rows = tuple((at,) for at in range(max(1, len(times))))

@@ -165,11 +165,11 @@ def test_batches_beyond_those_that_may_wait_are_refused_in_their_order() -> None
     assert [each.rows for each in served if isinstance(each, Publish)] == [((0,),), ((1,),)]
     assert [first[2], fourth, fifth] == [TooManyBatches(BEN, PUBLISH.correlation)] * 3
     assert [sixth, cay] == [Received(BEN, Ping(7)), Received(CAY, PUBLISH)]
-    (send,) = waiting.rig.kernel.step(fourth, waiting.now)
+    (send,) = waiting.rig.kernel.step(fourth, waiting.now).sends
     assert isinstance(send.message, Failure)
     assert (send.session, send.message.code, send.message.correlation) == (BEN, "busy", PUBLISH.correlation)
     assert "session_batches" in send.message.message
-    assert waiting.rig.kernel.step(TooManyBatches(DAN, 1), waiting.now) == [], "nobody is there"
+    assert waiting.rig.kernel.step(TooManyBatches(DAN, 1), waiting.now).sends == [], "nobody is there"
 
 
 def crowded(waiting: Waiting) -> bool:

@@ -14,6 +14,7 @@ from doubles.broker_process import BrokerProcess, broker_process, spawn_broker
 from broker.engine import Engine
 from broker.events import DefinitionError, ForetellError
 from broker.forecast.model_file import write_model
+from broker.kernel import Effects
 from broker.kernel.records import ClockTick, StreamDeclared
 from broker.server import Broker, ServerConfiguration, check, read_configuration
 from broker.server.durability_gate import DurabilityGate
@@ -21,7 +22,6 @@ from broker.server.logs import LOG
 from broker.server.opening import Journalling, opened
 from broker.server.replicated_state import ReplicatedState
 from broker.storage import Damaged, Durability, Folder, Occupied, Store, files
-from broker.wire import Busy
 from client import Client
 
 PATIENCE = 60
@@ -231,10 +231,10 @@ def test_a_wrong_one_is_one_line(text: str, reason: str) -> None:
     assert str(caught.value).startswith(reason)
 
 
-# ---- the keeper, on a disk that misbehaves ----
+# ---- the gate, on a disk that misbehaves ----
 
 
-def keeper(folder: Path, **more: Any) -> tuple[Store, ReplicatedState, DurabilityGate]:
+def gated(folder: Path, **more: Any) -> tuple[Store, ReplicatedState, DurabilityGate]:
     store = Store(Folder.made(folder), bytes(16), Durability(growth_bytes=4_096, record_bytes=4_096), 0)
     history = ReplicatedState()
     store.recover(history)
@@ -244,7 +244,7 @@ def keeper(folder: Path, **more: Any) -> tuple[Store, ReplicatedState, Durabilit
 def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, _, kept = keeper(tmp_path / "data")
+    store, _, gate = gated(tmp_path / "data")
     real = files._OpenFile.allocate
 
     def full(*_: object) -> None:
@@ -252,22 +252,18 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
 
     monkeypatch.setattr(files._OpenFile, "allocate", full)
 
-    def fill() -> None:
-        for _ in range(1_000):
-            kept.check_room()
-            kept.keep([ClockTick(1)] * 9, [], 0)
-
-    with pytest.raises(Busy, match=r"the disk is full .*: nothing is taken until there is room") as busy:
-        fill()
-    assert busy.value.retry > 0
-    assert kept.statistics()["refused_full"] == 1
+    while (busy := gate.refusal()) is None:
+        gate.hold(Effects([], [ClockTick(1)] * 9), 0)
+    assert re.search(r"the disk is full .*: nothing is taken until there is room", str(busy))
+    assert busy.retry > 0
+    assert gate.statistics()["refused_full"] == 1
     monkeypatch.setattr(files._OpenFile, "allocate", real)
-    kept.check_room()
-    kept.finish()
+    assert gate.refusal() is None
+    gate.finish()
     store.abandon()
 
 
-def test_the_broker_has_no_keeper_without_a_journal() -> None:
+def test_a_broker_without_a_journal_has_no_numbers_of_one() -> None:
     with Broker(Engine(), "tcp://127.0.0.1:0") as broker:
         assert "journal" not in broker._around()
 
@@ -275,21 +271,21 @@ def test_the_broker_has_no_keeper_without_a_journal() -> None:
 def test_a_state_that_cannot_be_saved_costs_the_checkpoint_and_not_the_broker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store, _, kept = keeper(tmp_path / "data")
+    store, _, gate = gated(tmp_path / "data")
 
     def fail(_: ReplicatedState) -> bytes:
         raise OverflowError("too large")
 
     monkeypatch.setattr(LOG, "propagate", True)  # whatever log another test has opened
     monkeypatch.setattr(ReplicatedState, "save", fail)
-    kept.check_room()
-    kept.keep([StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)], [], 0)
-    kept.advance(0)
+    assert gate.refusal() is None
+    gate.hold(Effects([], [StreamDeclared("S", {"x": "int"}, None, "arrival", None, None)]), 0)
+    gate.advance(0, True)
     assert "which is a mistake in the broker" in caplog.text
-    kept.finish()
+    gate.finish()
     assert store.journal.durable == 1
-    kept.close(0)
+    gate.close(0, True)
     monkeypatch.undo()
-    store, _, kept = keeper(tmp_path / "data")
-    kept.finish()
-    kept.close(0)
+    store, _, gate = gated(tmp_path / "data")
+    gate.finish()
+    gate.close(0, True)

@@ -79,8 +79,8 @@ def test_complaints_are_counted_and_told_once() -> None:
     for number in range(1_000):
         complaints.add("connection refused", address=number)
     complaints.add("request refused", code="limit")
-    complaints.tell()
-    complaints.tell()
+    complaints.report()
+    complaints.report()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [(line["event"], line["count"]) for line in lines] == [("connection refused", 1_000), ("request refused", 1)]
     assert lines[0]["address"] == 999

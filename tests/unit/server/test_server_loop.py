@@ -1,4 +1,4 @@
-"""What the loop does when the broker itself is at fault: whoever asked is told, and a doubtful engine is not kept."""
+"""What the loop does when the broker itself is at fault: whoever asked is told, and a doubtful engine serves nobody."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from doubles.small_engine import SmallEngine, SmallResult
 
 from broker.events import ForetellError
-from broker.server import Broker, loop
+from broker.server import Broker, receiver
 from client import Client, ConnectionLost, DefinitionError, Durable
 
 EVENTS = 5_000  # of a batch that would take two minutes
@@ -200,7 +200,7 @@ def test_what_comes_together_is_answered_in_order_however_long_a_pass_may_take(
     seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One message a pass, or all that are there: receipts and notifications are the same."""
-    monkeypatch.setattr(loop, "PASS_SECONDS_MAX", seconds)
+    monkeypatch.setattr(receiver, "PASS_SECONDS_MAX", seconds)
     receipts: list[int] = []
     with running(SmallEngine()) as (broker, _), Client(broker.endpoint, timeout=60) as client:
         client.add_stream("S", {"x": "int"})

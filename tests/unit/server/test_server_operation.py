@@ -194,7 +194,7 @@ def test_a_reload_changes_limits_and_a_wrong_one_nothing() -> None:
     broker = Broker(SmallEngine(), "tcp://127.0.0.1:0", reload=reload)
     with running(broker), Client(broker.endpoint) as client:
         for _ in range(2):
-            broker.wake.ask(LoopRequest.RELOAD)
+            broker.wakeup.ask(LoopRequest.RELOAD)
             client.ping()
             with pytest.raises(LimitExceeded, match="sessions: this broker takes 1 clients"):
                 Client(broker.endpoint)

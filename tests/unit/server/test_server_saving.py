@@ -15,7 +15,7 @@ import pytest
 from doubles.broker_process import python_process
 from doubles.process_gauges import children, comes_true
 
-from broker.kernel import Record
+from broker.kernel import Effects, Record
 from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded
 from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
@@ -53,32 +53,32 @@ def batches(first: int, count: int) -> Iterator[Record]:
 
 
 class Life:
-    """A keeper and what it keeps, from where the folder has got to."""
+    """A gate and the state behind it, from where the folder has got to."""
 
     def __init__(self, folder: Path, way: Saving, checkpoint_bytes: int = 1) -> None:
         self.store = Store(Folder.made(folder), bytes(16), Durability(growth_bytes=4_096, record_bytes=4_096), 0)
         self.history = ReplicatedState()
         self.recovery = self.store.recover(self.history)
-        self.keeper = DurabilityGate(self.store, self.history, "always", checkpoint_bytes, lambda: None, saving=way)
+        self.gate = DurabilityGate(self.store, self.history, "always", checkpoint_bytes, lambda: None, saving=way)
 
     def take(self, *records: Record) -> None:
         for record in records:
-            self.keeper.check_room()
+            assert self.gate.refusal() is None
             self.history.replay(self.store.journal.position + 1, 0, record)
-            self.keeper.keep([record], [], 0)
+            self.gate.hold(Effects([], [record]), 0)
 
     def number(self, name: str) -> Any:
-        return self.keeper.statistics()[name]
+        return self.gate.statistics()[name]
 
     def goes_on_until(self, condition: Callable[[], bool]) -> bool:
         def looked_at() -> bool:
-            self.keeper.advance(0)
+            self.gate.advance(0, True)
             return condition()
 
         return comes_true(looked_at)
 
     def end(self) -> None:
-        self.keeper.abandon()
+        self.gate.abandon()
 
 
 def linked(descriptor: str) -> str:
@@ -134,11 +134,11 @@ def test_with_a_checkpoint_that_was_made_beside_it_a_state_comes_back_and_goes_o
     life.take(*beginning(), *batches(0, 30))
     moment = life.store.journal.position
     digest = life.history.digest()
-    life.keeper.advance(0)
+    life.gate.advance(0, True)
     (copy,) = children(os.getpid())
     for record in batches(30, 30):
         life.take(record)
-        life.keeper.advance(0)
+        life.gate.advance(0, True)
     assert children(os.getpid()) == [copy], "one at a time"
     assert life.goes_on_until(lambda: life.store.journal.durable == moment + 30)
     assert (life.number("checkpoints_made"), life.number("checkpoint")) == (0, 0)
@@ -172,7 +172,7 @@ def test_a_copy_that_fails_costs_this_checkpoint_only(
 ) -> None:
     life = Life(tmp_path / "data", InCopy())
     life.take(*beginning())
-    life.keeper.advance(0)
+    life.gate.advance(0, True)
     (copy,) = children(os.getpid())
     os.kill(copy, signal.SIGKILL)
     assert life.goes_on_until(lambda: life.number("checkpoints_refused") == 1)
@@ -197,8 +197,8 @@ def test_a_mistake_in_the_copy_is_told_with_its_place(
         within.setattr(ReplicatedState, "save", fail)
         assert life.goes_on_until(lambda: life.number("checkpoints_refused") == 1)
     assert "OverflowError: too large, at " in str(vars(log.records[0]))
-    life.keeper.finish()
-    life.keeper.close(0)
+    life.gate.finish()
+    life.gate.close(0, True)
     assert Life(tmp_path / "data", InCopy()).recovery.replayed == 0
 
 
@@ -207,15 +207,15 @@ def test_an_end_does_not_wait_for_a_copy(tmp_path: Path, held: Path, orderly: bo
     for synced in (True, False):
         life = Life(tmp_path / f"data {synced}", InCopy())
         life.take(*beginning(), *batches(0, 3))
-        life.keeper.advance(0)
+        life.gate.advance(0, True)
         assert len(children(os.getpid())) == 1
         if synced:  # then somebody waits for it
             life.store.journal.sync()
-            life.keeper.advance(0)
+            life.gate.advance(0, True)
         if orderly:
-            life.keeper.finish()
+            life.gate.finish()
             assert children(os.getpid()) == []
-            life.keeper.close(0)
+            life.gate.close(0, True)
             again = Life(tmp_path / f"data {synced}", InCopy())
             assert again.recovery.replayed == 0
             again.end()
@@ -269,18 +269,18 @@ def test_after_a_copy_the_next_one_rests(
             Clock.now += 1
             return copy
 
-    monkeypatch.setattr("broker.server.durability_gate.time", Clock)
+    monkeypatch.setattr("broker.server.checkpointing.time", Clock)
     life = Life(tmp_path / "data", Slow())
     life.take(*beginning())
-    life.keeper.advance(0)
+    life.gate.advance(0, True)
     Clock.now += took
     assert life.goes_on_until(lambda: life.number("checkpoints_made") == 1)
     life.take(*batches(0, 1))
     Clock.now = due - 0.1
-    life.keeper.advance(0)
+    life.gate.advance(0, True)
     assert children(os.getpid()) == []
     Clock.now = due
-    life.keeper.advance(0)
+    life.gate.advance(0, True)
     assert len(children(os.getpid())) == 1
     life.end()
 

@@ -1,0 +1,69 @@
+"""Takes messages from the socket, a bounded number in each pass, and gives them to the scheduler."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, final
+
+from ..kernel import Undecodable
+from ..wire import Failure, WireError, decode
+from .gate import Gate
+from .logs import Complaints
+from .router import Router
+from .scheduler import Scheduler
+from .security.routing_ids import reserved
+from .sender import Sender
+
+PASS_MESSAGES_MAX: Final = 256
+PASS_SECONDS_MAX: Final = 0.001
+"""A pass that has lasted so long takes no further message: what is to be sent waits for the end of its pass."""
+
+
+@final
+class Receiver:
+    """Refuses forged routing ids; refusals are counted among `complaints`."""
+
+    def __init__(
+        self, router: Router, scheduler: Scheduler, gate: Gate, sender: Sender, complaints: Complaints
+    ) -> None:
+        self._router: Final = router
+        self._scheduler: Final = scheduler
+        self._gate: Final = gate
+        self._sender: Final = sender
+        self._complaints: Final = complaints
+
+    def authenticate(self) -> None:
+        """Answer the handshakes that wait."""
+        for refused in self._router.authenticator.answer():
+            self._complaints.add("connection refused", reason=refused)
+
+    def receive(self, began: float) -> None:
+        """Take messages until there are none, or the scheduler has enough, or the pass that `began` then is over."""
+        for _ in range(PASS_MESSAGES_MAX):
+            if self._scheduler.crowded or self._gate.failed is not None:
+                return
+            received = self._router.receive()
+            if received is None:
+                return
+            session, identity, frames = received
+            if not self._router.assigned(session):
+                self._refuse_forged(session, identity)
+                continue
+            try:
+                if len(frames) != 1:
+                    raise WireError(f"expected a message of one frame, found {len(frames)}")
+                message = decode(frames[0])
+            except WireError as error:
+                self._scheduler.submit(Undecodable(session, error), sum(map(len, frames)))
+            else:
+                self._scheduler.receive(session, message, identity, len(frames[0]))
+            if time.monotonic() - began >= PASS_SECONDS_MAX:
+                return
+
+    def _refuse_forged(self, session: bytes, identity: str) -> None:
+        self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)
+        if reserved(session):  # its peer waits for another connection that is to get this id
+            self._router.give_up(session)
+            return
+        self._sender.send(session, Failure(0, "protocol", "a client must not choose its routing id"))
+        self._router.forget(session)
