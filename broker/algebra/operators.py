@@ -1,7 +1,7 @@
 """The operators of the subscription algebra (Cayuga, 2.2; semantics 1.2).
 
 Here: the operator tree, each with the schema it puts out. Not here: what operators mean (cayuga/semantics) and how they
-are recognised (broker.automaton). CEL lowers to these; composite subscriptions lower to composite, patterns to kleene.
+are recognised (broker.automaton). CEL lowers to these; composite subscriptions lower to composite.
 """
 
 from __future__ import annotations
