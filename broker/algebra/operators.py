@@ -1,8 +1,7 @@
 """The operators of the subscription algebra (Cayuga, 2.2; semantics 1.2).
 
 Here: the tree of operators, each with the schema of its output. Not here: the meaning of operators (cayuga/semantics)
-and their automata (broker.automaton). CEL lowers to these operators; composite subscriptions lower to composite,
-patterns to kleene.
+and their automata (broker.automaton). CEL lowers to these operators.
 """
 
 from __future__ import annotations

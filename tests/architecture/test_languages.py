@@ -14,8 +14,12 @@ from broker.language.names import DEFAULT_LANGUAGE
 from broker.language.names import LANGUAGES as NAMES
 
 ROOT = Path(__file__).parents[2]
-# The table; the names, which a client knows without an engine; and a demonstration, which is an example in some.
-EXCEPT = ("broker/engine/languages/", "broker/language/names.py", "broker/command/demo/")
+# The table; the names, which a client knows without an engine; a demonstration, which is an example in some; and the
+# constructions, which make automata of what each lowers to.
+EXCEPT = (
+    *("broker/engine/languages/", "broker/language/names.py", "broker/command/demo/"),
+    "broker/automaton/constructions/",
+)
 OWN = tuple(f"broker/{layer}/{language}/" for layer in ("language", "algebra") for language in LANGUAGES)
 # Languages that are called like an ordinary word: only their folders and their query's class are looked for.
 ORDINARY = {"window"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from broker.algebra.kleene import Pattern
+from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.engine.executors.completions import Completions

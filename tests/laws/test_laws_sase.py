@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from strategies.kleene_shapes import columnar, monotone, sharing
 from strategies.sase import histories, lowered, queries
 
-from broker.algebra.kleene import Pattern
 from broker.algebra.sase import semantics as meaning
+from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.kleene.machine import Machine

@@ -14,8 +14,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.algebra.kleene import Pattern
 from broker.algebra.sase.lowering import lower
+from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Event
 from broker.events.schema import Schema, Value
 from broker.language.sase import parse

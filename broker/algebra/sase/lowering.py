@@ -20,12 +20,12 @@ from ...language.diagnostics import query_error
 from ...language.printing import print_expression
 from ...language.sase import syntax as ss
 from ..guard import Accumulation, Guard, Join
-from ..kleene import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
 from ..naming import generated
 from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, refuse, resolve
 from ..terms import Attribute, Comparison, Register, Side, Term, walk
+from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
 from .placement import RUNNING, Edge, Place, Variable, conjuncts, is_length, placed, refuse_running
 
 
@@ -39,29 +39,6 @@ def lower(
     hold, of what lacks WITHIN; LimitExceeded, also with its place, for a condition that is too large in normal form.
     """
     return _Lowering(query, text, schema_of, known).pattern()
-
-
-def remarks(pattern: Pattern) -> list[str]:
-    """What is legal but costs more than it seems, a line each."""
-    found = []
-    read = {slot for component in pattern.components for slot in _reads(component)}
-    for number, component in enumerate(pattern.components):
-        if component.kleene and component.strategy == "skip_till_any_match":
-            sums = [slot for slot in map(pattern.slots.__getitem__, sorted(read)) if _distinguishes(slot, number)]
-            if sums:
-                found.append(
-                    f"'{component.name}[]' under skip_till_any_match with avg or sum in a condition: each choice of"
-                    f" events is a run of its own, twice as many with each event that fits"
-                )
-    return found
-
-
-def _reads(component: Component) -> list[int]:
-    return [slot for guard in (component.begin, component.take, component.proceed) if guard for slot in guard.reads]
-
-
-def _distinguishes(slot: Slot, component: int) -> bool:
-    return isinstance(slot, Aggregate) and slot.component == component and slot.function in ("avg", "sum")
 
 
 class _Lowering:

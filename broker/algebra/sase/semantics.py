@@ -25,9 +25,9 @@ from typing import TypeAlias, cast
 from ...events.schema import Row, Value
 from ..functions import Number, bounded
 from ..guard import Guard
-from ..kleene import Aggregate, Bound, Component, Negated, Pattern
 from ..semantics import Environment, Occurrence, holds, value
 from ..terms import Constant, Register, Term, replace
+from .pattern import Aggregate, Bound, Component, Negated, Pattern
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes; times do not fall from one event to the next."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...algebra.guard import Guard
-from ...algebra.kleene import Bound, Pattern, Slot
 from ...algebra.normal_form import ALWAYS
+from ...algebra.sase.pattern import Bound, Pattern, Slot
 from ..automaton import (
     Accumulated,
     Arc,

@@ -10,10 +10,10 @@ from strategies.sase import lowered as generated
 from strategies.sase import queries
 
 from broker.algebra.guard import Guard, Join
-from broker.algebra.kleene import Aggregate, Bound, Component, Pattern
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.algebra.partitioned_stream import PartitionedStream
-from broker.algebra.sase.lowering import lower, remarks
+from broker.algebra.sase.lowering import lower
+from broker.algebra.sase.pattern import Aggregate, Bound, Component, Pattern
 from broker.algebra.terms import Register, Side, walk
 from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema
@@ -77,8 +77,6 @@ def test_a_whole_pattern() -> None:
     assert (negated.name, negated.source, negated.place, negated.guard.conjuncts) == ("n", 1, 1, ())
     assert (pattern.within, pattern.output, pattern.publish) == (3_600_000_000, "nonoverlap", "Out")
     assert pattern.result_schema == Schema.declare({"name": "string", "n": "int", "column_3": "float"})
-    assert pattern.aggregates(0) == (pattern.slots[0], pattern.slots[3], pattern.slots[4])
-    assert pattern.aggregates(1) == ()
     assert not pattern.trailing
 
 
@@ -289,14 +287,6 @@ def test_long_conditions_are_lowered_quickly(joint: str) -> None:
     guard = placed(conditions).components[1].begin
     assert time.process_time() - begin < 60.0
     assert [len(clause) for clause in guard.residual] == ([900] if joint == " AND " else [1] * 900)
-
-
-def test_what_multiplies_runs_is_remarked() -> None:
-    text = "PATTERN SEQ(Stock+ a[], Stock b) WHERE {} {{ a[i].price > {}(a[..i-1].price) }} WITHIN 5"
-    assert remarks(lowered(text.format("skip_till_any_match(a[], b)", "max"))) == []
-    assert remarks(lowered(text.format("skip_till_next_match(a[], b)", "avg"))) == []
-    (remark,) = remarks(lowered(text.format("skip_till_any_match(a[], b)", "avg")))
-    assert remark.startswith("'a[]' under skip_till_any_match with avg or sum in a condition: each choice of events")
 
 
 @given(queries())

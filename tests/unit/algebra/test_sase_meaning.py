@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from broker.algebra.kleene import Pattern
 from broker.algebra.sase.lowering import lower
+from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Event, known_after, matches, returned
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse

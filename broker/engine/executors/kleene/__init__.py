@@ -1,5 +1,5 @@
 """SASE+ patterns at work: runs of patterns with Kleene parts and negations, and the matches they make (SASE+ 4, 5).
 
 Here: machines, one a subscription, and their runs in several representations. Not here: the lanes that bring them
-events (dispatch), what is compiled once (broker.automaton.kleene), what is a match (broker.algebra.sase.semantics).
+events (dispatch), what is known of an automaton (broker.automaton.analyses).
 """

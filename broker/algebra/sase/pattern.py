@@ -1,7 +1,8 @@
-"""A SASE+ subscription in its typed form (SASE+ 2; semantics 2.1-2.3): what every stage after the lowering reads.
+"""A SASE+ subscription in its typed form (SASE+ 2; semantics 2.1-2.3): what its meaning and its automaton are made of.
 
 Here: components, their guards on the edges where semantics 2.3 puts them, and what guards read of earlier events. Not
-here: what is a match (sase/semantics), names and places of a text (language), runs of any kind.
+here: what is a match (semantics), names and places of a text (language), what stands below the language: an automaton
+(broker.automaton.constructions.pattern), which alone all other stages read.
 
 A positive component is known by its index among the positive ones, in the order of PATTERN. A match assigns one event
 to each of them, to a Kleene one at least one, in the order of the stream.
@@ -18,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ..events.schema import Attribute, Schema, ValueType
-from .guard import Accumulation, Guard
-from .partitioned_stream import PartitionedStream
-from .terms import Term, nullable
+from ...events.schema import Attribute, Schema, ValueType
+from ..guard import Accumulation, Guard
+from ..partitioned_stream import PartitionedStream
+from ..terms import Term, nullable
 
 Strategy: TypeAlias = Literal[
     "strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match"
@@ -119,7 +120,3 @@ class Pattern:
     def trailing(self) -> bool:
         """Whether a match is known only when time has passed t(first) + within."""
         return any(negated.place == len(self.components) for negated in self.negated)
-
-    def aggregates(self, component: int) -> tuple[Aggregate, ...]:
-        """What has to be kept up to date as a Kleene component takes events, in the order of the slots."""
-        return tuple(slot for slot in self.slots if isinstance(slot, Aggregate) and slot.component == component)
