@@ -96,6 +96,7 @@ WARM: Final = (
     "broker/engine/executors/kleene/shadows.py",
     "broker/engine/executors/kleene/tables.py",
     "broker/engine/executors/sequence_trie/items.py",
+    "broker/engine/executors/sequence_trie/machine.py",
     "broker/engine/executors/tuple_counts/archive.py",
     "broker/engine/executors/tuple_counts/cell_tables.py",
     "broker/engine/executors/tuple_counts/runner.py",

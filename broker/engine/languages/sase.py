@@ -7,7 +7,7 @@ from typing import Final
 from ...algebra.sase.lowering import lower
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..dispatch.kleene.registry import KleeneAssembly
+from ..executors.kleene.machine_plan import PatternPlan
 from ..subscriber import Form
 from .language import CompileRequest, Language
 
@@ -28,7 +28,7 @@ def _compile(request: CompileRequest) -> Form:
         states=sum(2 if component.kleene else 1 for component in pattern.components) + 1,
         template=None,
         recipes=[],
-        assembly=KleeneAssembly(pattern),
+        machine=PatternPlan(pattern),
         operands=tuple(component.name for component in pattern.components),
     )
 
