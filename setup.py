@@ -100,6 +100,7 @@ WARM: Final = (
     "broker/engine/executors/reference/interpreter.py",
     "broker/engine/executors/reference/run.py",
     "broker/engine/executors/sequence_trie/items.py",
+    "broker/engine/executors/sequence_trie/machine.py",
     "broker/engine/executors/tuple_counts/archive.py",
     "broker/engine/executors/tuple_counts/cell_tables.py",
     "broker/engine/executors/tuple_counts/runner.py",

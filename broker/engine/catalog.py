@@ -39,7 +39,7 @@ class Service:
 @dataclass(slots=True)
 class Holding:
     """What a subscription holds of the program, where it holds anything by itself: ends of branches that have states
-    of their own, and internal streams that it reads, inner ones first. `feed`: of a composite subscription."""
+    of their own, and internal streams that it reads, inner ones first. `feed`: of one with a machine."""
 
     services: list[Service] = field(default_factory=list)
     internal: list[str] = field(default_factory=list)

@@ -62,7 +62,7 @@ class Directory:
         return number
 
     def count(self, stream: str, difference: int) -> None:
-        """So many more start arcs or places of a stream are there for others than composites and patterns."""
+        """So many more start arcs or places of a stream are there for others than machines."""
         self.others[self.stream(stream)] += difference
 
     def forget(self, name: str) -> list[int]:

@@ -33,8 +33,6 @@ from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
 from .cells import live_runs
-from .dispatch.composites.registry import assembly_of
-from .dispatch.kleene.registry import kleene_assembly_of
 from .dispatch.ordered import OrderedRuntime
 from .explanation import diagram, explain
 from .forecasts.asking import Probability, ask
@@ -50,7 +48,7 @@ from .prepared import Prepared
 from .program import Program
 from .punctuation import newest, punctuate, release
 from .results import Failed, Results
-from .snapshot import restore, save
+from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
 from .suspensions import failed, suspended
 from .target import ALWAYS_SINCE, Feed, Target
@@ -180,16 +178,9 @@ class Engine:
         plan = form.plan if isinstance(form.plan, Plan) else None
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
-        assembly = assembly_of(form)
-        if assembly is not None:
-            feed = self._publishes(subscriber)
-            self.program.composites.join(assembly, subscriber, feed)
-            holding = Holding(feed=feed)
-        kleene = kleene_assembly_of(form)
-        if kleene is not None:
-            feed = self._publishes(subscriber)
-            self.program.kleenes.join(kleene, subscriber, feed)
-            holding = Holding(feed=feed)
+        if form.machine is not None:
+            holding = Holding(feed=self._publishes(subscriber))
+            self.program.machines.join(form.machine, subscriber, holding.feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
             if recipe is not None and self.program.bulk.join(recipe, own):
@@ -357,17 +348,16 @@ class Engine:
             "run_objects": len(live),
             "runs_begun": self.runtime.begun,
             "suspended": len(suspended(self.catalog, self.program)),
-            **self.program.composites.statistics(),
-            **self.program.kleenes.statistics(),
+            **self.program.machines.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),
         }
 
     def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """Tuples that a composite subscription has begun: ids by operand; of one that reports completions, a few of
+        """What a subscription with a machine has begun: ids by operand; of one that reports completions, a few of
         them. Those that time has ruled out may still be among them; at most so many are given. For people. Raises
         UnknownSubscription, and Unsupported for other subscriptions."""
         self._known(name)
-        return self.program.composites.partial(name, most)
+        return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""
@@ -378,7 +368,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata as a picture's data."""
-        return diagram(self.catalog)
+        return diagram(self.catalog, self.program)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as a picture's data."""
@@ -390,11 +380,13 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """Everything that later results depend on, in a form that any later process can restore. O(runs)."""
-        return save(self.catalog, self.runtime, self.events, self.matches)
+        return save(EngineState(self.catalog, self.runtime, self.events, self.matches))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
-        """The engine of a snapshot. Raises DefinitionError where the bytes are none of this version's."""
+        """The engine of a snapshot. Raises DefinitionError where this version cannot read the bytes."""
         engine = cls(options)
-        engine.events, engine.matches = restore(data, engine.catalog, engine.runtime, engine.install)
+        state = EngineState(engine.catalog, engine.runtime, install=engine.install)
+        restore(data, state)
+        engine.events, engine.matches = state.events, state.matches
         return engine

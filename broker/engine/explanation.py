@@ -13,8 +13,7 @@ from ..automaton.diagram import Edge, Graph
 from ..automaton.diagram import Node as Picture
 from ..automaton.sharing import Forest, Node
 from .catalog import Catalog
-from .dispatch.composites.explanation import composite_diagram, composite_lines
-from .dispatch.kleene.explanation import kleene_diagram, kleene_lines
+from .executors.machine_plan import Known
 from .forecasts.explanation import chain_lines
 from .index.columns import BLOCK
 from .index.spaces import Space
@@ -30,7 +29,7 @@ SEARCH_COST: Final = 60.0
 MEMBER_COST: Final = 0.3
 
 
-def diagram(catalog: Catalog) -> Graph:
+def diagram(catalog: Catalog, program: Program) -> Graph:
     """The merged automata: states, stay, rebind and forward arcs, and who is served at which end.
 
     Merged anew, as families and boxes keep no states. O(subscriptions), each with its automata.
@@ -53,9 +52,21 @@ def diagram(catalog: Catalog) -> Graph:
             there = f"end {end.number}"
             nodes.append(Picture(there, _served(served[end.number]), "end"))
             edges.append(Edge(here, there, describe_arc(end.arc)))
-    machines, patterns = composite_diagram(catalog), kleene_diagram(catalog)
-    every = (*edges, *machines.edges, *patterns.edges)
-    return Graph("subscriptions", (*nodes, *machines.nodes, *patterns.nodes), every)
+    for known in _machines(catalog, program):
+        drawn = known[0].plan.drawn(known)
+        nodes += drawn.nodes
+        edges += drawn.edges
+    return Graph("subscriptions", tuple(nodes), tuple(edges))
+
+
+def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
+    """Subscriptions with a machine, those of one kind together."""
+    kinds: dict[str, list[Known]] = {}
+    for name, subscriber in catalog.subscriptions.items():
+        plan, seat = subscriber.form.machine, program.machines.seats.get(name)
+        if plan is not None:
+            kinds.setdefault(plan.kind, []).append(Known(name, plan, None if seat is None else seat.matcher.machine))
+    return [kinds[kind] for kind in sorted(kinds)]
 
 
 def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
@@ -87,8 +98,8 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
     if automata:
         lines = [f"{subscriptions}, {_counted(automata, 'automaton', 'automata')}"]
         lines.append(f"{_counted(before, 'state')} before merging, {after} after")
-    lines += composite_lines(catalog)
-    lines += kleene_lines(catalog, program.kleenes)
+    for known in _machines(catalog, program):
+        lines += known[0].plan.explained(known)
     lines += chain_lines(program.forecasts)
     waiting: dict[int, int] = {}
     for place in program.all_places():

@@ -15,12 +15,12 @@ from .target import Target
 
 def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Holding) -> None:
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
-    seat = program.composites.seats.get(subscriber.name)
-    if seat is None or seat.matcher is None:
+    seat = program.machines.seats.get(subscriber.name)
+    if seat is None:
         outlook = program.forecasts.join(plan, subscriber, None, None, [])
     else:
         parts = [] if plan.division is None else plan.division.parts
-        machines = program.composites.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
+        machines = program.machines.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
         outlook = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), outlook]
     for branch, service in enumerate(holding.services):
@@ -33,10 +33,10 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
     if not isinstance(plan, Plan) or holding is None:
         return []
     outlook = program.forecasts.outlooks[subscriber.name]
-    seat = program.composites.seats.get(subscriber.name)
-    if seat is not None and seat.matcher is not None:
+    seat = program.machines.seats.get(subscriber.name)
+    if seat is not None:
         seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not outlook] or None
-        program.composites.unite(subscriber.name)
+        program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
         program.unwatch(service.end, outlook, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 from .account import FAILED
 from .catalog import Catalog, Holding, Service
-from .dispatch.composites.registry import assembly_of
-from .dispatch.kleene.registry import kleene_assembly_of
 from .dispatch.ordered import OrderedRuntime
 from .explanation import path
 from .foretelling import foretell_no_more
@@ -36,12 +34,8 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
             program.bulk.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
-    assembly = assembly_of(subscriber.form)
-    if assembly is not None:
-        program.composites.leave(assembly, name, None if holding is None else holding.feed)
-    kleene = kleene_assembly_of(subscriber.form)
-    if kleene is not None:
-        program.kleenes.leave(kleene, name, None if holding is None else holding.feed)
+    if subscriber.form.machine is not None:
+        program.machines.leave(name, None if holding is None else holding.feed)
     return told, [] if holding is None else _release(catalog, program, holding)
 
 
@@ -100,7 +94,7 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
     if arc is not None:
         place, target = arc.place, arc.target
         if place is None and target is None:
-            return program.composites.users(arc) + program.kleenes.users(arc)
+            return program.machines.users(arc)
 
     def below(service: Service) -> bool:
         if target is not None:

@@ -14,11 +14,8 @@ from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
 from .directory import Directory
-from .dispatch.composites.registry import Composites
-from .dispatch.kleene.registry import Kleenes
-from .dispatch.matchers import Clock
-from .dispatch.symbols import Alphabet
-from .executors.kleene.tables import Bounds, Switches
+from .dispatch.registry import Registry
+from .executors.table import EXECUTORS
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
@@ -48,14 +45,7 @@ class Program:
         self.forest = Forest()
         self.directory = Directory(options)
         self.bulk = Bulk(self.directory)
-        self.clock = Clock()
-        self.symbols = Alphabet(self.directory)
-        self.composites = Composites(self.directory, self.symbols, self.clock, options)
-        bounds = Bounds(
-            options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
-        )
-        switches = Switches(options.columns, options.merging, options.buffer, options.variants)
-        self.kleenes = Kleenes(self.directory, self.symbols, self.clock, bounds, switches)
+        self.machines = Registry(self.directory, options, EXECUTORS)
         self.forecasts = Forecasts(self.directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}
@@ -247,8 +237,7 @@ class Program:
         assert nodes == set(self.places)
         self.directory.check_invariants()
         self.bulk.check_invariants()
-        self.composites.check_invariants()
-        self.kleenes.check_invariants()
+        self.machines.check_invariants()
         self.forecasts.check_invariants()
         for place in self.all_places():
             place.arcs.check_invariants()

@@ -1,6 +1,6 @@
 """Promises that nothing earlier follows: what has waited for time to pass is told.
 
-Here: that. Not here: what waits (kleene), events (ordered).
+Here: that. Not here: what waits (executors), events (ordered).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def release(runtime: OrderedRuntime, time: int) -> Results:
     now = 0 if runtime.now is None else runtime.now
     runtime.time = now
     results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
-    runtime.program.kleenes.clock.advance(time, results.completions)
+    runtime.program.machines.clock.advance(time, results.completions)
     tell(results, now)
     runtime.derive(results, 1, 0)
     for target, notice in runtime.program.forecasts.finish(now):

@@ -9,7 +9,7 @@ Here: forms and subscribers. Not here: how a form comes about (forms, languages)
 from __future__ import annotations
 
 import hashlib
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
 
@@ -19,6 +19,9 @@ from ..language.subscription import SubscriptionDefinition
 from .recipes import Recipe
 from .templates import Literals, Template, written
 
+if TYPE_CHECKING:
+    from .executors.machine_plan import MachinePlan
+
 
 @final
 class Form:
@@ -27,7 +30,7 @@ class Form:
 
     `written` is the text around the literals as the user wrote it, `pieces` the canonical one. `recipes`, one a branch,
     say how a branch is entered without states of its own, None where it needs them. `template` has the automata;
-    a composite subscription has an `assembly` (composites) and names of `operands` instead, no literals or recipes.
+    one with a machine has its plan, `machine`, and names of `operands` instead, no literals or recipes.
     `plan`: what it foretells (forecasts), where it has a `forecast`; then neither has it recipes.
     """
 
@@ -42,7 +45,7 @@ class Form:
         states: int,
         template: Template | None,
         recipes: list[Recipe | None],
-        assembly: object = None,
+        machine: MachinePlan | None = None,
         operands: tuple[str, ...] = (),
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
@@ -57,14 +60,14 @@ class Form:
         self.states = states
         self.template = template
         self.recipes = recipes
-        self.assembly = assembly
+        self.machine = machine
         self.operands = operands
         self.report = report
         self.forecast = forecast
         self.plan = plan
 
     def compiled(self, literals: Literals) -> Compiled:
-        """The automata with these literals; none for a composite subscription."""
+        """The automata with these literals; none for a subscription with a machine."""
         return Compiled(()) if self.template is None else self.template.bound(literals)
 
 

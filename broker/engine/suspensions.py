@@ -1,6 +1,6 @@
 """Subscriptions whose machines were given up: who they are, what was wrong, and how that is saved.
 
-Here: asking and saving. Not here: when a machine is given up (account, and the lanes of both kinds).
+Here: asking and saving. Not here: when a machine is given up (account, lanes).
 """
 
 from __future__ import annotations
@@ -38,27 +38,20 @@ def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
     }
 
 
-def save(catalog: Catalog, program: Program) -> list[Any]:
-    """What accounts and suspensions say, where it is not what they begin with. O(subscriptions with machines)."""
-    withdrawn = [[name, *entry] for name, entry in catalog.withdrawn.items()]
-    machines = [
+def save(program: Program) -> list[Any]:
+    """What accounts and machines' suspensions say, where it is not what they begin with. O(subscriptions)."""
+    return [
         [name, part, int(account.left), int(matcher.suspended), int(matcher.since)]
         for name, part, matcher in _machines(program)
         for account in [matcher.machine.account]
         if matcher.suspended != NOT_SUSPENDED or account.left < account.most
     ]
-    return [withdrawn, machines]
-
-
-def withdrawn(data: Sequence[Any]) -> dict[str, tuple[int, int]]:
-    """What is to be known before subscriptions come again."""
-    return {name: (reason, since) for name, reason, since in data[0]}
 
 
 def restore(data: Sequence[Any], program: Program) -> None:
     """The inverse, once all subscriptions are there. Raises KeyError, TypeError or ValueError for other data."""
     machines = {(name, part): matcher for name, part, matcher in _machines(program)}
-    for name, part, left, reason, since in data[1]:
+    for name, part, left, reason, since in data:
         matcher = machines[name, part]
         account = matcher.machine.account
         account.left = min(left, int(account.most))
@@ -68,10 +61,7 @@ def restore(data: Sequence[Any], program: Program) -> None:
 
 def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
     """Subscription, which part of it or WHOLE, and the machine; equal subscriptions may have the same."""
-    for name, seat in program.composites.seats.items():
-        if seat.matcher is not None:
-            yield name, WHOLE, seat.matcher
+    for name, seat in program.machines.seats.items():
+        yield name, WHOLE, seat.matcher
         for number, part in enumerate(seat.parts):
             yield name, number, part
-    for name, own in program.kleenes.seats.items():
-        yield name, WHOLE, own.matcher

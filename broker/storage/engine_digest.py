@@ -19,10 +19,12 @@ _ROW, _SLOTS = 1, 2  # of a run's fields, those that name rows by their numbers
 def engine_digest(snapshot: bytes) -> bytes:
     """32 bytes, equal for engines that will find the same matches. O(n log n) of its runs."""
     content: dict[str, Any] = msgpack.unpackb(snapshot, strict_map_key=False, use_list=True)
-    content.pop("forecasts", None)
-    rows: list[Any] = content.pop("rows")
+    sections: dict[str, Any] = content.get("sections", content)
+    sections.pop("forecasts", None)
+    keyed = content if sections is content else sections.pop("keyed runs")[1]
+    rows: list[Any] = keyed.pop("rows")
     runs: list[bytes] = []
-    for run in content.pop("runs"):
+    for run in keyed.pop("runs"):
         run[_ROW] = rows[run[_ROW]]
         run[_SLOTS] = [[rows[slot[0]]] if type(slot) is list else slot for slot in run[_SLOTS]]
         runs.append(msgpack.packb(run))

@@ -20,8 +20,8 @@ from broker.automaton.analyses.keys import key_parts, places
 from broker.automaton.analyses.window import is_one_event, looks_back, window_of
 from broker.automaton.automaton import Automaton, Kind, Report
 from broker.engine import Engine
-from broker.engine.dispatch.composites.registry import Assembly
-from broker.engine.dispatch.kleene.registry import KleeneAssembly
+from broker.engine.executors.composite_plan import CompositePlan
+from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.forecasts.keys import key_of_automata
 from broker.engine.forecasts.plan import Plan as ForecastPlan
 from broker.engine.forecasts.plan import windows_of
@@ -117,13 +117,13 @@ def _place(streams: Mapping[str, StreamDefinition], stream: str, keys: KeyOf) ->
 
 def _window(subscriber: Subscriber) -> tuple[int | None, str | None]:
     """How long a match takes at most, and why it cannot be cut by time."""
-    assembly = subscriber.form.assembly
-    if isinstance(assembly, KleeneAssembly):
-        return _window_of_line(assembly.automaton)
-    if isinstance(assembly, Assembly):
-        if not assembly.tuples:
+    machine = subscriber.form.machine
+    if isinstance(machine, PatternPlan):
+        return _window_of_line(machine.automaton)
+    if isinstance(machine, CompositePlan):
+        if not machine.tuples:
             return None, "reports completions, which stand for tuples with different first events"
-        return (0 if len(assembly.composite.operands) == 1 else assembly.composite.within), None
+        return (0 if len(machine.composite.operands) == 1 else machine.composite.within), None
     longest = 0
     for automaton in subscriber.form.compiled(subscriber.literals).automata:
         if len(automaton.states) > 1:
@@ -148,12 +148,12 @@ def _window_of_line(automaton: Automaton) -> tuple[int | None, str | None]:
 
 def _joined(subscriber: Subscriber, keys: KeyOf, streams: Mapping[str, StreamDefinition]) -> str | None:
     """Why the events of one match may have different keys, or those of other keys matter to it; None if not."""
-    assembly = subscriber.form.assembly
-    if isinstance(assembly, KleeneAssembly):
-        return _joined_line(assembly.automaton, keys, streams)
-    if isinstance(assembly, Assembly):
-        place = _place(streams, assembly.composite.stream, keys)
-        return _joined_tuples(assembly.composite, place, keys[assembly.composite.stream])
+    machine = subscriber.form.machine
+    if isinstance(machine, PatternPlan):
+        return _joined_line(machine.automaton, keys, streams)
+    if isinstance(machine, CompositePlan):
+        place = _place(streams, machine.composite.stream, keys)
+        return _joined_tuples(machine.composite, place, keys[machine.composite.stream])
     automata = subscriber.form.compiled(subscriber.literals).automata
     sources = list(dict.fromkeys(stream for stream, _ in subscriber.form.sources))
     if all(len(automaton.states) == 1 for automaton in automata):

@@ -48,9 +48,9 @@ class Player:
             place = self.places[key] = self.places.get(key, 0) + 1
         hits = self.hits(stream, row)
         found = Completions()
-        found.serve(self.machine.audience([], False))
+        found.serve(self.machine.audience())
         if hits:
-            self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, item, found)
+            self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, (), item, found)
         if self.check:
             self.machine.check_invariants()
         return self.read(found.all(row, time, item))
@@ -67,8 +67,8 @@ class Player:
     def pass_time(self, time: int = END) -> list[Result]:
         """What is known when time has passed."""
         found = Completions()
-        found.serve(self.machine.audience([], False))
-        if self.machine.due() < time:
+        found.serve(self.machine.audience())
+        if self.machine.alarm < time:
             self.machine.advance(time, found)
         if self.check:
             self.machine.check_invariants()

@@ -120,4 +120,4 @@ def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObjec
         engine.unsubscribe(name)
     engine.check_invariants()
     assert not any(engine.program.directory.statics)
-    assert engine.program.composites.statistics()["machines"] == 0
+    assert engine.program.machines.statistics()["machines"] == 0

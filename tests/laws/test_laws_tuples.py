@@ -74,7 +74,8 @@ class Player:
             count[0] += 1
             hits = fits(self.composite, row)
             if hits:
-                found += [(number, c) for c in partition.take(hits, row, time, count[0], number)]
+                mask = sum(1 << hit for hit in hits)
+                found += [(number, c) for c in partition.step(mask, row, time, count[0], number)]
             if check:
                 partition.check_invariants()
         return found

@@ -1,10 +1,9 @@
 """The merged events of some streams on their way to the machines that they concern.
 
 A lane is a set of streams, with the attributes by which it counts the events of each partition. An event counts in its
-lanes, which decides what is adjacent; beyond that it touches only machines one of whose inputs it satisfies. Sequences
-of contiguous symbols, of which only completions are reported, are not machines but share one trie.
+lanes, which decides what is adjacent; beyond that it touches only machines one of whose inputs it satisfies.
 
-Here: one event on its way through a lane. Not here: who is in which lane (the registries), partial matches (executors).
+Here: one event on its way through a lane. Not here: who is in which lane (registry), partial matches (executors).
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from mypy_extensions import i64
 
 from ...events.schema import Row
 from ..account import NOT_SUSPENDED
-from ..executors.completions import Audience, Completions
+from ..executors.completions import Completions
 from ..executors.matches import Item
-from ..executors.sequence_trie.trie import Fired, Words
-from ..target import Target
 from ..watcher import Follower
 from .matchers import Clock, Matcher, Reader
 
-SWEEP_MIN: Final = 1_024  # events of a lane between two looks for what is of no use any more
+SWEEP_MIN: Final = 4_096  # events of a lane between two looks for what is of no use any more
 
 
 @final
@@ -40,9 +37,9 @@ class Lane:
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
         self.busy: dict[Matcher, None] = {}  # those whose machines may keep something
-        self.words = Words()
-        self.spelled: dict[int, int] = {}  # symbols that words have, and in how many places
+        self.spellers: list[Matcher] = []  # those whose machines get symbols
         self.position: i64 = 0
+        self.part: Row = ()  # the partition of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
         self._touched: list[Matcher] = []  # by the current event
@@ -50,7 +47,7 @@ class Lane:
 
     def empty(self) -> bool:
         """Whether nobody reads it."""
-        return not self.matchers and not self.spelled
+        return not self.matchers
 
     def place(self, row: Row) -> i64:
         """How many events the partition of an event of the first stream has had. O(1)."""
@@ -61,6 +58,8 @@ class Lane:
     def enter(self, matcher: Matcher, numbers: list[int]) -> None:
         """A machine from now on, and the symbols of its inputs. O(inputs)."""
         self.matchers[matcher] = None
+        if matcher.machine.by_symbols:
+            self.spellers.append(matcher)
         for at, given in enumerate(matcher.machine.inputs):
             stream = self.streams.index(given.stream)
             self.readers[stream].setdefault(numbers[at], []).append(Reader(matcher, 1 << at))
@@ -68,6 +67,8 @@ class Lane:
     def leave(self, matcher: Matcher, numbers: list[int]) -> None:
         """Undo `enter`. O(machines that read its symbols)."""
         self.forget(matcher)
+        if matcher.machine.by_symbols:
+            self.spellers.remove(matcher)
         for readers in self.readers:
             for number in set(numbers) & readers.keys():
                 rest = [reader for reader in readers[number] if reader.matcher is not matcher]
@@ -83,8 +84,8 @@ class Lane:
         place = self.count(stream, row, len(symbols) > 0)
         if len(symbols) == 0 or (self.divided and place == 0):
             return
-        if len(self.spelled) > 0:
-            self._spell(symbols, item, time, found)
+        for matcher in self.spellers:
+            self._spell(matcher, symbols, time, item, found)
         known = self.readers[stream]
         touched = self._touched
         for symbol in symbols:
@@ -109,6 +110,7 @@ class Lane:
         place: i64 = 0
         if len(self.keys) > 0:
             key = tuple([row[position] for position in self.keys[stream]])
+            self.part = key
             before = self.places.get(key)
             if before is not None:
                 place = before + 1
@@ -119,7 +121,7 @@ class Lane:
         return place
 
     def step(
-        self, matcher: Matcher, mask: int, row: Row, time: i64, place: i64, item: Item, found: Completions
+        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
         """The event to a machine some of whose inputs it satisfies."""
         if matcher.suspended != NOT_SUSPENDED:
@@ -133,7 +135,7 @@ class Lane:
             elif matcher.watchers is not None:
                 self._watched(matcher, mask, row, time, place, item, found)
             else:
-                machine.take(mask, row, time, self.position, place, item, found)
+                machine.take(mask, row, time, self.position, place, self.part, item, found)
         except Exception as error:  # whatever it is: it is this machine's, and stays its own
             self._aside.drain()
             matcher.suspend(error, time, found)
@@ -143,14 +145,14 @@ class Lane:
             self.rouse(matcher)
         if machine.lost > 0 and matcher.follower is None:
             matcher.complain(found)
-        if machine.due() < matcher.alarm:
+        if machine.alarm < matcher.alarm:
             self.clock.set(matcher)
 
     def _watched(
-        self, matcher: Matcher, mask: int, row: Row, time: i64, place: i64, item: Item, found: Completions
+        self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
         before = found.entries
-        if matcher.machine.take(mask, row, time, self.position, place, item, found):
+        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, found):
             completed = found.entries - before
             for watcher in matcher.watchers or ():
                 for _ in range(completed):
@@ -159,26 +161,23 @@ class Lane:
                 watcher.touched()
 
     def _follow(
-        self, matcher: Matcher, follower: Follower, mask: int, row: Row, time: i64, place: i64, item: Item
+        self, matcher: Matcher, follower: Follower, mask: i64, row: Row, time: i64, place: i64, item: Item
     ) -> None:
         if not follower.admits(time):
             return
-        if matcher.machine.take(mask, row, time, self.position, place, item, self._aside):
+        if matcher.machine.take(mask, row, time, self.position, place, self.part, item, self._aside):
             for completed in self._aside.drain():
                 follower.completed(completed)
             follower.touched()
 
-    def _spell(self, symbols: list[int], item: Item, time: i64, found: Completions) -> None:
-        spelled = [symbol for symbol in symbols if symbol in self.spelled]
-        if len(spelled) == 0:
+    def _spell(self, matcher: Matcher, symbols: list[int], time: i64, item: Item, found: Completions) -> None:
+        if matcher.suspended != NOT_SUSPENDED:
             return
-        fired: list[Fired] = []
-        self.words.take(spelled, self.position, (item, int(time)), fired)
-        for each in fired:
-            target = each.term.target
-            assert isinstance(target, Target)
-            found.serve(Audience([target], True))
-            found.add(each)
+        try:
+            matcher.machine.spell(symbols, time, self.position, item, found)
+        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+            found.serve(matcher.audience())
+            matcher.suspend(error, time, found)
 
     def rouse(self, matcher: Matcher) -> None:
         """Look after a machine from now on."""

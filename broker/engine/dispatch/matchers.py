@@ -13,22 +13,19 @@ from mypy_extensions import i64
 from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
-from ..target import Target
 from ..watcher import Follower, Watcher
 
 
 @final
 class Matcher:
-    """A machine, and whom it serves: equal subscriptions that came before it had taken an event; of a family `target`
-    is nobody's. `mask`: the inputs that the current event satisfies; `alarm`: when the clock is to wake it. With a
-    `follower` it is that of a part of a subscription, and serves nobody: that one gets its completions, and they make
-    no results."""
+    """A machine at work. `executor`: its name. `mask`: the inputs that the current event satisfies; `alarm`: when the
+    clock is to wake it. With a `follower` it is that of a part of a subscription, and serves nobody: that one gets its
+    completions, and they make no results."""
 
-    def __init__(self, machine: Executor, target: Target, compressed: bool) -> None:
+    def __init__(self, machine: Executor, executor: str) -> None:
         self.machine = machine
-        self.target = target
-        self.compressed = compressed
-        self.mask = 0
+        self.executor = executor
+        self.mask: i64 = 0
         self.busy = False
         self._audience: Audience | None = None
         self.watchers: list[Watcher] | None = None
@@ -39,24 +36,15 @@ class Matcher:
         self.suspended: i64 = NOT_SUSPENDED  # why
         self.since: i64 = 0  # when
 
-    def targets(self) -> list[Target]:
-        """Whom it serves."""
-        return self.audience().targets
-
     def renew(self) -> None:
         """Whom it serves has changed."""
         self._audience = None
 
-    def put(self, target: Target) -> None:
-        """Serve this one from now on."""
-        self.target = target
-        self._audience = None
-
     def audience(self) -> Audience:
-        """Whom it serves, as results keep it. O(members of a family) once after each change."""
+        """Whom it serves, as results keep it. O(members) once after each change."""
         audience = self._audience
         if audience is None:
-            audience = self._audience = self.machine.audience([self.target], self.compressed)
+            audience = self._audience = self.machine.audience()
         return audience
 
     def complain(self, found: Completions) -> None:
@@ -77,14 +65,14 @@ class Matcher:
         if self.follower is None:
             found.suspend(int(self.suspended))
         if self.suspended == FAILED:
-            found.failures.append((int(found.event), self.targets(), error))
+            found.failures.append((int(found.event), self.audience().targets, error))
 
 
 @final
 class Reader:
     """An input of a machine, as a bit."""
 
-    def __init__(self, matcher: Matcher, bit: int) -> None:
+    def __init__(self, matcher: Matcher, bit: i64) -> None:
         self.matcher = matcher
         self.bit = bit
 
@@ -100,7 +88,7 @@ class Clock:
 
     def set(self, matcher: Matcher) -> None:
         """Wake the machine when it has something to say, if that is sooner than known so far. O(log n)."""
-        due = matcher.machine.due()
+        due = matcher.machine.alarm
         if due >= matcher.alarm:
             return
         matcher.alarm = due

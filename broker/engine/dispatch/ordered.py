@@ -32,7 +32,6 @@ from ..target import Target
 from ..trace import FINAL_DEPTH, mixed
 from ..transition import Fault, Place, Transition, Update
 from .derived import tell
-from .lanes import Lane
 from .route import Entry
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -62,7 +61,7 @@ class OrderedRuntime:
         self.index = 0
         self.alone = False
         self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
-        self.symbols: list[int] = []  # primitives of composite subscriptions that it satisfies
+        self.symbols: list[int] = []  # of machines' inputs that it satisfies
         self.faults: list[Fault] = []  # what it has raised, which is for `suspend`
         self.suspend: Callable[[Results, int], None] | None = None
 
@@ -103,25 +102,25 @@ class OrderedRuntime:
         directory = self.program.directory
         number = directory.stream(stream)
         spaces = directory.spaces[number]
-        lanes = self.program.composites.lanes.get(number)
-        kleenes = self.program.kleenes
-        entries = kleenes.entries.get(number)
+        machines = self.program.machines
+        entries = machines.entries.get(number)
         forecasts = self.program.forecasts
         foretold = len(forecasts.scopes) > 0
         scopes = forecasts.scopes.get(number)
-        feeding = kleenes.feeding + self.program.composites.feeding
-        self.later = feeding == 0 and not foretold and directory.others[number] == 0
+        self.later = machines.feeding == 0 and not foretold and directory.others[number] == 0
         n: i64 = len(times)
         now: i64 = BEFORE if self.now is None else self.now
-        if entries is not None and lanes is None and not foretold:
-            if kleenes.travel(stream, times, rows, ids, now, results.completions):
-                self.now = times[-1]
-                if self.expiry.next < times[-1]:
-                    self._expire(times[-1])
-                return results
         done: i64 = 0
+        first: i64 = 0
+        if entries is not None and self.later:
+            first = machines.route(stream).travel(results.completions, times, rows, ids, now)
+            if first > 0:
+                now = times[first - 1]
+                self.now = now
+                if self.expiry.next < now:
+                    self._expire(now)
         i: i64
-        for i in range(n):
+        for i in range(first, n):
             time: i64 = times[i]
             self.alone = False
             self.index = i
@@ -129,9 +128,9 @@ class OrderedRuntime:
             if time > now:
                 now = time
                 self.now = time
-                if kleenes.clock.next < time:
+                if machines.clock.next < time:
                     results.completions.event = i
-                    kleenes.clock.advance(time, results.completions)
+                    machines.clock.advance(time, results.completions)
                     if not self.later:
                         tell(results, time)
                 if self.expiry.next < time:
@@ -146,8 +145,8 @@ class OrderedRuntime:
             if scopes is not None:
                 forecasts.begin(scopes, number, self.row, time)
             self._visit(spaces)
-            if lanes is not None or entries is not None:
-                self._compose(lanes, entries)
+            if entries is not None:
+                self._compose(entries)
             if done < len(results.derived):
                 done = self.derive(results, n, done)
             if foretold:
@@ -156,15 +155,15 @@ class OrderedRuntime:
             if len(self.faults) > 0 and self.suspend is not None:
                 tell(results, time)
                 self.suspend(results, i)
-                spaces, lanes = directory.spaces[number], self.program.composites.lanes.get(number)
-                entries, scopes = kleenes.entries.get(number), forecasts.scopes.get(number)
+                spaces, entries = directory.spaces[number], machines.entries.get(number)
+                scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
         return results
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """The derived events from that number on, and what comes of them: how many there are."""
         directory, forecasts = self.program.directory, self.program.forecasts
-        all_lanes, entries = self.program.composites.lanes, self.program.kleenes.entries
+        all_entries = self.program.machines.entries
         while done < len(results.derived):
             event = results.derived[done]
             self.alone = False  # others may follow within its epoch
@@ -177,7 +176,9 @@ class OrderedRuntime:
             if scopes is not None:
                 forecasts.begin(scopes, number, self.row, self.time)
             self._visit(directory.spaces[number])
-            self._compose(all_lanes.get(number), entries.get(number))
+            entries = all_entries.get(number)
+            if entries is not None:
+                self._compose(entries)
         return done
 
     def _visit(self, spaces: list[Space]) -> None:
@@ -354,22 +355,16 @@ class OrderedRuntime:
             if born > feed.since:
                 results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
 
-    def _compose(self, lanes: list[Lane] | None, entries: list[Entry] | None) -> None:
-        """The current event through the composite subscriptions and the patterns of its stream."""
+    def _compose(self, entries: list[Entry]) -> None:
+        """The current event through the lanes of its stream."""
         symbols = self.symbols
         if len(symbols) > 0:
             self.symbols = []
-        if lanes is None and entries is None:
-            return
         item: Any = self.link if isinstance(self.link, int) else (int(self.item), tuple(flattened(self.link)))
         found = self.results.completions
         found.event = self.index
-        if lanes is not None:
-            for lane in lanes:
-                lane.take(0, symbols, self.row, self.time, item, found)
-        if entries is not None:
-            for entry in entries:
-                entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
+        for entry in entries:
+            entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
         if not self.later and found.told < found.upto:
             tell(self.results, self.time)
 

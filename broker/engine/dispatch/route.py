@@ -1,4 +1,4 @@
-"""A batch of events that only patterns read, on their way to the lanes: no cell is visited, nothing is made an event.
+"""A batch of events that only machines read, on their way to the lanes: no cell is visited, nothing is made an event.
 
 Where a stream's machines have few inputs these are tried one by one; else the static index tells which symbols an event
 satisfies, as it does for all others.
@@ -27,11 +27,13 @@ FEW: Final = 8  # inputs of all machines of a stream that are tried one by one
 
 @final
 class Trial:
-    """The inputs of one machine: `always` those that every event satisfies, `guards` and `bits` the others."""
+    """The inputs of one machine: `always` those that every event satisfies, `guards` and `bits` the others; `mask`
+    those that the current event satisfies."""
 
     def __init__(self, matcher: Matcher, stream: str) -> None:
         self.matcher = matcher
         self.always: i64 = 0
+        self.mask: i64 = 0
         self.guards: list[All | None] = []
         self.bits: list[int] = []
         for at, given in enumerate(matcher.machine.inputs):
@@ -44,15 +46,15 @@ class Trial:
                 self.guards.append(guard)
                 self.bits.append(1 << at)
 
-    def mask(self, row: Row) -> i64:
-        """The inputs that an event satisfies."""
+    def test(self, row: Row) -> None:
+        """Find out which inputs an event satisfies."""
         mask = self.always
         guards = self.guards
         j: i64
         for j in range(len(guards)):
             if holds(guards[j], row, (), (), 1, 1):
                 mask |= self.bits[j]
-        return mask
+        self.mask = mask
 
 
 @final
@@ -69,84 +71,88 @@ class Entry:
 class Route:
     """The lanes of one stream. `few`: their machines are tried one by one."""
 
-    def __init__(self, stream: str, entries: list[Entry]) -> None:
-        self.entries = entries
-        self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
-        self.blank: Integers = integers()  # zeros: copying them costs less than making them
-        machines = [matcher for entry in entries for matcher in entry.lane.matchers]
-        self.few = len(machines) <= FEW and sum(len(m.machine.inputs) for m in machines) <= FEW
-        for entry in entries:
-            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
-
-    def travel(
+    def __init__(
         self,
+        stream: str,
+        entries: list[Entry],
         spaces: list[Space],
         statics: list[dict[Key, Static]],
         clock: Clock,
-        found: Completions,
-        times: list[int],
-        rows: list[Row],
-        ids: list[int],
-        now: i64,
     ) -> None:
-        """Take a batch, `now` being the newest time before it."""
-        symbols: list[int] = []
+        self.entries = entries
+        self.spaces = spaces
+        self.statics = statics
+        self.clock = clock
+        self.symbols: list[int] = []  # those that the current event satisfies
+        self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
+        self.blank: Integers = integers()  # zeros: copying them costs less than making them
+        machines = [matcher.machine for entry in entries for matcher in entry.lane.matchers]
+        few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
+        self.few = few and not any(machine.by_symbols for machine in machines)
+        for entry in entries:
+            entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
+
+    def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
+        """Take a batch, `now` being the newest time before it: how many of its events, fewer than all where a condition
+        raises at the next one, of which nothing was taken."""
         n: i64 = len(times)
         if self.usual > 0:
             wanted = min(self.usual, 16 * n)
             if len(self.blank) < wanted:
                 self.blank = roomy(self.blank, wanted)
             found.numbers = self.blank[:wanted]
+        clock = self.clock
+        few = self.few
+        symbols = self.symbols
         i: i64
         for i in range(n):
+            row = rows[i]
+            try:
+                if few:
+                    for entry in self.entries:
+                        for trial in entry.trials:
+                            trial.test(row)
+                else:
+                    symbols.clear()
+                    self._satisfied(row)
+            except Exception:  # whatever it is: the index finds out whose it is
+                return i
             time: i64 = times[i]
             found.event = i
             if time > now:
                 now = time
                 if clock.next < time:
                     clock.advance(time, found)
-            row = rows[i]
             item: Any = ids[i]
-            if self.few:
-                for entry in self.entries:
-                    lane = entry.lane
-                    place = lane.count(entry.stream, row, True)
-                    for trial in entry.trials:
-                        if trial.matcher.suspended != NOT_SUSPENDED:
-                            continue
-                        try:
-                            mask = trial.mask(row)
-                        except Exception as error:  # whatever it is: it is this machine's, and stays its own
-                            found.serve(trial.matcher.audience())
-                            trial.matcher.suspend(error, time, found)
-                            lane.forget(trial.matcher)
-                            continue
-                        if mask != 0:
-                            lane.step(trial.matcher, mask, row, time, place, item, found)
-                    lane.upkeep(time)
-            else:
-                _satisfied(spaces, statics, row, symbols)
-                for entry in self.entries:
-                    entry.lane.take(entry.stream, symbols, row, time, item, found)
-                symbols.clear()
+            for entry in self.entries:
+                lane = entry.lane
+                if not few:
+                    lane.take(entry.stream, symbols, row, time, item, found)
+                    continue
+                place = lane.count(entry.stream, row, True)
+                for trial in entry.trials:
+                    if trial.mask != 0 and trial.matcher.suspended == NOT_SUSPENDED:
+                        lane.step(trial.matcher, trial.mask, row, time, place, item, found)
+                lane.upkeep(time)
         self.usual = found.upto
+        return n
 
-
-def _satisfied(spaces: list[Space], statics: list[dict[Key, Static]], row: Row, symbols: list[int]) -> None:
-    """The symbols that an event satisfies."""
-    for space in spaces:
-        known = statics[space.number]
-        key: Key = row[space.single] if space.single >= 0 else space.key_of(row)
-        if key is None:
-            continue
-        static = known.get(key)
-        if static is None:
-            continue
-        arcs = static.arcs.arcs
-        if len(arcs) <= static.arcs.few:
-            for arc in arcs:
-                if arc.guard is None or holds(arc.guard, row, (), (), 1, 1):
+    def _satisfied(self, row: Row) -> None:
+        """The symbols that an event satisfies."""
+        symbols = self.symbols
+        for space in self.spaces:
+            known = self.statics[space.number]
+            key: Key = row[space.single] if space.single >= 0 else space.key_of(row)
+            if key is None:
+                continue
+            static = known.get(key)
+            if static is None:
+                continue
+            arcs = static.arcs.arcs
+            if len(arcs) <= static.arcs.few:
+                for arc in arcs:
+                    if arc.guard is None or holds(arc.guard, row, (), (), 1, 1):
+                        symbols.append(arc.symbol)
+            else:
+                for arc in static.arcs.satisfied(row, (), (), 1, 1):
                     symbols.append(arc.symbol)
-        else:
-            for arc in static.arcs.satisfied(row, (), (), 1, 1):
-                symbols.append(arc.symbol)

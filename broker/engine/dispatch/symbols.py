@@ -1,4 +1,4 @@
-"""Primitives of composite subscriptions: what an event satisfies is found once, whoever asks (P-ToPSS 3.2).
+"""What machines ask of single events: what an event satisfies is found once, whoever asks (P-ToPSS 3.2).
 
 Each distinct guard of a stream has a number, its symbol, and stands in the static predicate index like any start arc;
 an event's symbols are gathered on its way through the index.

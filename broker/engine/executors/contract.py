@@ -1,13 +1,16 @@
-"""The one form in which a host knows the partial matches of a subscription, however they are kept.
+"""The one form in which the dispatcher knows partial matches, however they are kept.
 
 An executor is a folder beside this file; its machine is a subclass of `Executor`, and its matches are sources
-(matches). The host gives it events that satisfy some of its inputs, tells it that time passes, and asks what it keeps.
+(matches). The dispatcher gives it events that satisfy some of its inputs, tells it that time passes, and asks what it
+keeps.
 
-Here: that form. Not here: an executor, the host (dispatch), what completions are made of (completions).
+Here: that form. Not here: what a compiled query says of its machine (machine_plan), an executor, the dispatcher
+(dispatch), what completions are made of (completions).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, final
 
 from mypy_extensions import i64
@@ -18,7 +21,7 @@ from ...events.schema import Row
 from ..account import Account
 from ..target import Target
 from .completions import Audience, Completions
-from .matches import Item
+from .matches import Assigned, Item
 
 NOTHING_DUE: Final = FOREVER
 
@@ -31,37 +34,61 @@ class Input(NamedTuple):
     guard: Form
 
 
-class Executor:
-    """The partial matches of one subscription, or of several equal ones. `taken`: an event has changed something, so
-    that nobody may join any more. `lost`: how often a limit was hit, since the host last asked."""
+class Member:
+    """Those whom a machine serves alike: equal subscriptions. `target`: who they are now."""
 
-    def __init__(self, account: Account, inputs: list[Input]) -> None:
+    __slots__ = ("target",)
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+
+class Executor:
+    """The partial matches of one subscription, or of several that share them.
+
+    `taken`: an event has changed something, so that nobody may join any more. `lost`: how often a limit was hit, since
+    the dispatcher last asked. `alarm`: once time is past it, `advance` has something to report. `compressed`: one
+    result stands for all that an event completes. `member`: whom it serves, where it serves equal subscriptions only.
+    `by_symbols`: its inputs are those of all who have joined, which come and go; it gets `spell` instead of `take`.
+    """
+
+    def __init__(self, account: Account, inputs: list[Input], compressed: bool, by_symbols: bool = False) -> None:
         self.account = account
         self.inputs = inputs
+        self.compressed = compressed
+        self.by_symbols = by_symbols
+        self.member: Member | None = None
         self.taken = False
         self.lost: i64 = 0
+        self.alarm: i64 = NOTHING_DUE
 
     @property
     def method(self) -> str:
         """How partial matches are kept, for people."""
         raise AssertionError
 
-    def audience(self, targets: list[Target], compressed: bool) -> Audience:
-        """These, as those whom it serves. `compressed`: one result stands for all that an event completes."""
-        return Audience(targets, compressed)
+    def audience(self) -> Audience:
+        """Whom it serves, as results keep it. O(members)."""
+        return Audience([] if self.member is None else [self.member.target], self.compressed)
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+    def idle(self) -> bool:
+        """Whether it serves nobody."""
+        return self.member is None or self.member.target.first is None
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
         """An event that satisfies the guards of the inputs whose bits are in `mask`, of at least one; appends what it
         completes. False: nothing is there that it could change, and it begins nothing.
 
-        `position` is its number among the events of the lane, `place` that among those of its partition, 0 if it has
-        none. Neither times nor positions fall. Raises Exhausted.
+        `position` is its number among the events of the lane; `part` its partition and `place` its number there, 0 if
+        it has none. Neither times nor positions fall. Raises Exhausted.
         """
         raise AssertionError
 
-    def due(self) -> i64:
-        """When time is past that, `advance` has something to say."""
-        return NOTHING_DUE
+    def spell(self, symbols: list[int], time: i64, position: i64, item: Item, found: Completions) -> None:
+        """An event, by all symbols that it satisfies; appends what it completes, and for whom."""
+        raise AssertionError
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: appends what waited for it."""
@@ -83,10 +110,23 @@ class Executor:
         """The partitions in which it keeps something. O(keys)."""
         raise AssertionError
 
+    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        """What an event at that time and behind that position could go on with, for people; None where partial matches
+        are only counted."""
+        return None
+
     def statistics(self) -> dict[str, int]:
-        """What it keeps, in numbers."""
+        """What it keeps, in numbers; their names are in its plan's `figures`."""
         raise AssertionError
 
     def check_invariants(self) -> None:
         """Raise AssertionError where its parts contradict each other."""
+        raise AssertionError
+
+    def dump(self) -> Any:
+        """All that it keeps as lists, numbers, strings and booleans."""
+        raise AssertionError
+
+    def load(self, data: Any) -> None:
+        """The inverse, into a new one whom all have joined again."""
         raise AssertionError

@@ -10,7 +10,8 @@ from ...algebra.ptopss.lowering import lower
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import PtopssQuery
 from ...language.subscription import REPORTS
-from ..dispatch.composites.registry import Assembly
+from ..executors.table import plan_of_composite
+from ..executors.tuple_counts.machine_plan import CountsPlan
 from ..forecasts.plan import plan_of_paths
 from ..subscriber import Form
 from .language import CompileRequest, Language, Surroundings
@@ -25,10 +26,10 @@ def _compile(request: CompileRequest) -> Form:
     lowered = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     composite = _with_shared_parts(lowered, surroundings)
     forecast = definition.forecast
-    assembly = Assembly(composite, definition.report != "completions", forecast is not None)
+    machine = plan_of_composite(composite, definition.report != "completions", forecast is not None)
     plan, own = None, request.sources[0][1]
-    if forecast is not None and assembly.paths is not None and own is not None:
-        plan = plan_of_paths(forecast, composite, assembly.paths, own)
+    if forecast is not None and isinstance(machine, CountsPlan) and own is not None:
+        plan = plan_of_paths(forecast, composite, machine.paths, own)
     return Form(
         definition.language,
         (request.text,),
@@ -39,7 +40,7 @@ def _compile(request: CompileRequest) -> Form:
         states=len(composite.operands) + 1,
         template=None,
         recipes=[],
-        assembly=assembly,
+        machine=machine,
         operands=tuple(operand.name for operand in composite.operands),
         report=definition.report,
         forecast=forecast,

@@ -8,7 +8,7 @@ from ...algebra.sase.lowering import lower
 from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..dispatch.kleene.registry import KleeneAssembly
+from ..executors.kleene.machine_plan import PatternPlan
 from ..subscriber import Form
 from .language import CompileRequest, Language
 
@@ -30,7 +30,7 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.states),
         template=None,
         recipes=[],
-        assembly=KleeneAssembly(automaton, pattern.publish is not None),
+        machine=PatternPlan(automaton, pattern.publish is not None),
         operands=automaton.operands,
     )
 

@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
     assert len(engine.subscriptions) == 0
     engine.check_invariants()
     engine.subscribe("q", query="FILTER{ty = 'A'}(S)")
-    with pytest.raises(Unsupported, match="composite"):
+    with pytest.raises(Unsupported, match="a machine of its own"):
         engine.partial_tuples("q")
 
 

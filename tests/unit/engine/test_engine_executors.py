@@ -12,7 +12,7 @@ from broker.engine.account import FAILED, NOT_SUSPENDED
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.contract import Input
+from broker.engine.executors.contract import Input, Member
 from broker.engine.executors.tuple_counts import Machine, TupleCounts
 from broker.engine.target import Outcome, Target
 from broker.events.schema import Row
@@ -24,7 +24,9 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
     machine = Machine(compile_paths(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
-    return Matcher(TupleCounts(machine, by, inputs), Target(Outcome((), ()), None), True)
+    counts = TupleCounts(machine, by, inputs)
+    counts.member = Member(Target(Outcome((), ()), None))
+    return Matcher(counts, "tuple_counts")
 
 
 def lane(*matchers: Matcher) -> Lane:
@@ -78,14 +80,14 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
     bad, good = matcher("; "), matcher("; ")
     made = lane(bad, good)
     play(made, (1, [0]))
-    monkeypatch.setattr(bad.machine, "by", ("no position",))
+    monkeypatch.setattr(bad.machine, "partitioned", {(1,): "none"})
     completions = Completions()
     made.take(0, [1], (1,), 1, 1, completions)
     assert (bad.suspended, bad.since, good.suspended) == (FAILED, 1, NOT_SUSPENDED)
     assert bad.machine.keys() == 0
     ((_, targets, error),) = completions.failures
-    assert targets == [bad.target]
-    assert isinstance(error, TypeError)
+    assert targets == bad.audience().targets
+    assert isinstance(error, AttributeError | TypeError)
     told = [each.suspended for _, _, each in completions.read(lambda _: ((1,), 1, 1))]
     assert told == [FAILED, NOT_SUSPENDED]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgpack
 import pytest
@@ -12,14 +12,14 @@ from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.composed import Composed
 from broker.engine.directory import Directory
-from broker.engine.dispatch.kleene import snapshot
-from broker.engine.dispatch.kleene.registry import KleeneAssembly, Kleenes, kleene_assembly_of
-from broker.engine.dispatch.matchers import Clock
-from broker.engine.dispatch.symbols import Alphabet
+from broker.engine.dispatch.registry import Registry
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.kleene.tables import Bounds, Switches
+from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
+from broker.engine.snapshot import EngineState
+from broker.engine.snapshot import machines as snapshot
 from broker.engine.subscriber import Form, Subscriber
 from broker.engine.target import Target
 from broker.events.schema import Row, Schema
@@ -40,47 +40,45 @@ NEAR = "PATTERN SEQ(S a, T b) WHERE partition_contiguity(a, b) { [k] } WITHIN 50
 
 
 class House:
-    """Kleenes, with an index that tries every guard."""
+    """A registry, with an index that tries every guard."""
 
-    def __init__(self, bounds: Bounds | None = None, switches: Switches | None = None) -> None:
-        directory = Directory(Options())
-        self.symbols = Alphabet(directory)
-        self.kleenes = Kleenes(directory, self.symbols, Clock(), bounds or Bounds(), switches or Switches())
+    def __init__(self, options: Options | None = None) -> None:
+        options = options or Options()
+        self.machines = Registry(Directory(options), options, (PatternPlan,))
+        self.program = self  # as a snapshot sees it
         self.forms: dict[str, Form] = {}
         self.number = 0
 
     def join(self, name: str, text: str) -> None:
         pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
-        assembly = KleeneAssembly(automaton_of_pattern(pattern), pattern.publish is not None)
-        form = Form("sase", (text,), (text,), (), None, assembly.automaton.schema, 2, None, [], assembly)
+        plan = PatternPlan(automaton_of_pattern(pattern), pattern.publish is not None)
+        automaton = plan.automaton
+        form = Form("sase", (text,), (text,), (), None, automaton.schema, 2, None, [], plan, automaton.operands)
         self.forms[name] = form
-        self.kleenes.join(assembly, Subscriber(name, form, (), None, True, 0, 0), None)
+        self.machines.join(plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
     def leave(self, name: str) -> None:
-        assembly = kleene_assembly_of(self.forms.pop(name))
-        assert assembly is not None
-        self.kleenes.leave(assembly, name, None)
+        del self.forms[name]
+        self.machines.leave(name, None)
 
     def take(self, stream: str, time: int, *row: Any) -> list[tuple[str, list[int]]]:
         """Who is told what: items are events' numbers; a limit has none."""
         found = Completions()
-        self.kleenes.clock.advance(time, found)
+        self.machines.clock.advance(time, found)
         gathered = read(found)
         self.number += 1
-        entries = self.kleenes.entries.get(self.kleenes.directory.stream(stream), [])
+        entries = self.machines.entries.get(self.machines.directory.stream(stream), [])
         for entry in entries:
             entry.lane.take(entry.stream, self.satisfied(stream, row), row, time, self.number, found)
         gathered += read(found, row, time, self.number)
-        self.kleenes.check_invariants()
+        self.machines.check_invariants()
         return told(gathered)
 
     def satisfied(self, stream: str, row: Row) -> list[int]:
         environment = Environment(Occurrence(row, 0, 0, ()))
         found = {}
-        for name, seat in self.kleenes.seats.items():
-            assembly = kleene_assembly_of(self.forms[name])
-            assert assembly is not None
-            for given, symbol in zip(assembly.plan.inputs, seat.symbols):
+        for seat in self.machines.seats.values():
+            for given, symbol in zip(seat.plan.inputs(), seat.symbols):
                 if given.stream == stream:
                     found[symbol] = any(all(holds(atom, environment) for atom in clause) for clause in given.guard)
         return [symbol for symbol, held in found.items() if held]
@@ -92,7 +90,7 @@ def read(found: Completions, row: Row = (), time: int = 0, item: int = 0) -> lis
 
 def passed(house: House, time: int) -> list[tuple[Target, Composed]]:
     found = Completions()
-    house.kleenes.clock.advance(time, found)
+    house.machines.clock.advance(time, found)
     return read(found)
 
 
@@ -110,10 +108,10 @@ def test_equal_subscriptions_share_a_machine_until_it_has_taken_an_event() -> No
     house = House()
     house.join("one", NEXT)
     house.join("two", NEXT)
-    assert house.kleenes.statistics()["patterns"] == 1
+    assert house.machines.statistics()["patterns"] == 1
     house.take("S", 1, "A", 7)
     house.join("three", NEXT)
-    assert house.kleenes.statistics()["patterns"] == 2
+    assert house.machines.statistics()["patterns"] == 2
     assert house.take("S", 2, "B", 7) == [("one", [1, 2]), ("two", [1, 2])]
 
 
@@ -121,19 +119,19 @@ def test_equal_guards_are_one_symbol_and_go_with_the_last_who_has_them() -> None
     house = House()
     house.join("one", NEXT)
     house.join("two", ANY)
-    assert len(house.symbols.streams["S"]) == 2
+    assert len(house.machines.symbols.streams["S"]) == 2
     house.leave("one")
-    assert len(house.symbols.streams["S"]) == 2
+    assert len(house.machines.symbols.streams["S"]) == 2
     house.leave("two")
-    assert house.symbols.streams == {}
-    assert house.kleenes.all_lanes() == []
+    assert house.machines.symbols.streams == {}
+    assert house.machines.lanes == {}
 
 
 def test_what_an_event_does_not_concern_it_does_not_touch() -> None:
     house = House()
     house.join("one", NEXT)
     assert house.take("S", 1, "C", 7) == []
-    (matcher,) = house.kleenes.all_lanes()[0].matchers
+    ((matcher,),) = [lane.matchers for lane in house.machines.lanes.values()]
     assert not matcher.machine.taken
 
 
@@ -143,7 +141,7 @@ def test_time_that_passes_wakes_who_waits_for_it() -> None:
     house.take("S", 1, "A", 1)
     house.take("S", 2, "A", 2)
     house.take("T", 3, 1, 0.0)
-    assert house.kleenes.clock.next == 6
+    assert house.machines.clock.next == 6
     assert told(passed(house, 7)) == []  # taken back by the event of its key
     assert house.take("T", 8, 2, 0.0) == [("late", [2])]  # known before the event that would have taken it back
     house.take("S", 9, "A", 3)
@@ -162,7 +160,7 @@ def test_adjacency_counts_events_that_nobody_wants() -> None:
 
 
 def test_a_limit_is_told_and_nobody_else_is_concerned() -> None:
-    house = House(Bounds(matches=10))
+    house = House(Options(matches_max=10))
     house.join("many", ANY)
     house.join("few", NEXT)
     for time in range(1, 9):
@@ -178,7 +176,7 @@ def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> 
     house.join("many", f"{ANY} OUTPUT compressed")
     for time in range(1, 91):
         house.take("S", time, "A", 1)
-    (entry,) = house.kleenes.entries[house.kleenes.directory.stream("S")]
+    (entry,) = house.machines.entries[house.machines.directory.stream("S")]
     completions = Completions()
     entry.lane.take(entry.stream, house.satisfied("S", ("B", 1)), ("B", 1), 91, 91, completions)
     assert completions.total() == 1
@@ -199,7 +197,7 @@ def test_a_snapshot_keeps_what_is_under_way() -> None:
         house.take("S", time, "A", time)
     house.join("new", NEXT)
     again = reborn(house)
-    assert again.kleenes.statistics() == house.kleenes.statistics()
+    assert again.machines.statistics() == house.machines.statistics()
     for event in [("S", 4, "B", 2), ("T", 5, 3, 1.0), ("S", 7, "A", 9), ("T", 8, 9, 0.0), ("S", 30, "B", 1)]:
         stream, time, *row = event
         assert again.take(stream, time, *row) == house.take(stream, time, *row)
@@ -210,12 +208,12 @@ def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matc
     """Also where values are such that numbers would not do, and across snapshots."""
     factors = (0.25, 0.5, 0.5, 0.75, 1.5, -1.0)
     house = House()
-    alone = House(switches=Switches(families=False))
+    alone = House(Options(variants=False))
     for at, factor in enumerate(factors):
         for each in (house, alone):
             each.join(f"q{at}", alike(factor))
-    assert house.kleenes.statistics()["patterns"] == 1
-    assert alone.kleenes.statistics()["patterns"] == len(set(factors))
+    assert house.machines.statistics()["patterns"] == 1
+    assert alone.machines.statistics()["patterns"] == len(set(factors))
     results = 0
     for time, tick in enumerate(ODD if odd else EVEN, 1):
         found = house.take("P", time, *tick)
@@ -226,18 +224,21 @@ def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matc
             alone.leave("q3")
         house = reborn(house)
     assert results >= 8
-    (seat, *_) = house.kleenes.seats.values()
-    assert odd == any(getattr(cell, "plain", None) for cell in seat.machine().cells.values())
+    (seat, *_) = house.machines.seats.values()
+    assert isinstance(seat.matcher.machine, Machine)
+    assert odd == any(getattr(cell, "plain", None) for cell in seat.matcher.machine.cells.values())
 
 
 def reborn(house: House) -> House:
     """The same from a snapshot."""
-    saved = msgpack.unpackb(msgpack.packb(snapshot.save(house.kleenes)))
-    again = House()
-    again.kleenes.seating = snapshot.seating(saved)
+    before, after = cast(EngineState, house), cast(EngineState, again := House())
+    kept, *rest = snapshot.save_contents("kleene", before), snapshot.save(before), snapshot.save_lanes(before)
+    contents, machines, lanes = msgpack.unpackb(msgpack.packb([kept, *rest]), use_list=False, strict_map_key=False)
+    snapshot.begin(after, machines)
     for name, form in house.forms.items():
         again.join(name, form.written[0])
-    snapshot.restore(saved, again.kleenes)
+    snapshot.restore_contents("kleene", after, contents)
+    snapshot.restore_lanes(after, lanes)
     again.number = house.number
     return again
 
@@ -255,7 +256,7 @@ def test_runs_under_way_can_be_looked_at() -> None:
     for time in (1, 2):
         house.take("S", time, "A", 7)
         house.take("P", time, float(time), 1.0)
-    assert sorted(map(repr, house.kleenes.partial("any", 3, 10))) == ["{'a': [1, 3]}", "{'a': [1]}", "{'a': [3]}"]
-    assert house.kleenes.partial("next", 3, 1) == [{"a": [1]}]
-    assert house.kleenes.partial("next", 12, 9) == [{"a": [3]}]
-    assert house.kleenes.partial("rising", 3, 10) == [{"a": [2, 4]}, {"a": [4]}]
+    assert sorted(map(repr, house.machines.partial("any", 3, 10))) == ["{'a': [1, 3]}", "{'a': [1]}", "{'a': [3]}"]
+    assert house.machines.partial("next", 3, 1) == [{"a": [1]}]
+    assert house.machines.partial("next", 12, 9) == [{"a": [3]}]
+    assert house.machines.partial("rising", 3, 10) == [{"a": [2, 4]}, {"a": [4]}]

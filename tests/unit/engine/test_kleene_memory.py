@@ -38,8 +38,8 @@ def row(number: int) -> Row:
 
 def taken(made: Machine, mask: int, values: Row, number: int) -> list[MatchSource]:
     found = Completions()
-    found.serve(made.audience([], False))
-    made.take(mask, values, number, number, 0, number, found)
+    found.serve(made.audience())
+    made.take(mask, values, number, number, 0, (), number, found)
     return found.all(values, number, number)
 
 

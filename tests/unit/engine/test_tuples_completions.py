@@ -26,7 +26,7 @@ def play(
     found: list[Completion] = []
     for number, (time, hits) in enumerate(events, first):
         if hits:
-            found += partition.take(hits, row, time, number, number)
+            found += partition.step(sum(1 << hit for hit in hits), row, time, number, number)
             partition.check_invariants()
     return found
 
@@ -98,7 +98,7 @@ def test_variables_are_bound_by_value_and_null_joins_nothing() -> None:
         ([0, 1], ("A", 1, 1.0)),
     ]
     for number, (hits, row) in enumerate(rows):
-        found += partition.take(hits, row, number, number, number)
+        found += partition.step(sum(1 << hit for hit in hits), row, number, number, number)
     assert [(c.binding, items(c)) for c in found] == [((2, 0.5), [(2, 5)]), ((1, 1.0), [(0, 6)])]
 
 
@@ -110,10 +110,10 @@ def test_branches_leave_variables_unbound() -> None:
 
 def test_an_event_of_another_binding_breaks_what_is_contiguous() -> None:
     partition = machine("a, b", defined="a, b: k = $x").partition()
-    assert partition.take([0], ("A", 1, 0.0), 1, 1, 1) == []
-    assert partition.take([0], ("A", 2, 0.0), 2, 2, 2) == []
-    assert partition.take([1], ("A", 1, 0.0), 3, 3, 3) == []
-    (found,) = partition.take([0], ("A", 1, 0.0), 4, 4, 4) + partition.take([1], ("A", 1, 0.0), 5, 5, 5)
+    assert partition.step(0b1, ("A", 1, 0.0), 1, 1, 1) == []
+    assert partition.step(0b1, ("A", 2, 0.0), 2, 2, 2) == []
+    assert partition.step(0b10, ("A", 1, 0.0), 3, 3, 3) == []
+    (found,) = partition.step(0b1, ("A", 1, 0.0), 4, 4, 4) + partition.step(0b10, ("A", 1, 0.0), 5, 5, 5)
     assert found.witness() == ((0, 4, 4), (1, 5, 5))
 
 

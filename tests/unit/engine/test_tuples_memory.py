@@ -22,7 +22,7 @@ def most(partition: Partition, figure: str, events: int, hits: list[int]) -> int
     """The largest value of a figure while each event has the next time."""
     largest = 0
     for number in range(events):
-        partition.take(hits, ("A", 0, 0.0), number, number, number)
+        partition.step(sum(1 << hit for hit in hits), ("A", 0, 0.0), number, number, number)
         largest = max(largest, partition.statistics()[figure])
     partition.check_invariants()
     return largest
@@ -52,7 +52,7 @@ def test_key_values_without_partial_matches_are_let_go() -> None:
     partition = machine("a; b; c WITHIN 5", "a, b, c: k = $x").partition()
     largest = 0
     for number in range(2000):
-        partition.take([0], ("A", number, 0.0), number, number, number)
+        partition.step(0b1, ("A", number, 0.0), number, number, number)
         largest = max(largest, partition.statistics()["bindings"])
     assert largest <= 128
     assert not partition.empty(2000, 2000)
@@ -63,19 +63,19 @@ def test_key_values_without_partial_matches_are_let_go() -> None:
 def test_bindings_in_states_are_let_go() -> None:
     partition = machine("a; b; c WITHIN 5", "a, b: k = $x\nc: TRUE").partition()
     for number in range(2000):
-        partition.take([0], ("A", number, 0.0), number, number, number)
+        partition.step(0b1, ("A", number, 0.0), number, number, number)
         assert partition.statistics()["cells"] <= 64
 
 
 def test_what_cannot_begin_a_match_begins_nothing() -> None:
     partition = machine("a; b; c", "a, b, c: k = $x").partition()
-    partition.take([1, 2], ("A", 1, 0.0), 1, 1, 1)
+    partition.step(0b110, ("A", 1, 0.0), 1, 1, 1)
     assert partition.statistics()["bindings"] == 0
 
 
 def test_a_contiguous_beginning_is_let_go_with_the_next_event() -> None:
     partition = machine("a, b; c", "a, b, c: k = $x").partition()
-    partition.take([0], ("A", 1, 0.0), 1, 1, 1)
+    partition.step(0b1, ("A", 1, 0.0), 1, 1, 1)
     assert not partition.empty(1, 2)
     assert partition.empty(1, 3)
 
@@ -83,17 +83,17 @@ def test_a_contiguous_beginning_is_let_go_with_the_next_event() -> None:
 def test_the_oldest_key_values_are_given_up_and_new_ones_doubted_for_a_while() -> None:
     partition = machine("a; b WITHIN 100", "a, b: k = $x", bounds=Bounds(bindings=4)).partition()
     for number in range(6):
-        assert partition.take([0], ("A", number, 0.0), number, number, number) == []
+        assert partition.step(0b1, ("A", number, 0.0), number, number, number) == []
     assert partition.statistics()["dropped"] == 2
-    assert partition.take([1], ("A", 0, 0.0), 7, 7, 7) == [], "given up"
-    (kept,) = partition.take([1], ("A", 3, 0.0), 8, 8, 8)
+    assert partition.step(0b10, ("A", 0, 0.0), 7, 7, 7) == [], "given up"
+    (kept,) = partition.step(0b10, ("A", 3, 0.0), 8, 8, 8)
     assert (kept.count, kept.incomplete) == (1, False)
-    assert partition.take([0], ("A", 1, 0.0), 9, 9, 9) == []
-    (doubted,) = partition.take([1], ("A", 1, 0.0), 10, 10, 10)
+    assert partition.step(0b1, ("A", 1, 0.0), 9, 9, 9) == []
+    (doubted,) = partition.step(0b10, ("A", 1, 0.0), 10, 10, 10)
     assert (doubted.count, doubted.incomplete) == (None, True)
     assert doubted.witness() == ((0, 9, 9), (1, 10, 10))
-    assert partition.take([0], ("A", 1, 0.0), 200, 200, 200) == []
-    (sure,) = partition.take([1], ("A", 1, 0.0), 201, 201, 201)
+    assert partition.step(0b1, ("A", 1, 0.0), 200, 200, 200) == []
+    (sure,) = partition.step(0b10, ("A", 1, 0.0), 201, 201, 201)
     assert (sure.count, sure.incomplete) == (1, False)
 
 
@@ -107,8 +107,8 @@ def test_wide_keys_are_limited_in_number_and_say_so() -> None:
     partition = limited.partition()
     found = []
     for number in range(40):
-        found += partition.take([0, 1, 2], ("A", 0, 0.0), number, number, number)
-        found += partition.take([3], ("A", 0, 0.0), number, 1000 + number, 1000 + number)
+        found += partition.step(0b111, ("A", 0, 0.0), number, number, number)
+        found += partition.step(0b1000, ("A", 0, 0.0), number, 1000 + number, 1000 + number)
         assert partition.statistics()["cells"] <= 300
         partition.check_invariants()
     assert found[0].count is not None
@@ -123,7 +123,7 @@ def test_nodes_have_a_limit(windows: bool) -> None:
     partition = machine("a; b; c", tuples=True, bounds=Bounds(nodes=100), windows=windows).partition()
     found = []
     for number in range(300):
-        found += partition.take([0, 1, 2], ("A", 0, 0.0), number, number, number)
+        found += partition.step(0b111, ("A", 0, 0.0), number, number, number)
         assert partition.statistics()["nodes"] <= 100
     assert not found[0].incomplete
     assert found[-1].incomplete
@@ -155,7 +155,7 @@ def test_a_snapshot_is_plain_data_and_goes_on_as_if_nothing_had_happened(
         other.check_invariants()
         row: Row = ("A", number % 2, 0.0)
         hits = [h for h in range(3) if number % (h + 2) != 1] or [0]
-        mine, theirs = (p.take(hits, row, number, number, number) for p in (partition, other))
+        mine, theirs = (p.step(sum(1 << hit for hit in hits), row, number, number, number) for p in (partition, other))
         assert [(c.count, c.binding) for c in mine] == [(c.count, c.binding) for c in theirs]
         assert [list(c.tuples()) for c in mine] == [list(c.tuples()) for c in theirs]
         assert other.dump() == partition.dump()
@@ -165,7 +165,7 @@ def test_a_snapshot_shares_the_nodes_that_were_shared() -> None:
     kept = machine("a; b; c", tuples=True)
     partition = kept.partition()
     for number in range(200):
-        partition.take([0, 1], ("A", 0, 0.0), number, number, number)
+        partition.step(0b11, ("A", 0, 0.0), number, number, number)
     (_, _, (_, _, _, _, archive), *_) = partition.dump()[0][0][1]
     nodes, lists = archive
     assert len(nodes) == partition.statistics()["nodes"] == 399

@@ -6,18 +6,15 @@ Here: that form. Not here: a representation (runs, columns, buffer), keys (machi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..completions import Completions
-from ..matches import Item
+from ..matches import Assigned, Item
 from .archive import Archive, Restored
 from .shadows import Shadow
-
-Begun: TypeAlias = list[tuple[int, Item, int]]
-"""The events of a run so far: component, item and time of each."""
 
 
 class Cell:
@@ -46,7 +43,7 @@ class Cell:
         """Runs, or what stands for runs."""
         raise AssertionError
 
-    def partial(self, oldest: i64) -> Iterator[Begun]:
+    def partial(self, oldest: i64) -> Iterator[Assigned]:
         """The runs that began at that time or later, for people."""
         raise AssertionError
 

@@ -16,6 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ...target import Target
 from ..completions import Served
+from ..contract import Member
 from ..matches import MatchSource
 from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .plan import Plan
@@ -23,12 +24,12 @@ from .replay import Played, Replayed
 
 
 @final
-class Member:
+class FamilyMember(Member):
     """A factor, whom it serves, and the plan of its own pattern."""
 
     def __init__(self, factor: float, target: Target, plan: Plan) -> None:
+        super().__init__(target)
         self.factor = factor
-        self.target = target
         self.plan = plan
 
 
@@ -36,7 +37,7 @@ class Member:
 class Ranks:
     """Members at one moment, by their factors; never changed, so that results may keep it."""
 
-    def __init__(self, members: list[Member]) -> None:
+    def __init__(self, members: list[FamilyMember]) -> None:
         self.factors: Floats = floats()
         for at, member in enumerate(members):
             self.factors = put(self.factors, at, member.factor)
@@ -48,29 +49,26 @@ class Family:
     """All members, by their factors. After `search`: those from `low` to `high`."""
 
     def __init__(self) -> None:
-        self.members: list[Member] = []
+        self.members: list[FamilyMember] = []
         self.low: i64 = 0
         self.high: i64 = 0
         self._ranks: Ranks | None = None
-        self._known: dict[float, Member] = {}
+        self._known: dict[float, FamilyMember] = {}
 
-    def find(self, factor: float) -> Member | None:
+    def find(self, factor: float) -> FamilyMember | None:
         return self._known.get(factor)
 
-    def enter(self, member: Member) -> None:
+    def enter(self, member: FamilyMember) -> None:
         """O(members)."""
         insort(self.members, member, key=_factor)
         self._known[member.factor] = member
-        self.renew()
+        self._ranks = None
 
-    def leave(self, member: Member) -> None:
-        """O(members)."""
-        self.members.remove(member)
-        del self._known[member.factor]
-        self.renew()
-
-    def renew(self) -> None:
-        """What members are or whom they serve has changed."""
+    def leave(self, member: FamilyMember) -> None:
+        """Somebody has left a member, which goes where it serves nobody any more. O(members)."""
+        if member.target.first is None:
+            self.members.remove(member)
+            del self._known[member.factor]
         self._ranks = None
 
     def ranks(self) -> Ranks:
@@ -104,7 +102,7 @@ class Family:
             self.low += 1
 
 
-def _factor(member: Member) -> float:
+def _factor(member: FamilyMember) -> float:
     return member.factor
 
 

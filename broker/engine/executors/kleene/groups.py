@@ -23,10 +23,10 @@ from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...account import PACKED_BITS
 from ..completions import Completions
-from ..matches import Item
+from ..matches import Assigned, Item
 from .archive import Archive, Restored, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
-from .cell import Begun, Cell
+from .cell import Cell
 from .plan import Plan
 from .registers import AVERAGE, SUM, Registers
 from .shadows import Shadow
@@ -277,7 +277,7 @@ class Groups(Cell):
     def size(self) -> int:
         return sum(map(len, self.groups))
 
-    def partial(self, oldest: i64) -> Iterator[Begun]:
+    def partial(self, oldest: i64) -> Iterator[Assigned]:
         for groups in self.groups:
             for group in groups.values():
                 for chain in self.page.paths([int(group.union)], oldest, None):

@@ -13,15 +13,15 @@ from mypy_extensions import i64
 
 from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
+from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...account import UNLIMITED
-from ...target import Target
 from ..completions import Audience, Completions
-from ..contract import Executor, Input
-from ..matches import Item
+from ..contract import NOTHING_DUE, Executor, Input
+from ..matches import Assigned, Item
 from .archive import Archive, Restored
 from .audience import RunsAudience
-from .cell import Begun, Cell
+from .cell import Cell
 from .columns import Columns
 from .family import Family
 from .groups import Groups, Recalls
@@ -52,7 +52,7 @@ class Machine(Executor):
         self, plan: Plan, bounds: Bounds | None = None, switches: Switches | None = None, family: Family | None = None
     ) -> None:
         self.tables = Tables(plan, bounds or Bounds())
-        super().__init__(self.tables.account, inputs_of(plan))
+        super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
         self.plan = plan
         chosen = switches or Switches()
         self.gauges: Gauges | None = None
@@ -70,25 +70,24 @@ class Machine(Executor):
         self.pending = Pending(self.tables)
         self.settled: i64 = 0
 
-    def audience(self, targets: list[Target], compressed: bool) -> Audience:
-        """These, as those whom it serves; of a family, its members."""
+    def audience(self) -> Audience:
+        """Of a family, its members."""
         if self.family is None:
-            return RunsAudience(self.tables, targets, None, compressed)
+            targets = [] if self.member is None else [self.member.target]
+            return RunsAudience(self.tables, targets, None, self.compressed)
         ranks = self.family.ranks()
-        return RunsAudience(self.tables, ranks.targets, ranks, compressed)
+        return RunsAudience(self.tables, ranks.targets, ranks, self.compressed)
 
-    def due(self) -> i64:
-        return self.pending.next
+    def idle(self) -> bool:
+        return super().idle() if self.family is None else not self.family.members
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
         """Appends what the event completes, behind what the time that has passed does. `place` is 0 if no component
         asks for contiguity in its partition."""
-        self._take(mask, row, time, position, place, item, found)
-        return True
-
-    def _take(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
         self.taken = True
-        if self.pending.next < time:
+        if self.alarm < time:
             self.advance(time, found)
         tables = self.tables
         if mask & tables.moving:
@@ -106,6 +105,8 @@ class Machine(Executor):
                 self._scatter(mask & tables.moving, row, time, position, place, item, found)
         if mask & tables.denying:
             self._deny(mask, row, time, position)
+        self.alarm = self.pending.next
+        return True
 
     def _scatter(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
@@ -180,11 +181,13 @@ class Machine(Executor):
         self.cells = {}
         self.shadows = [{} for _ in self.plan.negations]
         self.pending = Pending(self.tables)
+        self.alarm = NOTHING_DUE
         self.settled = self.lost = 0
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: what waited for it is completed or was taken back."""
         done = self.pending.take(time)
+        self.alarm = self.pending.next
         if done:
             found.add(found_of(done, self.tables))
 
@@ -241,9 +244,11 @@ class Machine(Executor):
         self.settle(time, position)
         return not self.cells and not any(self.shadows)
 
-    def partial(self, time: i64) -> Iterator[Begun]:
-        """The runs that an event at that time could go on with, for people: those that a contiguity rules out may
-        still be among them. Of a family they are any member's."""
+    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        """The runs; those that a contiguity rules out may still be among them. Of a family they are any member's."""
+        return self._partial(time)
+
+    def _partial(self, time: i64) -> Iterator[Assigned]:
         oldest = time - self.tables.window if self.tables.window < FOREVER else BEFORE
         for cell in self.cells.values():
             yield from cell.partial(oldest)
@@ -261,15 +266,17 @@ class Machine(Executor):
         return found
 
     def statistics(self) -> dict[str, int]:
-        """`keys`: key values with runs; `runs`; `waiting`: matches that wait for time to pass; `negated`: marks."""
+        """Machines, key values with runs, runs, matches that wait for time to pass, marks of negated events."""
         return {
-            "keys": len(self.cells),
-            "runs": sum(cell.size() for cell in self.cells.values()),
-            "waiting": len(self.pending.waiting),
-            "negated": sum(map(len, self.shadows)),
+            "patterns": 1,
+            "pattern_keys": len(self.cells),
+            "pattern_runs": sum(cell.size() for cell in self.cells.values()),
+            "pattern_waiting": len(self.pending.waiting),
+            "pattern_negated": sum(map(len, self.shadows)),
         }
 
     def check_invariants(self) -> None:
+        assert self.alarm == self.pending.next
         users: dict[int, int] = {}
         owed: dict[int, int] = {}
         for cell in self.cells.values():
@@ -294,7 +301,7 @@ class Machine(Executor):
         return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one. Its account is full: what is played again is no work."""
+        """Its account is full: what is played again is no work."""
         account = self.tables.account
         account.left = UNLIMITED
         self._load(data)
@@ -313,3 +320,4 @@ class Machine(Executor):
             cell.upto = upto
             cell.load(content, restored)
         self.pending.load(pending, list(self.cells.values()), restored)
+        self.alarm = self.pending.next

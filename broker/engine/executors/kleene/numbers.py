@@ -17,10 +17,10 @@ from mypy_extensions import i64
 from ....automaton.analyses.measures import Measures
 from ....events.schema import Row
 from ..completions import Completions
-from ..matches import Item
+from ..matches import Assigned, Item
 from .archive import Archive, Restored
-from .cell import Begun, Cell
-from .family import Family, Member, Own
+from .cell import Cell
+from .family import Family, FamilyMember, Own
 from .found import Trail
 from .gauges import Gauge
 from .pending import Pending
@@ -62,7 +62,7 @@ class Numbers(Cell):
         self.pending = pending
         self.family = family
         self.plain: list[Runs] = []
-        self.owners: list[Member] = []
+        self.owners: list[FamilyMember] = []
         self.page = Page(0)
 
     def firsts_alive(self) -> list[int]:
@@ -159,7 +159,7 @@ class Numbers(Cell):
             return sum([plain.size() for plain in self.plain])
         return self.kept()
 
-    def partial(self, oldest: i64) -> Iterator[Begun]:
+    def partial(self, oldest: i64) -> Iterator[Assigned]:
         if len(self.plain) > 0:
             yield from self.plain[0].partial(oldest)
         page = self.page

@@ -18,9 +18,9 @@ from mypy_extensions import i64
 from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..completions import Completions
-from ..matches import Item
+from ..matches import Assigned, Item
 from .archive import Archive, Restored
-from .cell import Begun, Cell
+from .cell import Cell
 from .found import Trail, unrolled
 from .pending import Pending, order
 from .plan import ANY, NEXT, PARTITION, STRICT
@@ -321,7 +321,7 @@ class Runs(Cell):
     def size(self) -> int:
         return int(self.count)
 
-    def partial(self, oldest: i64) -> Iterator[Begun]:
+    def partial(self, oldest: i64) -> Iterator[Assigned]:
         for _, _, run in self.runs():
             if run.start >= oldest:
                 yield unrolled(run.trail)

@@ -30,7 +30,8 @@ class Reference(Executor):
 
     def __init__(self, automaton: Automaton, account: Account) -> None:
         assert automaton.time is TimeModel.ARRIVAL, "epochs are not behind the executors' contract"
-        super().__init__(account, [Input(source.stream, TESTED_HERE) for source in automaton.sources])
+        inputs = [Input(source.stream, TESTED_HERE) for source in automaton.sources]
+        super().__init__(account, inputs, automaton.report is not Report.EACH)
         self.automaton = automaton
         self.interpreter = Interpreter(automaton)
         self._timed = {arc.source for arc in automaton.arcs if arc.kind is Kind.TIMEOUT}
@@ -39,22 +40,26 @@ class Reference(Executor):
     def method(self) -> str:
         return "runs one by one, each tested with every event"
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
-        stream = self.inputs[mask.bit_length() - 1].stream
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        stream = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
         self._tell(self.interpreter.feed(stream, int(time), int(time), row, item), found)
         self.account.spend(len(self.interpreter.runs))
         if self.interpreter.runs or self.interpreter.log:
             self.taken = True
+        self.alarm = self._due()
         return self.taken
 
-    def due(self) -> i64:
+    def _due(self) -> int:
         within = self.automaton.within or 0
         waiting = [run.first().end + within for run in self.interpreter.runs if run.state in self._timed]
         return min(waiting, default=NOTHING_DUE)
 
     def advance(self, time: i64, found: Completions) -> None:
         self._tell(self.interpreter.advance(int(time)), found)
+        self.alarm = self._due()
 
     def _tell(self, matches: list[CompletedRun], found: Completions) -> None:
         if not matches:
@@ -74,17 +79,17 @@ class Reference(Executor):
         self.interpreter = Interpreter(self.automaton)
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        if self.due() >= time:  # else a match waits to be told
+        if self.alarm >= time:  # else a match waits to be told
             self.interpreter.advance(int(time))
         self.interpreter.forget(int(time))
         return not (self.interpreter.runs or self.interpreter.log)
 
     # --- inspection --------------------------------------------------------------------------------------------
 
-    def partial(self, time: int) -> Iterator[Assigned]:
+    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
         """Operand, item and time of the events of each run that an event at that time could go on with."""
         for run in self.interpreter.runs:
-            if self.interpreter.inside(run, time):
+            if self.interpreter.inside(run, int(time)):
                 yield assigned(run.taken)
 
     def keys(self) -> int:
@@ -148,6 +153,7 @@ class Reference(Executor):
             )
             for state, slots, taken in runs
         ]
+        self.alarm = self._due()
 
 
 def frozen(value: Any) -> Any:

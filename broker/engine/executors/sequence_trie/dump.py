@@ -20,7 +20,7 @@ NO_PARENT: Final = -1
 def dump(words: Words) -> dict[str, Any]:
     """Everything that later counts and witnesses depend on. Sets each term's `number`. O(terms)."""
     words.tidy()
-    terms = _terms(words)
+    terms = all_terms(words)
     for number, term in enumerate(terms):
         term.number = number
     return {
@@ -68,7 +68,7 @@ def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> t
 
 def check_invariants(words: Words) -> None:
     """Asserts that what is kept beside the truth agrees with it. O(all)."""
-    terms = _terms(words)
+    terms = all_terms(words)
     found: dict[int, int] = {}
     for term in terms:
         parent, word = term.parent, term.word
@@ -111,7 +111,7 @@ def _nodes(words: Words) -> list[Word]:
     return found
 
 
-def _terms(words: Words) -> list[Term]:
+def all_terms(words: Words) -> list[Term]:
     """Every term, parents before children, equal first words in the order of their generations."""
     found: list[Term] = []
     for word in _nodes(words):

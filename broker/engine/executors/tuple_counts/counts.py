@@ -12,11 +12,9 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ...index.spaces import Key
 from ..completions import Completions
 from ..contract import Executor, Input
-from ..matches import Item
-from .completion import Tuple
+from ..matches import Assigned, Item
 from .machine import Machine, Partition
 
 
@@ -25,28 +23,28 @@ class TupleCounts(Executor):
     """The partitions of one machine, by the attributes at `by`. Without BY there is one, of the key ()."""
 
     def __init__(self, machine: Machine, by: tuple[int, ...], inputs: list[Input]) -> None:
-        super().__init__(machine.account, inputs)
+        super().__init__(machine.account, inputs, not machine.tuples)
         self.machine = machine
         self.by = by
-        self.partitioned: dict[Key, Partition] = {}
+        self.partitioned: dict[Row, Partition] = {}
         self.divided = len(by) > 0
 
     @property
     def method(self) -> str:
         return self.machine.method
 
-    def take(self, mask: int, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
-        key: Key = ()
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
         if self.divided:
             if place == 0:
                 return False
             position = place
-            key = tuple([row[at] for at in self.by])
-        partition = self.partitioned.get(key)
+        partition = self.partitioned.get(part)
         if partition is None:
             if mask & self.machine.beginners == 0:
                 return False
-            partition = self.partitioned[key] = self.machine.partition()
+            partition = self.partitioned[part] = self.machine.partition()
             self.taken = True
         for completion in partition.step(mask, row, time, position, item):
             found.add(completion)
@@ -71,13 +69,17 @@ class TupleCounts(Executor):
     def partitions(self) -> set[tuple[Any, ...]]:
         return set(self.partitioned)
 
-    def partial(self, position: i64, places: dict[Any, int]) -> Iterator[Tuple]:
-        """The tuples begun, for people (Runner.partial)."""
+    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        """The tuples begun (Runner.partial)."""
+        return self._partial(position, places)
+
+    def _partial(self, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
         for key, partition in self.partitioned.items():
-            yield from partition.partial(places.get(key, 0) if self.divided else position)
+            for begun in partition.partial(places.get(key, 0) if self.divided else position):
+                yield list(begun)
 
     def statistics(self) -> dict[str, int]:
-        figures: dict[str, int] = {}
+        figures = {"machines": 1}
         for partition in self.partitioned.values():
             for name, count in partition.statistics().items():
                 figures[name] = figures.get(name, 0) + count
@@ -86,3 +88,10 @@ class TupleCounts(Executor):
     def check_invariants(self) -> None:
         for partition in self.partitioned.values():
             partition.check_invariants()
+
+    def dump(self) -> Any:
+        return [[list(key), partition.dump()] for key, partition in self.partitioned.items()]
+
+    def load(self, data: Any) -> None:
+        for key, partition in data:
+            self.partitioned[tuple(key)] = self.machine.load(partition)

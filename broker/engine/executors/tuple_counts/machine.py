@@ -58,7 +58,7 @@ class Machine:
         self.keyed = len(automaton.key) > 0
         self.keys: list[list[int]] = [list(positions) for positions in automaton.keys]
         self.single = all(positions == self.keys[0] for positions in self.keys)  # an event has one key value
-        self.beginners = 0  # operands that can take a match's first event
+        self.beginners: i64 = 0  # operands that can take a match's first event
         for arc in automaton.arcs:
             if arc.source == 0:
                 self.beginners |= 1 << arc.operand
@@ -103,19 +103,12 @@ class Partition:
         self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
         self.suspect: i64 = NEVER  # until then a new key value may be one that was given up
 
-    def take(self, hits: list[int], row: Row, time: i64, position: i64, item: object) -> list[Completion]:
-        """An event whose values satisfy the guards of the operands `hits`, at least one, ascending.
+    def step(self, mask: i64, row: Row, time: i64, position: i64, item: object) -> list[Completion]:
+        """An event whose values satisfy the guards of the operands whose bits are in `mask`, of at least one.
 
         `position`: its number among the events of the partition, which decides what is adjacent; `item`: its id.
         Neither times nor positions fall. Returns what it completes, at most one completion a binding.
         """
-        mask = 0
-        for operand in hits:
-            mask |= 1 << operand
-        return self.step(mask, row, time, position, item)
-
-    def step(self, mask: int, row: Row, time: i64, position: i64, item: object) -> list[Completion]:
-        """The same, of the operands whose bits are in `mask`."""
         found: list[Completion] = []
         machine = self.machine
         if not machine.keyed:
@@ -125,17 +118,18 @@ class Partition:
             self._lead(key, mask, row, time, position, item, found)
         else:
             masks: dict[Binding, int] = {}
-            for operand in range(mask.bit_length()):
-                if mask >> operand & 1 == 0:
-                    continue
-                key = tuple([row[attribute] for attribute in machine.keys[operand]])
-                masks[key] = masks.get(key, 0) | 1 << operand
+            bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
+            for positions in machine.keys:
+                if mask & bit:
+                    key = tuple([row[attribute] for attribute in positions])
+                    masks[key] = masks.get(key, 0) | int(bit)
+                bit += bit
             for key, part in masks.items():
                 self._lead(key, part, row, time, position, item, found)
         return found
 
     def _lead(
-        self, key: Binding, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]
+        self, key: Binding, mask: i64, row: Row, time: i64, position: i64, item: object, found: list[Completion]
     ) -> None:
         """The event to the runner of its key value."""
         runner = self.runners.get(key)
@@ -144,7 +138,7 @@ class Partition:
                 return
             runner = self._begin(key, time, position)
         already = len(found)
-        runner.take(mask, row, time, position, item, found)
+        runner.take(int(mask), row, time, position, item, found)
         if runner.losses > 0:
             self.lost += runner.losses
             runner.losses = 0

@@ -1,0 +1,244 @@
+"""The machines of all subscriptions that have one: who shares a machine, coming and going, and the lanes.
+
+Subscriptions whose plans are alike have one machine as long as it has not taken an event; who comes later sees only
+matches that begin later. Here: that choice. Not here: what an event does (lanes), partial matches (executors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias, final
+
+from ...events.errors import Unsupported
+from ..directory import Directory
+from ..executors.contract import Member
+from ..executors.machine_plan import MachinePlan
+from ..executors.matches import ids
+from ..options import Options
+from ..subscriber import Subscriber
+from ..target import Feed
+from ..transition import Transition
+from .lanes import Lane
+from .matchers import Clock, Matcher
+from .route import Entry, Route
+from .symbols import Alphabet
+
+LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
+"""Machines of other kinds count apart: the kind, the streams, and by what these are counted."""
+
+
+@final
+class Seat:
+    """Where a subscription is. `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts
+    follow."""
+
+    __slots__ = ("lane", "matcher", "member", "parts", "plan", "symbols")
+
+    def __init__(self, plan: MachinePlan, lane: Lane, matcher: Matcher, member: Member, symbols: list[int]) -> None:
+        self.plan = plan
+        self.lane = lane
+        self.matcher = matcher
+        self.member = member
+        self.symbols = symbols
+        self.parts: Sequence[Matcher] = ()
+
+
+class Place(NamedTuple):
+    """Where a subscription was when a snapshot was taken: the number of its machine, what that needs to recognise it,
+    the numbers of the machines of its parts."""
+
+    machine: int
+    saved: Any
+    parts: Sequence[int]
+
+
+@final
+class Restoring:
+    """While subscriptions come again: of each machine, by its number, whether it had taken an event, how often a limit
+    was hit, and how often when that was last told; places by name; and the machines that are there again."""
+
+    def __init__(self, machines: Sequence[tuple[bool, int, int]], places: dict[str, Place]) -> None:
+        self.machines = machines
+        self.places = places
+        self.matchers: dict[int, Matcher] = {}
+
+
+@final
+class Registry:
+    """`entries`, by stream number, is what the runtime reads, and `clock`; `feeding` counts the subscriptions whose
+    results make up streams. `executors`: the table."""
+
+    def __init__(self, directory: Directory, options: Options, executors: Sequence[type[MachinePlan]]) -> None:
+        self.directory = directory
+        self.options = options
+        self.executors = executors
+        self.symbols = Alphabet(directory)
+        self.clock = Clock()
+        self.entries: dict[int, list[Entry]] = {}
+        self.feeding = 0
+        self.seats: dict[str, Seat] = {}  # by subscription
+        self.lanes: dict[LaneKey, Lane] = {}
+        self.restoring: Restoring | None = None
+        self._routes: dict[int, Route] = {}
+        self._newest: dict[Hashable, Matcher] = {}  # by what alike plans have in common
+
+    # --- coming -------------------------------------------------------------------------------------------------
+
+    def join(self, plan: MachinePlan, subscriber: Subscriber, feed: Feed | None) -> None:
+        """Enter a subscription. O(its size)."""
+        lane = self._lane(plan)
+        symbols = self.symbols.acquire(plan.inputs())
+        alike = plan.alike(self.options)
+        place: Place | None = None
+        if self.restoring is None:
+            matcher = self._newest.get(alike)
+            if matcher is not None and matcher.machine.taken:
+                matcher = None
+        else:
+            place = self.restoring.places[subscriber.name]
+            matcher = self.restoring.matchers.get(place.machine)
+        if matcher is None:
+            matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
+            self._enter(lane, matcher, symbols)
+        if self.restoring is None or place is None:
+            member = plan.join(matcher.machine, symbols)
+        else:
+            self.restoring.matchers[place.machine] = matcher
+            member = plan.rejoin(matcher.machine, symbols, place.saved)
+        member.target.serve(subscriber, feed)
+        matcher.renew()
+        self.feeding += feed is not None
+        self.seats[subscriber.name] = Seat(plan, lane, matcher, member, symbols)
+
+    def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
+        self._routes.clear()
+        lane.enter(matcher, symbols)
+
+    def _lane(self, plan: MachinePlan) -> Lane:
+        key = (plan.kind, plan.streams(), plan.keys())
+        lane = self.lanes.get(key)
+        if lane is None:
+            lane = self.lanes[key] = Lane(key[1], key[2], self.clock, plan.divided())
+            for at, stream in enumerate(lane.streams):
+                self.entries.setdefault(self.directory.stream(stream), []).append(Entry(lane, at))
+        return lane
+
+    def divide(self, name: str, parts: Sequence[tuple[Any, list[int]]]) -> list[Matcher]:
+        """Machines of parts of a subscription, beside its own: the automaton of each, and which of the subscription's
+        inputs its own are. They are to be followed. O(inputs)."""
+        seat = self.seats[name]
+        made: list[Matcher] = []
+        for at, (automaton, operands) in enumerate(parts):
+            matcher = Matcher(seat.plan.part(automaton, operands).make(self.options), seat.plan.executor)
+            self._enter(seat.lane, matcher, [seat.symbols[operand] for operand in operands])
+            made.append(matcher)
+            if self.restoring is not None:
+                self.restoring.matchers[self.restoring.places[name].parts[at]] = matcher
+        seat.parts = made
+        return made
+
+    # --- going --------------------------------------------------------------------------------------------------
+
+    def leave(self, name: str, feed: Feed | None) -> None:
+        """Undo one `join`. O(its size, and machines that read its symbols)."""
+        seat = self.seats.pop(name)
+        plan, lane, matcher, member = seat.plan, seat.lane, seat.matcher, seat.member
+        self.feeding -= feed is not None
+        member.target = member.target.without_feed(name, feed)
+        plan.leave(matcher.machine, member, seat.symbols)
+        matcher.renew()
+        if matcher.machine.idle():
+            self._dismiss(lane, matcher, seat.symbols)
+            alike = plan.alike(self.options)
+            if self._newest.get(alike) is matcher:
+                del self._newest[alike]
+        self.symbols.release(plan.inputs())
+        if lane.empty():
+            self._close((plan.kind, lane.streams, lane.keys))
+
+    def unite(self, name: str) -> None:
+        """Undo `divide`. O(machines that read the subscription's symbols)."""
+        seat = self.seats[name]
+        for matcher in seat.parts:
+            self._dismiss(seat.lane, matcher, seat.symbols)
+        seat.parts = ()
+
+    def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
+        self._routes.clear()
+        lane.leave(matcher, symbols)
+
+    def _close(self, key: LaneKey) -> None:
+        lane = self.lanes.pop(key)
+        for stream in lane.streams:
+            number = self.directory.stream(stream)
+            rest = [entry for entry in self.entries[number] if entry.lane is not lane]
+            if rest:
+                self.entries[number] = rest
+            else:
+                del self.entries[number]
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def route(self, stream: str) -> Route:
+        """The way of whole batches of a stream that machines read. O(machines) once after each change."""
+        number = self.directory.stream(stream)
+        route = self._routes.get(number)
+        if route is None:
+            spaces, statics = self.directory.spaces[number], self.directory.statics
+            route = self._routes[number] = Route(stream, self.entries[number], spaces, statics, self.clock)
+        return route
+
+    def users(self, arc: Transition) -> list[str]:
+        """The subscriptions that have an input with this arc's guard. O(symbols + inputs)."""
+        numbers = self.symbols.having(arc)
+        return [
+            name
+            for name, seat in self.seats.items()
+            if any(numbers[given.stream] == own for given, own in zip(seat.plan.inputs(), seat.symbols))
+        ]
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def partial(self, name: str, time: int, most: int) -> list[dict[str, list[int]]]:
+        """What a subscription has begun and an event at that time could go on with, ids by operand. Raises Unsupported
+        for what only counts."""
+        seat = self.seats.get(name)
+        begun = None
+        if seat is not None:
+            begun = seat.matcher.machine.partial(time, seat.lane.position, seat.lane.places)
+        if seat is None or begun is None:
+            raise Unsupported(f"subscription {name!r}: only one with a machine of its own keeps what it has begun")
+        first = seat.member.target.first
+        assert first is not None
+        names = first.form.operands
+        found: list[dict[str, list[int]]] = []
+        for assigned in islice(begun, most):
+            bound: dict[str, list[int]] = {}
+            for component, item, _ in assigned:
+                bound.setdefault(names[component], []).extend(ids(item))
+            found.append(bound)
+        return found
+
+    def statistics(self) -> dict[str, int]:
+        """What machines keep."""
+        figures = {name: 0 for executor in self.executors for name in executor.figures}
+        for lane in self.lanes.values():
+            for matcher in lane.matchers:
+                for name, count in matcher.machine.statistics().items():
+                    if name in figures:
+                        figures[name] += count
+        return figures
+
+    def check_invariants(self) -> None:
+        for lane in self.lanes.values():
+            assert not lane.empty()
+            for matcher in lane.matchers:
+                machine = matcher.machine
+                assert matcher.mask == 0
+                assert matcher.follower is not None or not machine.idle()
+                assert matcher.busy == (matcher in lane.busy)
+                assert matcher.alarm <= machine.alarm
+                machine.check_invariants()
+        for seat in self.seats.values():
+            assert seat.member.target.first is not None

@@ -1,0 +1,73 @@
+"""What all plans of composite subscriptions have in common, however their tuples are kept.
+
+For people they are the paper's machines, and what merging these saves. Here: that. Not here: which executor one gets
+(table), how tuples are counted (tuple_counts, sequence_trie).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ...algebra.composite import Composite
+from ...algebra.constant_conditions import remarks
+from ...automaton.diagram import Graph
+from ...automaton.machines import decompose, machine_lines, machines_diagram, merge, merged_diagram, merged_lines
+from ..target import Outcome
+from .contract import Input
+from .machine_plan import Known, MachinePlan
+
+LIMITS: Final = "bindings_max, cells_max or nodes_max"
+SHOWN: Final = 8  # subscriptions that are explained one by one
+PREFIX: Final = "composite "
+
+
+class CompositePlan(MachinePlan):
+    """`tuples`: each tuple is a result, not only one for all that an event completes."""
+
+    __slots__ = ("composite", "tuples")
+
+    kind = "composite"
+
+    def __init__(self, composite: Composite, tuples: bool) -> None:
+        self.composite = composite
+        self.tuples = tuples
+
+    def inputs(self) -> list[Input]:
+        return [Input(self.composite.stream, operand.guard) for operand in self.composite.operands]
+
+    def streams(self) -> tuple[str, ...]:
+        return (self.composite.stream,)
+
+    def outcome(self) -> Outcome:
+        composite = self.composite
+        floats = [attribute.type == "float" for attribute in composite.result_schema.attributes]
+        return Outcome(composite.variables, (), floats, LIMITS)
+
+    def counting(self) -> str:
+        """How its tuples are counted, for people."""
+        raise AssertionError
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """What was made of each, in lines; of more than a few only what merging saves."""
+        lines: list[str] = []
+        for name, plan, _ in known[:SHOWN]:
+            lines += [f"{name}: {line}" for line in machine_lines(decompose(plan.composite))]
+            lines.append(f"{name}: {plan.counting()}")
+            lines += [f"{name}: {remark}" for remark in remarks(plan.composite)]
+        if len(known) > SHOWN:
+            lines.append(f"and {len(known) - SHOWN} more composite subscriptions")
+        if len(known) > 1:
+            merged = merged_lines(merge([(name, decompose(plan.composite)) for name, plan, _ in known]))
+            lines += [f"composite subscriptions: {line}" for line in merged]
+        return lines
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """One subscription as its machines (P-ToPSS, figure 5), several as their merged states (figure 6)."""
+        machines = [(name, decompose(plan.composite)) for name, plan, _ in known]
+        graph = machines_diagram("", machines[0][1]) if len(machines) == 1 else merged_diagram("", merge(machines))
+        nodes = tuple(replace(node, key=PREFIX + node.key) for node in graph.nodes)
+        edges = tuple(replace(e, source=PREFIX + e.source, target=PREFIX + e.target) for e in graph.edges)
+        return Graph("", nodes, edges)

@@ -1,0 +1,126 @@
+"""The plan of a pattern with Kleene parts and negations, and who shares its runs.
+
+Here: what the dispatcher has to know of it. Not here: runs (machine), what each edge has to test (plan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Final, cast
+
+from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
+from ....automaton.analyses.measures import measures_of, monotone, variant
+from ....automaton.automaton import Automaton
+from ....automaton.diagram import Edge, Graph, Node
+from ....automaton.drawing import automaton_diagram
+from ...options import Options
+from ...target import Outcome, Target
+from ..contract import Executor, Input, Member
+from ..machine_plan import Known, MachinePlan
+from .explanation import plan_lines
+from .family import Family, FamilyMember
+from .machine import Machine, inputs_of
+from .plan import Plan, compile_kleene
+from .tables import Bounds, Switches
+
+LIMITS: Final = "runs_max, matches_max or negated_max"
+SHOWN: Final = 8  # subscriptions that are explained one by one, and names at one end
+
+
+class PatternPlan(MachinePlan):
+    """`variant`: what others have too that differ in a factor only, and the factor. Raises LimitExceeded
+    (compile_kleene)."""
+
+    __slots__ = ("automaton", "plan", "variant")
+
+    executor = "kleene"
+    version = 1
+    figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
+    kind = "pattern"
+
+    def __init__(self, automaton: Automaton, published: bool = False) -> None:
+        self.automaton = automaton  # equal for subscriptions that may share a machine
+        self.plan: Plan = compile_kleene(automaton)
+        within_key = self.plan.automaton
+        measures = measures_of(within_key)
+        merges = measures is None or monotone(within_key, measures)
+        # Where equal runs are one, that saves more than sharing them with other factors.
+        self.variant = None if measures is None or merges or published else variant(automaton, measures)
+
+    def inputs(self) -> list[Input]:
+        return inputs_of(self.plan)
+
+    def streams(self) -> tuple[str, ...]:
+        return tuple(sorted(source.stream for source in self.automaton.sources))
+
+    def keys(self) -> tuple[tuple[int, ...], ...]:
+        ordered = sorted(self.automaton.sources, key=lambda source: source.stream)
+        adjacent = asks_for_adjacent_events_of_a_partition(self.automaton)
+        return tuple(source.key for source in ordered) if adjacent else ()
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.automaton.schema.names, (), (), LIMITS)
+
+    def alike(self, options: Options) -> Hashable:
+        if options.columns and options.variants and self.variant is not None:
+            return self.variant[0]
+        return self.automaton
+
+    def make(self, options: Options) -> Executor:
+        bounds = Bounds(
+            options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
+        )
+        switches = Switches(options.columns, options.merging, options.buffer, options.variants)
+        family = Family() if options.columns and options.variants and self.variant is not None else None
+        return Machine(self.plan, bounds, switches, family)
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        family = cast(Machine, machine).family
+        if family is None or self.variant is None:
+            return super().join(machine, symbols)
+        member = family.find(self.variant[1])
+        if member is None:
+            member = FamilyMember(self.variant[1], Target(self.outcome(), None), self.plan)
+            family.enter(member)
+        return member
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        if isinstance(member, FamilyMember):
+            family = cast(Machine, machine).family
+            assert family is not None
+            family.leave(member)
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """What was made of each, in lines; of more than a few how they share."""
+        lines: list[str] = []
+        for name, plan, machine in known[:SHOWN]:
+            lines += [f"{name}: {line}" for line in plan_lines(plan.plan)]
+            lines.append(f"{name}: how runs are kept: {'suspended' if machine is None else machine.method}")
+        if len(known) > SHOWN:
+            lines.append(f"and {len(known) - SHOWN} more patterns")
+        if len(known) > 1:
+            machines = len({id(machine) for _, _, machine in known if machine is not None})
+            asked = [given for _, plan, _ in known for given in plan.inputs()]
+            sets = "set" if machines == 1 else "sets"
+            lines.append(f"patterns: {len(known)} subscriptions with {machines} {sets} of runs")
+            different = f"{len(set(asked))} of them different, in the index"
+            lines.append(f"patterns: {len(asked)} conditions on single events, {different}")
+        return lines
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """Each automaton once, with the names of those that it serves. O(subscriptions)."""
+        served: dict[Automaton, list[str]] = {}
+        for name, plan, _ in known:
+            served.setdefault(plan.automaton, []).append(name)
+        nodes: list[Node] = []
+        edges: list[Edge] = []
+        for number, (automaton, names) in enumerate(served.items()):
+            prefix = f"pattern {number} "
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            graph = automaton_diagram("", automaton, ", ".join(names[:SHOWN]) + more)
+            nodes += [replace(node, key=prefix + node.key) for node in graph.nodes]
+            edges += [replace(e, source=prefix + e.source, target=prefix + e.target) for e in graph.edges]
+        return Graph("", tuple(nodes), tuple(edges))

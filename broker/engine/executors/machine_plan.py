@@ -1,0 +1,104 @@
+"""What a compiled query says of the machine that finds its matches: all that the dispatcher has to know of a query.
+
+Here: that form. Not here: machines themselves (contract), a plan (each executor's plan.py), which executor a query gets
+(table), who shares a machine (broker.engine.dispatch.registry).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar, NamedTuple
+
+from ...automaton.diagram import Graph
+from ..options import Options
+from ..target import Outcome, Target
+from .contract import Executor, Input, Member
+
+
+class MachinePlan:
+    """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+
+    Plans of one `kind` count the events of their streams together and are explained together. Immutable.
+    """
+
+    __slots__ = ()
+
+    executor: ClassVar[str]
+    version: ClassVar[int]
+    figures: ClassVar[tuple[str, ...]]
+    kind: ClassVar[str]
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def inputs(self) -> list[Input]:
+        """What it asks of single events."""
+        raise AssertionError
+
+    def streams(self) -> tuple[str, ...]:
+        """The streams whose events are counted together."""
+        raise AssertionError
+
+    def keys(self) -> tuple[tuple[int, ...], ...]:
+        """For each stream the attributes by which its events are counted apart; () if nobody asks for that."""
+        return ()
+
+    def divided(self) -> bool:
+        """Whether an event that has no partition concerns nobody."""
+        return False
+
+    def outcome(self) -> Outcome:
+        """The names and values of a match."""
+        raise AssertionError
+
+    # --- the machine --------------------------------------------------------------------------------------------
+
+    def alike(self, options: Options) -> Hashable:
+        """Equal for plans that may share a machine which has not taken an event."""
+        raise AssertionError
+
+    def make(self, options: Options) -> Executor:
+        """A machine that nobody has joined."""
+        raise AssertionError
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        """One more subscription with this plan, whose inputs have these symbols. O(its size)."""
+        if machine.member is None:
+            machine.member = Member(Target(self.outcome(), None))
+        return machine.member
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        """One fewer, after its target has changed. O(its size)."""
+
+    def part(self, automaton: Any, operands: list[int]) -> MachinePlan:
+        """The plan of a part of the query, which forecasts follow: its automaton, and which inputs are its own."""
+        raise AssertionError
+
+    # --- snapshots ----------------------------------------------------------------------------------------------
+
+    def saved(self, member: Member, symbols: list[int]) -> Any:
+        """What the machine needs to recognise a member, as plain data, after it was dumped."""
+        return None
+
+    def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
+        """Join a machine that is yet to be loaded."""
+        return self.join(machine, symbols)
+
+    # --- for people ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """What was made of all queries of this kind, in lines."""
+        raise AssertionError
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """Their automata."""
+        raise AssertionError
+
+
+class Known(NamedTuple):
+    """A subscription, and the machine that it has; None while it is suspended."""
+
+    name: str
+    plan: Any  # a MachinePlan of the class that is asked
+    machine: Executor | None

@@ -1,0 +1,92 @@
+"""The plan of a composite subscription that is a chain of contiguous words: all on a stream are counted in one trie.
+
+Here: which composites are such, and how they come and go. Not here: what an event does (machine, trie).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, cast
+
+from ....algebra.composite import Chain, Composite, Leaf, Structure
+from ...options import Options
+from ...target import Target
+from ..composite_plan import CompositePlan
+from ..contract import Executor, Member
+from .machine import Ending, SequenceTrie
+
+
+class TriePlan(CompositePlan):
+    """`words`: of numbers of operands. Only completions are reported."""
+
+    __slots__ = ("words",)
+
+    executor = "sequence_trie"
+    version = 1
+    figures = ("terms",)
+
+    def __init__(self, composite: Composite, words: list[list[int]]) -> None:
+        super().__init__(composite, False)
+        self.words = words
+
+    def alike(self, options: Options) -> Hashable:
+        return (self.executor, self.composite.stream)
+
+    def make(self, options: Options) -> Executor:
+        return SequenceTrie()
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        trie = cast(SequenceTrie, machine)
+        term = trie.words.add([[symbols[operand] for operand in word] for word in self.words])
+        if term.target is None:
+            term.target = Ending(Target(self.outcome(), None), term)
+        trie.count(symbols, 1)
+        return cast(Ending, term.target)
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        trie, ending = cast(SequenceTrie, machine), cast(Ending, member)
+        assert ending.term is not None
+        if ending.target.first is None:
+            ending.term.target = None
+        trie.words.remove(ending.term)
+        trie.count(symbols, -1)
+
+    def saved(self, member: Member, symbols: list[int]) -> Any:
+        term = cast(Ending, member).term
+        assert term is not None
+        return [int(term.number), symbols]
+
+    def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
+        trie = cast(SequenceTrie, machine)
+        number, before = saved
+        trie.names.update(zip(before, symbols, strict=True))
+        trie.count(symbols, 1)
+        if number not in trie.again:
+            trie.again[number] = Ending(Target(self.outcome(), None), None)
+        return trie.again[number]
+
+    def counting(self) -> str:
+        return f"counted with all others in one trie of contiguous words, {len(self.words)} of them its own"
+
+
+def words_of(composite: Composite) -> list[list[int]] | None:
+    """The operands as a chain of contiguous words; None where it is more than that."""
+    if composite.variables or composite.conditions or composite.within is not None or composite.partition:
+        return None
+    parts: tuple[Structure, ...]
+    separators: tuple[str, ...]
+    match composite.structure:
+        case Leaf():
+            parts, separators = (composite.structure,), ()
+        case Chain(parts, separators):
+            pass
+        case _:
+            return None
+    words: list[list[int]] = [[]]
+    for number, part in enumerate(parts):
+        if not isinstance(part, Leaf):
+            return None
+        if number and separators[number - 1] == ";":
+            words.append([])
+        words[-1].append(part.operand)
+    return words

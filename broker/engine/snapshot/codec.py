@@ -1,0 +1,86 @@
+"""Sections to bytes and back: one msgpack map, in which each section has its version.
+
+Here: reading, refusing, and the order of both. Not here: which sections there are (table), what one holds (its file),
+the form before there were sections (format_5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ...events.errors import DefinitionError
+from .format_5 import FORMAT_5, sections_of_format_5
+from .state import EngineState
+from .table import sections
+
+FORMAT: Final = 6
+MAGIC: Final = "foretell engine"
+WAY_ON: Final = (
+    "The version that has written it reads it; where the journal is there from its first record on, this version makes"
+    " the state anew from it once the files *.checkpoint are moved out of its folder"
+)
+
+
+def save(state: EngineState) -> bytes:
+    """Everything that later results depend on. O(runs)."""
+    written = {section.name: [section.version, section.save(state)] for section in reversed(sections(state.program))}
+    import msgpack  # here and below: an engine that only matches does without it
+
+    packed: bytes = msgpack.packb({"magic": MAGIC, "format": FORMAT, "sections": written}, use_bin_type=True)
+    return packed
+
+
+def restore(data: bytes, state: EngineState) -> None:
+    """Fill an engine's empty parts. Raises DefinitionError where the bytes are no snapshot, or have a section that this
+    version does not read."""
+    found = _unpacked(data)
+    known = sections(state.program)
+    expected = {section.name: section.version for section in known}
+    for name, (version, _) in found.items():
+        if version != expected.get(name):
+            reads = "none of that name" if name not in expected else f"version {expected[name]}"
+            raise DefinitionError(
+                f"expected a snapshot that this version reads, found version {version!r} of its section {name!r}, of"
+                f" which this version reads {reads}. {WAY_ON}"
+            )
+    try:
+        for section in known:
+            section.restore(state, found[section.name][1])
+    except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
+
+
+def is_older(data: bytes) -> bool:
+    """Whether an earlier version has written it, so that what is restored of it is saved in another form."""
+    return bool(_content(data).get("format") == FORMAT_5)
+
+
+def _unpacked(data: bytes) -> Mapping[str, Any]:
+    """Version and content of each section."""
+    content = _content(data)
+    if content.get("format") == FORMAT_5:
+        try:
+            return sections_of_format_5(content)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
+    if content.get("format") != FORMAT:
+        raise DefinitionError(
+            f"expected a snapshot of format {FORMAT_5} or {FORMAT}, found format {content.get('format')!r}. {WAY_ON}"
+        )
+    found = content.get("sections")
+    if not isinstance(found, dict) or not all(isinstance(each, tuple) and len(each) == 2 for each in found.values()):
+        raise DefinitionError("expected a snapshot of an engine, found one that is damaged: no sections")
+    return found
+
+
+def _content(data: bytes) -> dict[str, Any]:
+    import msgpack
+
+    try:
+        content = msgpack.unpackb(data, use_list=False, strict_map_key=False, raw=False)
+    except (ValueError, msgpack.UnpackException) as error:
+        raise DefinitionError(f"expected a snapshot of an engine, found bytes that are none: {error}") from None
+    if not isinstance(content, dict) or content.get("magic") != MAGIC:
+        raise DefinitionError("expected a snapshot of an engine, found something else")
+    return content

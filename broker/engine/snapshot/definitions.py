@@ -1,0 +1,51 @@
+"""What an engine knows by name: streams, subscriptions in their order, and which of them are suspended.
+
+Here: that section. Not here: what subscriptions have found (machines, keyed_runs).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...events.schema import Schema
+from ...events.stream import StreamDefinition
+from ...language.subscription import SubscriptionDefinition
+from ..catalog import PublishedStream
+from .state import EngineState
+
+
+def save(state: EngineState) -> Any:
+    catalog = state.catalog
+    return {
+        "streams": [
+            [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
+            for s in catalog.streams.values()
+        ],
+        "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
+        "withdrawn": [[name, *entry] for name, entry in catalog.withdrawn.items()],
+        "subscriptions": [
+            [d.name, d.language, d.query, d.lineage, d.report, d.forecast, s.since]
+            for s in catalog.subscriptions.values()
+            for d in [s.definition()]
+        ],
+    }
+
+
+def restore(state: EngineState, content: Any) -> None:
+    catalog, install = state.catalog, state.install
+    for name, attributes, key, disorder, lateness, speculation in content["streams"]:
+        catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
+    for name, attributes, _ in content["published"]:
+        catalog.published[name] = PublishedStream(Schema.declare(attributes))
+    catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}
+    assert install is not None
+    for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
+        wanted = _plain(forecast)
+        install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
+
+
+def _plain(value: Any) -> Any:
+    """Lists where msgpack gives tuples: as the user has written it."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,84 @@
+"""Machines: which one each subscription has, what those of each executor keep, and the counts of the lanes.
+
+Machines are numbered in the order of the subscriptions, so that an engine that was restored says the same of itself.
+
+Here: those sections. Not here: how an executor writes what a machine keeps (its own folder).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dispatch.lanes import Lane
+from ..dispatch.matchers import Matcher
+from ..dispatch.registry import LaneKey, Place, Registry, Restoring
+from .state import EngineState
+
+
+def _numbered(registry: Registry) -> dict[Matcher, int]:
+    found: dict[Matcher, int] = {}
+    for seat in registry.seats.values():
+        for matcher in (seat.matcher, *seat.parts):
+            found.setdefault(matcher, len(found))
+    return found
+
+
+def save(state: EngineState) -> Any:
+    """Machines, and where each subscription is, after what the machines keep was saved. O(subscriptions)."""
+    registry = state.program.machines
+    numbers = _numbered(registry)
+    machines = [[bool(m.machine.taken), int(m.lost), int(m.told)] for m in numbers]
+    places = [
+        [name, numbers[seat.matcher], seat.plan.saved(seat.member, seat.symbols), [numbers[m] for m in seat.parts]]
+        for name, seat in registry.seats.items()
+    ]
+    return [machines, places]
+
+
+def begin(state: EngineState, content: Any) -> None:
+    """Before subscriptions come again."""
+    machines, places = content
+    state.program.machines.restoring = Restoring(machines, {name: Place(*place) for name, *place in places})
+
+
+def save_contents(executor: str, state: EngineState) -> Any:
+    """What the machines of one executor keep. O(all of it)."""
+    numbers = _numbered(state.program.machines)
+    return [[number, m.machine.dump()] for m, number in numbers.items() if m.executor == executor]
+
+
+def restore_contents(executor: str, state: EngineState, content: Any) -> None:
+    """Once all subscriptions are there."""
+    registry = state.program.machines
+    restoring = registry.restoring
+    assert restoring is not None
+    for number, kept in content:
+        matcher = restoring.matchers[number]
+        if matcher.executor != executor:
+            raise ValueError(f"machine {number} is one of {matcher.executor}, not of {executor}")
+        matcher.machine.load(kept)
+        matcher.machine.taken, matcher.lost, matcher.told = restoring.machines[number]
+        registry.clock.set(matcher)
+
+
+def save_lanes(state: EngineState) -> Any:
+    """How many events each lane and each partition has had. O(partitions)."""
+    lanes: dict[LaneKey, Lane] = {}
+    for seat in state.program.machines.seats.values():
+        lanes.setdefault((seat.plan.kind, seat.lane.streams, seat.lane.keys), seat.lane)
+    return [
+        [*key, int(lane.position), [[part, place] for part, place in lane.places.items()]]
+        for key, lane in lanes.items()
+    ]
+
+
+def restore_lanes(state: EngineState, content: Any) -> None:
+    """Once all machines are there."""
+    registry = state.program.machines
+    for kind, streams, keys, position, places in content:
+        lane = registry.lanes[kind, streams, keys]
+        lane.position, lane.places = position, dict(places)
+        for matcher in lane.matchers:
+            if not matcher.machine.by_symbols:
+                lane.rouse(matcher)
+    registry.restoring = None

@@ -1,0 +1,66 @@
+"""The table of sections, in the order in which they are restored: each needs only what those before it have filled.
+
+They are saved in the opposite order, since those that refer to others need the numbers that these have given. A section
+has its own version, which is raised when its content means something else than before.
+
+Here: the rows. Not here: what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from .. import suspensions
+from ..forecasts import snapshot as forecasts
+from ..program import Program
+from . import definitions, keyed_runs, machines
+from .state import EngineState
+
+
+class Section(NamedTuple):
+    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none."""
+
+    name: str
+    version: int
+    save: Callable[[EngineState], Any]
+    restore: Callable[[EngineState, Any], None]
+
+
+def sections(program: Program) -> list[Section]:
+    """All sections; an executor's is named after it."""
+    return [
+        Section("machines", 1, machines.save, machines.begin),
+        Section("definitions", 1, definitions.save, definitions.restore),
+        *(
+            Section(
+                f"machines: {executor.executor}",
+                executor.version,
+                partial(machines.save_contents, executor.executor),
+                partial(machines.restore_contents, executor.executor),
+            )
+            for executor in program.machines.executors
+        ),
+        Section("lanes", 1, machines.save_lanes, machines.restore_lanes),
+        Section("accounts", 1, _save_accounts, _restore_accounts),
+        Section("epoch", 1, keyed_runs.save_epoch, keyed_runs.restore_epoch),
+        Section("keyed runs", 1, keyed_runs.save, keyed_runs.restore),
+        Section("forecasts", 1, _save_forecasts, _restore_forecasts),
+    ]
+
+
+def _save_accounts(state: EngineState) -> Any:
+    return suspensions.save(state.program)
+
+
+def _restore_accounts(state: EngineState, content: Any) -> None:
+    suspensions.restore(content, state.program)
+
+
+def _save_forecasts(state: EngineState) -> Any:
+    return forecasts.save(state.program.forecasts, {id(run): number for number, run in enumerate(state.runs)})
+
+
+def _restore_forecasts(state: EngineState, content: Any) -> None:
+    forecasts.restore(content, state.program.forecasts, state.runs)
