@@ -33,9 +33,22 @@ from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
 from broker.engine.executors.kleene import expansion
 from broker.engine.executors.tuple_counts import cell_tables
-from broker.engine.forecasts import joint, judging, parts, scope, settings, states
+from broker.engine.forecasts import parts, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
-from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
+from broker.forecast import (
+    choice,
+    contexts,
+    drift,
+    forecaster,
+    horizon,
+    joint,
+    judging,
+    keyed_stream,
+    model_file,
+    passage,
+    settings,
+    varying,
+)
 from broker.kernel import Limits, cursor_requests, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
@@ -78,9 +91,10 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
     ("ARCHITECTURE.md", "text ──> pattern ──> plan: what each edge tests, the key of runs     automaton/kleene"): (
         "a figure"
     ),
-    ("ARCHITECTURE.md", "event ──> scope: a pulse for its key ──> tracks that it touches     engine/forecasts"): (
-        "a figure"
-    ),
+    (
+        "ARCHITECTURE.md",
+        "runs, machines ──> listener: whose forecasts are touched       engine/forecasts",
+    ): ("a figure"),
     ("docs/indexes.md", "flowchart TD"): "a figure",
     ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
 }
@@ -106,7 +120,7 @@ LIMIT_MODULES: Final = (
     forking,
     rates,
     states,
-    scope,
+    keyed_stream,
     parts,
     joint,
     judging,
@@ -132,9 +146,7 @@ LIMIT_MODULES: Final = (
     shuffling,
     execution,
 )
-LIMIT_NAME: Final = re.compile(
-    r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS"
-)
+LIMIT_NAME: Final = re.compile(r"[A-Z_]+_(MAX|TARGET)|LONGEST_LINE|HIGH_WATER_MESSAGES|BACKLOG_CONNECTIONS")
 LIMIT_ROW: Final = re.compile(r"^\| `(\w+)` \| ([0-9,]+)(?: (KiB|MiB|s|min))? \|", re.MULTILINE)
 UNITS: Final = {"": 1, "KiB": 2**10, "MiB": 2**20, "s": 1, "min": 60}
 
