@@ -14,7 +14,7 @@ from typing import Any, Final, TypedDict
 
 from broker.engine import Engine, cells
 from broker.forecast import passage
-from broker.forecast.chain import Chain, Row, chain_of, shape
+from broker.forecast.chain import MarkovChain, Row, chain_of, shape
 from broker.forecast.counts import Counts
 from broker.forecast.forecaster import Forecaster
 from broker.forecast.passage import first_passage
@@ -113,7 +113,7 @@ def step_seconds(context: tuple[str | int, ...]) -> float:
     best = float("inf")
     for _ in range(PASSES):
         forecaster = Forecaster("cost", form, HORIZON, Counts(), parts=len(context), keyed=bool(context))
-        place = forecaster.place(context)
+        place = forecaster.chain(context)
         begun = process_time()
         state = 0
         for number in range(STEPS):
@@ -125,7 +125,7 @@ def step_seconds(context: tuple[str | int, ...]) -> float:
     return best / STEPS
 
 
-def long_chain(states: int = STATES) -> Chain:
+def long_chain(states: int = STATES) -> MarkovChain:
     """A pattern's chain: each state stays, goes on, or falls back to the first one."""
     rows = []
     for state in range(states):

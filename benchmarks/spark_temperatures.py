@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from broker.forecast.chain import counted_chain
-from broker.forecast.counts import Clock, Table
+from broker.forecast.counts import CountTable, GenerationClock
 from broker.forecast.model_file import Model
 from broker.forecast.passage import first_passage
 from spark_bridge.backtesting import backtest
@@ -54,7 +54,7 @@ WHERE partition_contiguity({ROW}) {{ [station] AND {" AND ".join(f"{name}.hot = 
 OUTPUT nonoverlap
 '''
 """
-COUNTED: Final = SUBSCRIPTIONS.partition("[subscriptions.apart]")[0] + 'forecast = { within = 10, context = %s }\n'
+COUNTED: Final = SUBSCRIPTIONS.partition("[subscriptions.apart]")[0] + "forecast = { within = 10, context = %s }\n"
 
 
 def prepared(walk: Any, folder: Path, until: int | None = None) -> History:
@@ -84,7 +84,7 @@ def found(model: Model, digits: int) -> archive.Known:
     counted: Counter[tuple[int, int]] = Counter()
     for _, _, _, state, following, count in model.counts.records():
         counted[state, following] += count
-    table = Table(Clock())
+    table = CountTable(GenerationClock())
     for (state, following), count in counted.items():
         table.add(state, following, count)
     leaving = [sum(n for (state, _), n in counted.items() if state == each) for each in range(archive.LENGTH)]

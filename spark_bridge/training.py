@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from broker.engine import Engine
 from broker.events import DefinitionError
-from broker.forecast.counts import Clock, Context
+from broker.forecast.counts import Context, GenerationClock
 from broker.forecast.model_file import Model
 
 from .cells import Work
@@ -80,9 +80,7 @@ class Training:
         yield from batches_of(_added(records_of(engine), before), COUNT_SCHEMA)
 
 
-def _added(
-    records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[int | None, int]]
-) -> Iterator[Record]:
+def _added(records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[int | None, int]]) -> Iterator[Record]:
     """Of records those that are new, and of those that have grown by how much. What was forgotten meanwhile is left
     out: whoever adds forgets it too."""
     for record in records:
@@ -97,12 +95,12 @@ def _added(
 def records_of(engine: Engine) -> Iterator[Record]:
     """All that an engine has counted, a record each."""
     model = engine.model()
-    newest: dict[str, Clock] = {}
+    newest: dict[str, GenerationClock] = {}
     for version in model.counts.versions():
         newest[version] = model.counts.clock_of(version)
-    for outlook in engine.program.forecasts.outlooks.values():
-        for version, counts, _ in outlook.books():  # one that has counted nothing yet may still know how late it is
-            own = counts.clock_of(version)
+    for subscription in engine.program.forecasts.subscriptions.values():
+        for forecaster in subscription.forecasters():  # one that has counted nothing yet may still know how late it is
+            version, own = forecaster.version, forecaster.clock()
             if version not in newest or newest[version].generation < own.generation:
                 newest[version] = own
     for version, clock in newest.items():
@@ -135,8 +133,8 @@ def model_from(records: Iterable[Record]) -> Model:
     return model
 
 
-def _clock(width: int, generation: int) -> Clock:
-    clock = Clock()
+def _clock(width: int, generation: int) -> GenerationClock:
+    clock = GenerationClock()
     clock.width, clock.generation = width, generation
     return clock
 

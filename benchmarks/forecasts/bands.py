@@ -10,7 +10,7 @@ from itertools import product
 from typing import Final, final
 
 from broker.forecast.chain import counted_chain, shape
-from broker.forecast.counts import Clock, Table
+from broker.forecast.counts import CountTable, GenerationClock
 from broker.forecast.passage import Passage, first_passage
 
 from .walks import Walk
@@ -43,7 +43,7 @@ class FullModel:
 
     def trained(self, walk: Walk, states: list[int], before: int, horizon: int) -> Passage:
         """First passages from what was counted before a time. O(events + states x horizon)."""
-        table = Table(Clock())
+        table = CountTable(GenerationClock())
         last = [0] * len(walk.names)
         for event, run in enumerate(walk.runs):
             if walk.times[event] < before:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
-from broker.forecast.notifying import Watch
+from broker.forecast.notifying import Notifier
 
 from .live import Forecasts
 from .walks import Ahead
@@ -59,7 +59,7 @@ def once(forecasts: Forecasts, ahead: Ahead, steps: int, since: int) -> list[Tol
         for event, probability in zip(forecasts.events, forecasts.by_steps[steps])
         if walk.times[event] >= since and ahead.outcome(event, steps) is not None
     }
-    watches = [Watch("benchmark", threshold, steps) for threshold in THRESHOLDS]
+    watches = [Notifier("benchmark", threshold, steps) for threshold in THRESHOLDS]
     true, false = [0] * len(watches), [0] * len(watches)
     clocks = [0] * len(walk.names)
     above = [False] * len(walk.names)  # the run's last event had a forecast

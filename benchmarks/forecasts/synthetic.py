@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final, final
 
 from broker.forecast.chain import counted_chain, shape
-from broker.forecast.counts import Clock, Table
-from broker.forecast.notifying import Watch
+from broker.forecast.counts import CountTable, GenerationClock
+from broker.forecast.notifying import Notifier
 from broker.forecast.passage import Passage, first_passage
 
 from ..composite_workload import Chain
@@ -78,7 +78,7 @@ def entries(chain: Chain, stream: Occurrences) -> Entries:
 
 def trained(length: int, walked: Entries, events: int, horizon: int) -> Passage:
     """First passages of a subscription from its states along a training stream. O(entries + states x horizon)."""
-    table = Table(Clock())
+    table = CountTable(GenerationClock())
     whole = [(-1, 0), *walked]
     for (begin, state), (end, following) in pairwise(whole):
         if end - begin > 1:
@@ -99,7 +99,7 @@ def told(length: int, passage: Passage, walked: Entries, events: int) -> list[To
     for steps in STEPS:
         said = [passage.next(state, steps) for state in states]
         for threshold in THRESHOLDS:
-            watch = Watch("benchmark", threshold, steps)
+            watch = Notifier("benchmark", threshold, steps)
             true = false = 0
             for at, state in relevant:
                 resolution = watch.matched(0, at) if state == length else watch.advance(0, at)

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from broker.events.schema import Row
 from broker.forecast.chain import Shape, counted_chain, shape
-from broker.forecast.counts import Clock, Table
+from broker.forecast.counts import CountTable, GenerationClock
 from broker.forecast.passage import first_passage
 
 from ..measuring import BenchmarkError
@@ -163,8 +163,8 @@ def exact(walk: Walk) -> list[dict[str, Any]]:
     return [{"what": what, "found": got, "holds": got == known} for what, (known, got) in figures.items()]
 
 
-def _table(counted: Mapping[tuple[int, int], int]) -> Table:
-    table = Table(Clock())
+def _table(counted: Mapping[tuple[int, int], int]) -> CountTable:
+    table = CountTable(GenerationClock())
     for (state, following), times in counted.items():
         table.add(state, following, times)
     return table

@@ -70,7 +70,7 @@ def history_job(subscriptions: Path, history: Path, model: Path | None) -> Histo
 
 def check_foretelling(job: HistoryJob, subscriptions: Path, why: str) -> None:
     """Raise BadInput if no subscription has a forecast."""
-    if not job.engine.program.forecasts.outlooks:
+    if not job.engine.program.forecasts.subscriptions:
         raise BadInput(f"{subscriptions}: expected a subscription with a forecast {why}, found none")
 
 

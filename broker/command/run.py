@@ -83,7 +83,7 @@ def run(
         from ..forecast.model_file import save_model as save
 
         found = engine.model()
-        if not found.counts.versions() and not engine.program.forecasts.outlooks:
+        if not found.counts.versions() and not engine.program.forecasts.subscriptions:
             raise BadInput(f"{subscriptions}: expected a subscription with a forecast for --save-model, found none")
         save(found, save_model)
     if build() == PURE:

@@ -35,10 +35,10 @@ from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_
 from .cells import live_runs
 from .dispatch.ordered import OrderedRuntime
 from .explanation import diagram, explain
-from .forecasts.asking import Probability, ask
 from .forecasts.explanation import chain_diagram
-from .forecasts.outlook import Outlook
 from .forecasts.plan import Plan
+from .forecasts.probability import Probability, probability_of
+from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
 from .forms import Parsed
 from .leaving import Told, forget, put_out, withdraw
@@ -310,14 +310,14 @@ class Engine:
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 
-    def forecasts(self, name: str) -> Outlook:
+    def forecasts(self, name: str) -> PredictiveSubscription:
         """The forecasts of a subscription, to be read. Raises UnknownSubscription where it has none."""
-        return self.program.forecasts.outlook(name)
+        return self.program.forecasts.subscription(name)
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """How likely the next match of one key is within a horizon, the subscription's own unless another is given;
         `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
-        return ask(self.forecasts(name), key, within)
+        return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
         """What was counted of all predictive subscriptions, and what was loaded. O(counts); changes nothing."""
@@ -349,7 +349,7 @@ class Engine:
             "runs_begun": self.runtime.begun,
             "suspended": len(suspended(self.catalog, self.program)),
             **self.program.machines.statistics(),
-            **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.outlooks else {}),
+            **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),
         }
 
     def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:

@@ -1,11 +1,12 @@
-"""Having a subscription's runs, or its machine, watched by its forecasts, and no longer.
+"""Starting and ending a subscription's forecasts: its runs, or its machine, report to them meanwhile.
 
-Here: what is watched where. Not here: forecasts themselves, the subscription's coming and going (engine).
+Here: which of the program reports. Not here: forecasts themselves, the subscription's coming and going (engine).
 """
 
 from __future__ import annotations
 
 from .catalog import Holding
+from .forecasts.listening import RunListener
 from .forecasts.plan import Plan
 from .notices import Notice
 from .program import Program
@@ -17,26 +18,29 @@ def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Hold
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
-        outlook = program.forecasts.join(plan, subscriber, None, None, [])
+        listener = RunListener(program.forecasts.join(plan, subscriber, None, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
         machines = program.machines.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
-        outlook = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
-        seat.matcher.watchers = [*(seat.matcher.watchers or ()), outlook]
+        found = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
+        listener = RunListener(found, plan.windows)
+        seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
+    listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
-        program.watch(service.end, outlook, plan.numbers[branch])
+        program.watch(service.end, listener, plan.numbers[branch])
 
 
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
-    """Undo it; what was foretold and will never be known."""
+    """Undo it; the outcomes of forecasts that will never be known."""
     plan = subscriber.form.plan
     if not isinstance(plan, Plan) or holding is None:
         return []
-    outlook = program.forecasts.outlooks[subscriber.name]
+    listener = program.forecasts.subscriptions[subscriber.name].listener
+    assert listener is not None
     seat = program.machines.seats.get(subscriber.name)
     if seat is not None:
-        seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not outlook] or None
+        seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
-        program.unwatch(service.end, outlook, plan.numbers[branch])
+        program.unwatch(service.end, listener, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

@@ -1,15 +1,20 @@
-"""What comes next: counts of transitions and the probabilities drawn from them; never how a pattern is matched.
+"""What comes next: counts, chain, first passage, contexts, calibration; never how a pattern is matched.
 
-    counts, model_file      how often a chain went from one state to another, and its file
-    chain, level            rows of probabilities, estimated once and drawn towards larger pools
-    passage, waiting        the probability of a match within n steps, and the mean number of steps to it
-    combining, horizon      several machines; horizons in time
-    contexts, choice,       under which circumstances is counted apart, and whether that pays
-    trials
-    varying, moves,         values of a context that change with the events: the chain over states and marks
-    product
-    forecaster, place       all of these for one subscription, and for one context
-    notifying, pending      who is told when, and what became of it
-    calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
-    drift, uncertainty
+settings                what a subscription's table `forecast` may say
+subscription            its forecasts: steps, outcomes, the probability, when it is reported
+keyed_stream, key_state the events that are counted, by key, and where each key is; progress: how that is found
+combination, joint      forecasts combined from those of a subscription's parts; series: chains one after the other
+counts, versions        how often a chain went from one state to another; model_file: its file
+chain, level            rows of probabilities, estimated once and drawn towards larger pools
+passage, combining      the probability of a match within n steps, of one chain and of several
+horizon, inter_arrival  horizons in time
+contexts, choice,       under which circumstances is counted apart, and whether that pays
+trials
+varying, moves,         values of a context that change with the events: the chain over states and marks
+product
+forecaster              all chains of one version, by context; context_chain: one of them
+notifying, pending      when a forecast is reported, and what has no outcome yet
+verification, judging   what became of forecasts, of one horizon and of many
+calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
+drift, uncertainty
 """

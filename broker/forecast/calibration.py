@@ -19,7 +19,7 @@ from math import log
 from typing import Any, Final, final
 
 from .choice import MILLIONTHS, surprise
-from .notifying import Resolution
+from .notifying import ResolvedForecast
 
 BINS: Final = 100
 SHOWN_BINS: Final = 20
@@ -62,7 +62,7 @@ class Calibration:
             self.brier += times * said * said
             self.log += times * surprise(1.0 - probability)
 
-    def resolved(self, resolution: Resolution) -> None:
+    def resolved(self, resolution: ResolvedForecast) -> None:
         """A notice was resolved. O(1)."""
         if resolution.outcome == "censored":
             self.censored_notices += 1

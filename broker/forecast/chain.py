@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from .counts import Table
+from .counts import CountTable
 
 KRICHEVSKY_TROFIMOV: Final = 0.5
 
@@ -75,7 +75,7 @@ class Shape:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Chain:
+class MarkovChain:
     """A row for each state; those of final states lead to themselves. `continuations`: what follows a final state."""
 
     rows: tuple[Row, ...]
@@ -162,12 +162,12 @@ def distance(one: Row, other: Row) -> float:
     return 0.5 * sum(abs(differences[target]) for target in sorted(differences))
 
 
-def chain_of(form: Shape, rows: Sequence[Row]) -> Chain:
+def chain_of(form: Shape, rows: Sequence[Row]) -> MarkovChain:
     """A chain from the rows of all states, those of final states being their continuations."""
     absorbing = [Row((state,), (1.0,), row.weight) if state in form.finals else row for state, row in enumerate(rows)]
-    return Chain(tuple(absorbing), form.finals, {state: rows[state] for state in sorted(form.finals)})
+    return MarkovChain(tuple(absorbing), form.finals, {state: rows[state] for state in sorted(form.finals)})
 
 
-def counted_chain(table: Table, form: Shape, smoothing: float = KRICHEVSKY_TROFIMOV) -> Chain:
+def counted_chain(table: CountTable, form: Shape, smoothing: float = KRICHEVSKY_TROFIMOV) -> MarkovChain:
     """The chain of one table of counts. O(states + edges)."""
     return chain_of(form, [pooled_row(table.weighted(state), form, state, smoothing) for state in range(form.states)])

@@ -35,7 +35,7 @@ _DAY: Final = 24 * _HOUR
 
 @final
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContextPart:
     """One part of a context. `position`: the column of the key or attribute; `length`: how many of the last symbols."""
 
     kind: Kind
@@ -50,7 +50,7 @@ class Part:
 class ContextDefinition:
     """The parts of a context; the key, if it is one of them, comes first."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContextPart, ...] = ()
 
     @property
     def keyed(self) -> bool:
@@ -121,19 +121,19 @@ def read_context(written: object, schema: Schema, key: str | None) -> ContextDef
     return ContextDefinition(tuple(sorted(parts, key=lambda part: part.kind != "key")))
 
 
-def _part(written: object, schema: Schema, key: str | None) -> Part:
+def _part(written: object, schema: Schema, key: str | None) -> ContextPart:
     match written:
         case "key":
             if key is None:
                 raise DefinitionError("context: 'key' expects a stream that declares one")
-            return Part("key", "key", schema.position(key))
+            return ContextPart("key", "key", schema.position(key))
         case "month" | "hour" | "weekday":
             # An attribute of that name is meant: the stream's author has said what it is.
-            return _attribute(written, (), schema) if written in schema.names else Part(written, written)
+            return _attribute(written, (), schema) if written in schema.names else ContextPart(written, written)
         case str():
             return _attribute(written, (), schema)
         case {"last": int(length), **rest} if not rest and type(length) is int and 1 <= length <= SYMBOLS_MAX:
-            return Part("last", "last", length=length)
+            return ContextPart("last", "last", length=length)
         case {"attribute": str(name), "cuts": [*cuts], **rest} if not rest:
             return _attribute(name, _checked_cuts(cuts), schema)
         case _:
@@ -153,7 +153,7 @@ def _checked_cuts(cuts: Sequence[object]) -> tuple[float, ...]:
     return numbers
 
 
-def _attribute(name: str, cuts: tuple[float, ...], schema: Schema) -> Part:
+def _attribute(name: str, cuts: tuple[float, ...], schema: Schema) -> ContextPart:
     position = schema.position(name)
     if position < 0:
         hint = suggestion(name, ("key", *UNITS, *schema.names))
@@ -163,4 +163,4 @@ def _attribute(name: str, cuts: tuple[float, ...], schema: Schema) -> Part:
         raise DefinitionError(f"context: cuts expect an int or float attribute, found {name!r}, a {kind}")
     if not cuts and kind == "float":
         raise DefinitionError(f"context: the float attribute {name!r} expects cuts: {{attribute = .., cuts = [..]}}")
-    return Part("attribute", name, position, cuts)
+    return ContextPart("attribute", name, position, cuts)

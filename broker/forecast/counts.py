@@ -33,7 +33,7 @@ BEGINNING: Final = -(2**61)
 
 
 @final
-class Clock:
+class GenerationClock:
     """Which generation it is, by event time, and how fast what is older loses weight. Shared by all tables."""
 
     def __init__(self, half_life: int | None = None) -> None:
@@ -54,10 +54,10 @@ class Clock:
 
 
 @final
-class Table:
+class CountTable:
     """The counts of one version in one context."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: GenerationClock) -> None:
         self.clock = clock
         self.generation: int = clock.generation
         self.rows: dict[int, dict[int, int]] = {}  # state -> next state -> count, of the current generation
@@ -108,19 +108,19 @@ class Counts:
     """All counts of a model: a table for each version and context. A version forgets by the common clock or its own."""
 
     def __init__(self, half_life: int | None = None) -> None:
-        self.clock = Clock(half_life)
-        self.clocks: dict[str, Clock] = {}  # of versions that have their own
-        self.tables: dict[tuple[str, Context], Table] = {}
+        self.clock = GenerationClock(half_life)
+        self.clocks: dict[str, GenerationClock] = {}  # of versions that have their own
+        self.tables: dict[tuple[str, Context], CountTable] = {}
 
-    def clock_of(self, version: str) -> Clock:
+    def clock_of(self, version: str) -> GenerationClock:
         """The clock by which a version forgets."""
         return self.clocks.get(version, self.clock)
 
-    def table(self, version: str, context: Context = ()) -> Table:
+    def table(self, version: str, context: Context = ()) -> CountTable:
         """Where a version's transitions in a context are counted; made when it is first asked for."""
         table = self.tables.get((version, context))
         if table is None:
-            table = self.tables[version, context] = Table(self.clock_of(version))
+            table = self.tables[version, context] = CountTable(self.clock_of(version))
         return table
 
     def merge(self, other: Counts) -> None:
@@ -141,7 +141,7 @@ class Counts:
             found = other.clock_of(version)
             mine = self.clock_of(version)
             if mine.width != found.width:
-                mine = self.clocks[version] = Clock(None)
+                mine = self.clocks[version] = GenerationClock(None)
                 mine.width, mine.generation, mine.rate = found.width, found.generation, found.rate
             mine.generation = max(mine.generation, found.generation)
         for version, context, generation, state, following, count in list(other.records()):
@@ -193,7 +193,7 @@ class Counts:
         return {"tables": len(self.tables), "cells": len(counts), "transitions": sum(counts)}
 
 
-def format_half_life(clock: Clock) -> str:
+def format_half_life(clock: GenerationClock) -> str:
     """A clock's half-life for people."""
     return format_duration(clock.width * GENERATIONS_A_HALF_LIFE) if clock.width else "none"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-from .counts import GENERATIONS_A_HALF_LIFE, Clock
+from .counts import GENERATIONS_A_HALF_LIFE, GenerationClock
 
 ALLOWANCE: Final = 0.02  # nats by which the mean loss may rise without being drift
 ALARM: Final = 50.0  # nats, accumulated
@@ -58,7 +58,7 @@ class Drift:
     def _start(self) -> None:
         self.outcomes, self.mean, self.excess, self.least = 0, 0.0, 0.0, 0.0
 
-    def apply(self, clock: Clock) -> None:
+    def apply(self, clock: GenerationClock) -> None:
         """Set the clock's rate; forecasts are then to be estimated anew (Forecaster.estimate_anew)."""
         clock.rate = float(2**self.halvings) / GENERATIONS_A_HALF_LIFE
 

@@ -7,10 +7,10 @@ vary, it borrows from the pool of its key and fixed circumstances, which borrows
 of today must not make forgotten what is known of the key in this month. `choose` lets the log loss
 of what became of earlier forecasts pick the pool that forecasts are taken from.
 
-Values of a context that vary move on with the chain: pools that have such values are asked as products (product).
+Values of a context that vary move on with the chain: pools that have such values are forecast as products (product).
 
-Here: the levels, which places have which. Not here: what a place says (place), how a level estimates (level), when
-somebody is told (notifying).
+Here: the levels, which chains have which. Not here: what a chain forecasts (context_chain), how a level estimates
+(level), when a forecast is reported (notifying).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, Final, final
 
 from .chain import KRICHEVSKY_TROFIMOV, Shape
 from .choice import Choice, load_choice
-from .counts import Context, Counts, Table
+from .context_chain import ContextChain
+from .counts import Context, Counts, CountTable, GenerationClock
 from .level import Level
 from .moves import MARKS, Moves
 from .notifying import Run
-from .place import Place
 from .product import Pool, Product
 from .trials import Trials, load_trials
 from .varying import Varying
@@ -40,7 +40,7 @@ MOVES_DEPTH: Final = 2  # levels of the moves of marks, which err as well
 
 @final
 class Forecaster:
-    """All places of one version of a subscription."""
+    """The chains of all contexts of one version of a subscription."""
 
     def __init__(
         self,
@@ -77,10 +77,10 @@ class Forecaster:
         models = 1 if parts == 0 else 6 if self._fixed > 1 else 4 if keyed and parts > 1 else 2
         self.choice: Choice | None = Choice(models) if choose and models > 1 else None
         # Without parts what is counted under () is all there is.
-        pool = counts.table(version) if parts == 0 else Table(counts.clock_of(version))
+        pool = counts.table(version) if parts == 0 else CountTable(counts.clock_of(version))
         self.pool = Level(pool, form, (), 0.0, smoothing, self._tolerance)
         self._shared: dict[tuple[str, Context], Level] = {}
-        self._places: dict[Context, Place] = {}
+        self._chains: dict[Context, ContextChain] = {}
         self.varying = varying
         self.moves: Moves | None = None
         if varying is not None and cells:
@@ -90,19 +90,23 @@ class Forecaster:
         self._trials: dict[Run, Trials] = {}
         self._spread(counts)
 
-    def place(self, context: Context = ()) -> Place:
+    def clock(self) -> GenerationClock:
+        """What its counts are forgotten by."""
+        return self.counts.clock_of(self.version)
+
+    def chain(self, context: Context = ()) -> ContextChain:
         """Where a context's steps go; made when it is first asked for. O(1).
 
         Beyond `contexts_max` contexts, what is new is counted together: the model stays bounded.
         """
-        found = self._places.get(context)
+        found = self._chains.get(context)
         if found is not None:
             return found
-        if len(self._places) >= self.contexts_max and context != ():
+        if len(self._chains) >= self.contexts_max and context != ():
             self.refused += 1
-            return self.place(())
+            return self.chain(())
         if self.parts == 0:
-            found = Place(self, context, (self.pool,), {})
+            found = ContextChain(self, context, (self.pool,), {})
         else:
             parents = self._parents(context)
             strength = PARENT_STRENGTH if len(parents) > 1 else POOL_STRENGTH
@@ -114,8 +118,8 @@ class Forecaster:
                 products[1 + len(parents)] = self._product(True, context, leaf)
                 if len(parents) > 1:
                     products[1] = self._product(False, context[1:], parents[0])
-            found = Place(self, context, (self.pool, *parents, leaf), products)
-        self._places[context] = found
+            found = ContextChain(self, context, (self.pool, *parents, leaf), products)
+        self._chains[context] = found
         return found
 
     def _product(self, whole: bool, context: Context, level: Level) -> Product:
@@ -144,10 +148,10 @@ class Forecaster:
             found = self._pools[at] = Pool(varying, strength, others, key, self.pool)
         return found
 
-    def aside(self, context: Context | None) -> Place:
-        """The place of a context, or where it is not known that of all, with estimates of its own (Place.aside)."""
-        found = None if context is None else self._places.get(context)
-        return Place(self, (), (self.pool.aside(()),), {}) if found is None else found.aside()
+    def aside(self, context: Context | None) -> ContextChain:
+        """The chain of a context, or where that is not known of all, with estimates of its own (ContextChain.aside)."""
+        found = None if context is None else self._chains.get(context)
+        return ContextChain(self, (), (self.pool.aside(()),), {}) if found is None else found.aside()
 
     def _parents(self, context: Context, with_pool: bool = False) -> tuple[Level, ...]:
         found = [self.pool] if with_pool else []
@@ -162,7 +166,7 @@ class Forecaster:
         """A pool between that of all and those of contexts; made when it is first asked for."""
         level = self._shared.get((name, part))
         if level is None:
-            table = Table(self.counts.clock_of(self.version))
+            table = CountTable(self.counts.clock_of(self.version))
             parents: tuple[Level, ...] = (self.pool,)
             strength = POOL_STRENGTH
             if name == "fixed":
@@ -183,7 +187,7 @@ class Forecaster:
         self.estimate_anew()
 
     def _spread(self, counts: Counts) -> None:
-        """Add what has come to the model to the pools. Where values vary, each context has its place in a product."""
+        """Add what has come to the model to the pools. Where values vary, each context is a mark of a product."""
         if self.parts == 0:
             return
         marks = self.version + MARKS
@@ -191,8 +195,8 @@ class Forecaster:
             if version == self.version:
                 for level in self._parents(context, with_pool=True):
                     level.table.put(generation, state, following, times)
-                if self.varying is not None and len(self._places) < self.contexts_max:
-                    self.place(context)
+                if self.varying is not None and len(self._chains) < self.contexts_max:
+                    self.chain(context)
             elif version == marks and self.moves is not None:
                 self.moves.put(context, generation, state, following, times)
 
@@ -229,18 +233,18 @@ class Forecaster:
         """Have passages reach so many steps at least, as horizons in time may ask for. Then `within` is of these."""
         if steps > self.horizon:
             self.horizon = steps
-            for place in self._places.values():
-                place.forget()
+            for chain in self._chains.values():
+                chain.forget()
 
     def _levels(self) -> list[Level]:
-        leaves = [place.levels[-1] for place in self._places.values() if self.parts]
+        leaves = [chain.levels[-1] for chain in self._chains.values() if self.parts]
         moves = [] if self.moves is None else [self.moves.pool, *self.moves.levels.values()]
         return [self.pool, *self._shared.values(), *leaves, *moves]
 
     def dump(self) -> dict[str, Any]:
         """The state of its estimates as plain data; the counts are the model's."""
         return {
-            "contexts": [list(context) for context in self._places],
+            "contexts": [list(context) for context in self._chains],
             "levels": [level.dump() for level in self._levels()],
             "shared": [[name, list(part)] for name, part in self._shared],
             "moves": [] if self.moves is None else [list(binned) for binned in self.moves.levels],
@@ -252,9 +256,9 @@ class Forecaster:
     def load(self, data: Mapping[str, Any]) -> None:
         """What was dumped, into a new forecaster of the same counts: it forecasts to the last digit as the old one."""
         # Levels stand in the order in which they were first asked for, not in that of the counts.
-        self._places, self._pools, self._products = {}, {}, {}
+        self._chains, self._pools, self._products = {}, {}, {}
         for context in data["contexts"]:
-            self.place(tuple(context))
+            self.chain(tuple(context))
         order = {(name, tuple(part)): number for number, (name, part) in enumerate(data["shared"])}
         for name, part in order:  # of some everything that was loaded may be forgotten
             self._between(name, part)
@@ -281,4 +285,4 @@ class Forecaster:
 
     def statistics(self) -> dict[str, int]:
         """Sizes, for operators."""
-        return {"contexts": len(self._places), "pools": 1 + len(self._shared), "contexts_refused": self.refused}
+        return {"contexts": len(self._chains), "pools": 1 + len(self._shared), "contexts_refused": self.refused}

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from .calibration import BINS, bin_of
+from .calibration import BINS, Calibration, bin_of, load_calibration
 
 OUTCOMES_MIN: Final = 200
 """With fewer resolved predictions a correction would be noise: `fitted` answers None."""
+REFIT: Final = 1.1
+"""A correction is fitted again when that many times the outcomes are known."""
 
 
 @final
@@ -67,3 +69,44 @@ def pooled(points: Sequence[tuple[int, int]]) -> list[float]:
             number, trues, size = number + below_number, trues + below_trues, size + below_size
         pools.append((number, trues, size))
     return [trues / number for number, trues, size in pools for _ in range(size)]
+
+
+@final
+class Recalibration:
+    """Learns a correction from the outcomes of predictions as they were before it. `fit_at`: how many outcomes must be
+    known before it is fitted again."""
+
+    def __init__(self) -> None:
+        self.uncorrected = Calibration()
+        self.correction: Correction | None = None
+        self.outcomes = 0
+        self.fit_at: int = OUTCOMES_MIN
+
+    def corrected(self, probability: float) -> float:
+        """The probability itself while too few outcomes are known. O(1)."""
+        return probability if self.correction is None else self.correction.corrected(probability)
+
+    def record(self, uncorrected: float, came: bool) -> None:
+        """A prediction was resolved. O(1), and O(bins) now and then."""
+        self.uncorrected.record(uncorrected, came)
+        self.outcomes += 1
+        if self.outcomes >= self.fit_at:
+            self.fit_at = int(self.outcomes * REFIT) + 1
+            self.correction = fitted(self.uncorrected.counts, self.uncorrected.hits)
+
+    def dump(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "computed": self.uncorrected.dump(),
+            "correction": None if self.correction is None else self.correction.dump(),
+            "fit": [self.outcomes, self.fit_at],
+        }
+
+
+def load_recalibration(data: Mapping[str, Any]) -> Recalibration:
+    """What was dumped."""
+    found = Recalibration()
+    found.uncorrected = load_calibration(data["computed"])
+    found.correction = None if data["correction"] is None else load_correction(data["correction"])
+    found.outcomes, found.fit_at = data["fit"]
+    return found

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from .chain import Chain, Row, Shape, chain_of, distance, mean_row, pooled_row, shrunk_row
-from .counts import Table
+from .chain import MarkovChain, Row, Shape, chain_of, distance, mean_row, pooled_row, shrunk_row
+from .counts import CountTable
 from .passage import Passage, first_passage
 
 
@@ -27,7 +27,7 @@ class Level:
 
     def __init__(
         self,
-        table: Table,
+        table: CountTable,
         form: Shape,
         parents: tuple[Level, ...] = (),
         strength: float = 0.0,
@@ -136,7 +136,7 @@ class Level:
         found._passage, found._passage_stamp = self._passage, self._passage_stamp
         return found
 
-    def chain(self) -> Chain:
+    def chain(self) -> MarkovChain:
         """The chain of the published rows. O(states)."""
         self.refresh()
         return chain_of(self.form, self.rows)

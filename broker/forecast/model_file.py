@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from ..events.errors import DefinitionError, shown
-from .counts import BEGINNING, Clock, Context, Counts, context_order
+from .counts import BEGINNING, Context, Counts, GenerationClock, context_order
 from .horizon import Gaps, bucket_of
 
 FORMAT: Final = "foretell-model"
@@ -177,7 +177,7 @@ def _read_clocks(model: Model, records: object, place: str) -> None:
         version, newest = record["subscription"], record["newest"]
         if not isinstance(version, str) or version in model.counts.clocks:
             raise _wrong(f"{where}.subscription", "a text that no other clock has", version)
-        clock = model.counts.clocks[version] = Clock()
+        clock = model.counts.clocks[version] = GenerationClock()
         clock.width = _integer(record["width"], f"{where}.width", 0)
         clock.generation = BEGINNING if newest is None else _integer(newest, f"{where}.newest", -INTEGER_MAX)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from .chain import Row, Shape
-from .counts import Context, Counts, Table
+from .counts import Context, Counts, CountTable
 from .level import Level
 from .varying import Varying
 
@@ -43,7 +43,7 @@ class Moves:
         counts.table(self.version)  # so that it forgets as the version does, also before anything is counted
         # What was never counted leads to the code 0, which no mark has.
         self.form = Shape(states, frozenset(), (0,) * states)
-        self.pool = Level(Table(counts.clock_of(self.version)), self.form, (), 0.0, 0.0, tolerance)
+        self.pool = Level(CountTable(counts.clock_of(self.version)), self.form, (), 0.0, 0.0, tolerance)
         self.levels: dict[Context, Level] = {}  # by the cells before
 
     def count(self, before: Context, following: int, after: Context, times: int) -> None:

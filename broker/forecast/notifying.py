@@ -30,7 +30,7 @@ Run: TypeAlias = str | int
 
 @final
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class IssuedForecast:
     """Somebody was told. `clock`, `deadline`: in the unit of the horizon; `time`: that of the event, microseconds."""
 
     id: str
@@ -44,16 +44,16 @@ class Forecast:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Resolution:
+class ResolvedForecast:
     """What became of a forecast. `lead`: how long before the match it was made; None: no match."""
 
-    forecast: Forecast
+    forecast: IssuedForecast
     outcome: Outcome
     lead: int | None = None
 
 
 @final
-class Watch:
+class Notifier:
     """The notices of one subscription."""
 
     def __init__(self, subscription: str, threshold: float, within: int) -> None:
@@ -63,12 +63,12 @@ class Watch:
         self.subscription = subscription
         self.threshold = threshold
         self.within = within
-        self._outstanding: dict[Run, Forecast] = {}  # in the order in which they were made
+        self._outstanding: dict[Run, IssuedForecast] = {}  # in the order in which they were made
         self._above: set[Run] = set()  # never iterated over but sorted
 
     def update(
         self, run: Run, clock: int, time: int, probability: float, state: int, number: int | None = None
-    ) -> Forecast | None:
+    ) -> IssuedForecast | None:
         """The run's probability now; the forecast to be told, if it is one. `number`: of the event, where several may
         have one clock. O(1).
         """
@@ -81,7 +81,7 @@ class Watch:
         if run in self._outstanding:
             return None
         identity = forecast_id(self.subscription, run, clock if number is None else number)
-        found = Forecast(identity, run, clock, clock + self.within, time, probability, state)
+        found = IssuedForecast(identity, run, clock, clock + self.within, time, probability, state)
         self._outstanding[run] = found
         return found
 
@@ -93,17 +93,17 @@ class Watch:
         """Whether a forecast is outstanding for the run."""
         return run in self._outstanding
 
-    def matched(self, run: Run, clock: int) -> Resolution | None:
+    def matched(self, run: Run, clock: int) -> ResolvedForecast | None:
         """The run has matched: what was outstanding is resolved, and the run begins anew. O(1)."""
         self._above.discard(run)
         found = self._outstanding.pop(run, None)
         if found is None:
             return None
         if clock > found.deadline:
-            return Resolution(found, False)
-        return Resolution(found, True, clock - found.clock)
+            return ResolvedForecast(found, False)
+        return ResolvedForecast(found, True, clock - found.clock)
 
-    def advance(self, run: Run, clock: int, time_passes: bool = False) -> Resolution | None:
+    def advance(self, run: Run, clock: int, time_passes: bool = False) -> ResolvedForecast | None:
         """The run's clock has reached `clock` without a match at it: false if the horizon is used up. O(1).
 
         With `time_passes` more may still happen at this very clock, as with microseconds: the deadline must be past.
@@ -112,7 +112,7 @@ class Watch:
         if found is None or clock < found.deadline or (time_passes and clock == found.deadline):
             return None
         del self._outstanding[run]
-        return Resolution(found, False)
+        return ResolvedForecast(found, False)
 
     def reset(self, run: Run) -> None:
         """The run is over: the next of that name begins below the threshold. What is outstanding stays so: the key may
@@ -120,7 +120,7 @@ class Watch:
         """
         self._above.discard(run)
 
-    def expire(self, clock: int) -> list[Resolution]:
+    def expire(self, clock: int) -> list[ResolvedForecast]:
         """All runs share one clock, on which deadlines pass: false for those before `clock`. O(what is resolved)."""
         passed = []
         for found in self._outstanding.values():
@@ -129,16 +129,16 @@ class Watch:
             passed.append(found)
         for found in passed:
             del self._outstanding[found.run]
-        return [Resolution(found, False) for found in passed]
+        return [ResolvedForecast(found, False) for found in passed]
 
-    def close(self) -> list[Resolution]:
+    def close(self) -> list[ResolvedForecast]:
         """The end: everything outstanding is censored."""
         passed = list(self._outstanding.values())
         self._outstanding.clear()
         self._above.clear()
-        return [Resolution(found, "censored") for found in passed]
+        return [ResolvedForecast(found, "censored") for found in passed]
 
-    def outstanding(self) -> list[Forecast]:
+    def outstanding(self) -> list[IssuedForecast]:
         """What was told and is not resolved, in the order in which it was told."""
         return list(self._outstanding.values())
 
@@ -168,11 +168,11 @@ class Watch:
         return {"outstanding": len(self._outstanding), "above": len(self._above)}
 
 
-def load_watch(data: Mapping[str, Any]) -> Watch:
+def load_notifier(data: Mapping[str, Any]) -> Notifier:
     """What was dumped. Raises KeyError, TypeError or ValueError if the data are no dump."""
-    found = Watch(data["subscription"], data["threshold"], data["within"])
+    found = Notifier(data["subscription"], data["threshold"], data["within"])
     for fields in data["outstanding"]:
-        forecast = Forecast(*fields)
+        forecast = IssuedForecast(*fields)
         found._outstanding[forecast.run] = forecast
     found._above = set(data["above"])
     return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from .chain import Chain
+from .chain import MarkovChain
 
 HORIZON_MAX: Final = 100_000  # steps; tables hold states x horizon numbers
 
@@ -65,7 +65,7 @@ class Passage:
         return low
 
 
-def first_passage(chain: Chain, horizon: int) -> Passage:
+def first_passage(chain: MarkovChain, horizon: int) -> Passage:
     """h for all states by backward recursion. O(horizon x edges) time, O(horizon x states) memory.
 
     Raises ValueError for a horizon that is not from 0 to HORIZON_MAX.
@@ -104,7 +104,7 @@ def first_passage(chain: Chain, horizon: int) -> Passage:
     return Passage(horizon, values, following)
 
 
-def _after(chain: Chain, state: int, values: list[float], width: int) -> list[float]:
+def _after(chain: MarkovChain, state: int, values: list[float], width: int) -> list[float]:
     row = chain.continuations[state]
     found = [0.0]
     for step in range(1, width):
@@ -113,7 +113,7 @@ def _after(chain: Chain, state: int, values: list[float], width: int) -> list[fl
     return found
 
 
-def distances(chain: Chain) -> list[int | None]:
+def distances(chain: MarkovChain) -> list[int | None]:
     """The least number of steps from each state to a final one; None where there is no way. O(states + edges)."""
     before: list[list[int]] = [[] for _ in chain.rows]
     for state, row in enumerate(chain.rows):

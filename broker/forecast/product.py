@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import final
 
-from .chain import Chain, Row, Shape, mean_row, shrunk_row
+from .chain import MarkovChain, Row, Shape, mean_row, shrunk_row
 from .counts import Context, Counts
 from .level import Level
 from .moves import Moves
@@ -210,7 +210,7 @@ class Product:
                 values[pair * width + step] = total
         return Passage(horizon, values, {})
 
-    def chain(self) -> Chain:
+    def chain(self) -> MarkovChain:
         """The chain with a row for each pair, its last state being the only final one. O(pairs x edges)."""
         self.refresh()
         if self._laid != self.stamp:
@@ -230,7 +230,7 @@ class Product:
             weight = self.pool.row(context, state).weight
             rows.append(Row(tuple(targets), tuple([masses[target] for target in targets]), weight))
         absorbing = Row((last,), (1.0,))
-        return Chain((*rows, absorbing), frozenset((last,)), {last: absorbing})
+        return MarkovChain((*rows, absorbing), frozenset((last,)), {last: absorbing})
 
     def aside(self) -> Product:
         """The same of copies of all levels: what is asked of it changes nothing here. O(levels x states)."""

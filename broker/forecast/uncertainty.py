@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Final
 
-from .chain import Chain
+from .chain import MarkovChain
 from .counts import Context
 from .passage import Passage
 from .product import Product
@@ -22,7 +22,7 @@ NINETY_PERCENT: Final = 1.6448536269514722
 """Standard deviations on either side that hold nine tenths of a normal distribution."""
 
 
-def standard_error(chain: Chain, passage: Passage, state: int, steps: int) -> float:
+def standard_error(chain: MarkovChain, passage: Passage, state: int, steps: int) -> float:
     """The standard deviation of `passage.next(state, steps)` by the finite counts behind the chain's rows.
 
     O(steps x edges that are reached): for notices and displays, not for every event.

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from math import inf
 
-from .chain import Chain
+from .chain import MarkovChain
 from .passage import distances
 
 
-def expected_waiting(chain: Chain) -> list[float]:
+def expected_waiting(chain: MarkovChain) -> list[float]:
     """The mean number of steps from each state to the first final one: 0 for final states, inf where it may never come.
 
     O(states + edges) for a chain of a pattern, O(states**3) at worst.
@@ -55,7 +55,7 @@ def expected_waiting(chain: Chain) -> list[float]:
     return found
 
 
-def _certain(chain: Chain) -> list[bool]:
+def _certain(chain: MarkovChain) -> list[bool]:
     """Whether a final state is reached with probability one: nothing on the way leads where there is no way back."""
     doubtful = [steps is None for steps in distances(chain)]
     before: list[list[int]] = [[] for _ in chain.rows]

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from broker.engine.forecasts.judging import BUCKETS, COLUMNS
 from broker.events import DefinitionError, shown, suggestion
+from broker.forecast.judging import BUCKETS, COLUMNS
 
 from ..results import batch_of
 from .measures import MEASURES, RELIABILITY, event_horizons, measures, reliability, thousandths
@@ -85,7 +85,7 @@ def histograms(
     if not learn and model is None:
         raise DefinitionError("expected a model to evaluate as it stands, found none: train one, or let it learn")
     forecasts = subscriptions.engine().program.forecasts
-    if not forecasts.outlooks:
+    if not forecasts.subscriptions:
         raise DefinitionError("expected a subscription with a forecast to evaluate, found none")
     forecasts.judge(asked)
     purpose: Any = "results" if learn else "counts"

@@ -1,6 +1,6 @@
 """From integer histograms of judged forecasts to measures, for all thresholds at once; nothing is judged here.
 
-A histogram is what `broker.engine.forecasts.judging` counts of a group - a subscription, a context, a horizon: sums by
+A histogram is what `broker.forecast.judging` counts of a group - a subscription, a context, a horizon: sums by
 bucket of probability, which add up over cells, keys and contexts in any order. Cumulated from above they say for each
 threshold how many forecasts exceeded it and how many of these came true; so precision and recall are exact at every
 whole thousandth, and the losses are exact too, as each bucket knows how far its forecasts lie below its upper end.
@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from broker.engine.forecasts.judging import BUCKETS, COLUMNS, JUDGED_HORIZON_MAX
 from broker.events import DefinitionError, shown
 from broker.forecast.calibration import area_under_curve, entropy
 from broker.forecast.choice import MILLIONTHS
+from broker.forecast.judging import BUCKETS, COLUMNS, JUDGED_HORIZON_MAX
 
 Histogram: TypeAlias = Mapping[int, Sequence[int]]
 """By bucket, the sums in the order of COLUMNS."""

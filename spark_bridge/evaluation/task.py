@@ -1,6 +1,6 @@
 """What a worker does to evaluate: a cell's events through the engine, with a judge beside each forecast.
 
-Here: the task and its table. Not here: what judges count (broker.engine.forecasts.judging), what it means (measures).
+Here: the task and its table. Not here: what judges count (broker.forecast.judging), what it means (measures).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 import pyarrow as pa
 
-from broker.engine.forecasts.judging import COLUMNS
+from broker.forecast.judging import COLUMNS
 
 from ..cells import Work
 from ..results import batch_of

@@ -25,9 +25,9 @@ from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.forecasts.keys import key_of_automata
 from broker.engine.forecasts.plan import Plan as ForecastPlan
 from broker.engine.forecasts.plan import windows_of
-from broker.engine.forecasts.track import FOREVER
 from broker.engine.subscriber import Subscriber
 from broker.events import StreamDefinition
+from broker.events.instant import FOREVER
 
 Purpose: TypeAlias = Literal["results", "counts"]
 """What must be exact: matches and forecasts (backtest, evaluate), or transition counts (train)."""

@@ -33,9 +33,22 @@ from broker.engine import Engine, Options, forms, shares
 from broker.engine.executors.kleene import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import cell_tables
-from broker.engine.forecasts import joint, judging, parts, scope, settings, states
+from broker.engine.forecasts import parts, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
-from broker.forecast import choice, contexts, drift, forecaster, horizon, model_file, passage, varying
+from broker.forecast import (
+    choice,
+    contexts,
+    drift,
+    forecaster,
+    horizon,
+    joint,
+    judging,
+    keyed_stream,
+    model_file,
+    passage,
+    settings,
+    varying,
+)
 from broker.kernel import Limits, receipts
 from broker.language import limits as language_limits
 from broker.language import ptopss, sase
@@ -81,9 +94,10 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
         "ARCHITECTURE.md",
         "text ──> pattern ──> automaton: a line of operands                   automaton/constructions/pattern",
     ): ("a figure"),
-    ("ARCHITECTURE.md", "event ──> scope: a pulse for its key ──> tracks that it touches     engine/forecasts"): (
-        "a figure"
-    ),
+    (
+        "ARCHITECTURE.md",
+        "runs, machines ──> listener: whose forecasts are touched       engine/forecasts",
+    ): ("a figure"),
     ("docs/indexes.md", "flowchart TD"): "a figure",
     ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
 }
@@ -109,7 +123,7 @@ LIMIT_MODULES: Final = (
     forking,
     rates,
     states,
-    scope,
+    keyed_stream,
     parts,
     joint,
     judging,

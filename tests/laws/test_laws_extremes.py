@@ -22,10 +22,10 @@ from broker.algebra.sase import lowering as lowering_sase
 from broker.algebra.sase import semantics as semantics_sase
 from broker.algebra.semantics import Occurrence
 from broker.engine import Engine, Match, Options
-from broker.engine.forecasts.pace import Pace
-from broker.engine.forecasts.scope import Pulse, Scope
 from broker.events.errors import DefinitionError, ForetellError, QueryError
 from broker.events.instant import FOREVER, LARGEST
+from broker.forecast.inter_arrival import InterArrivals
+from broker.forecast.keyed_stream import KeyedStream, StreamKey
 from broker.language import cayuga as cayuga_language
 from broker.language import ptopss as ptopss_language
 from broker.language import sase as sase_language
@@ -157,7 +157,7 @@ def test_each_of_many_inputs_has_its_bit() -> None:
 
 
 def test_a_part_of_the_longest_window_is_a_part() -> None:
-    pace, pulse = Pace(LARGEST), Pulse("key")
+    arrivals, key = InterArrivals(LARGEST), StreamKey("key")
     for parts in (1, 31, 32):
-        pace.fits(pulse, Scope({}), LARGEST // 32 * parts)
-    assert list(pace.known[pulse.run].fits) == [1, 31, 32]
+        arrivals.fits(key, KeyedStream({}), LARGEST // 32 * parts)
+    assert list(arrivals.known[key.run].fits) == [1, 31, 32]

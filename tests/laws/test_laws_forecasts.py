@@ -178,7 +178,7 @@ def test_every_forecast_is_resolved_once_and_rightly(case_and_history: Played, l
     everything = [m for matches in told for m in matches]
     assert own(everything, "q")[0] == own(feed(plain, history), "q")[0]
     if not leaves:
-        outstanding = engine.forecasts("q").watch.outstanding()
+        outstanding = engine.forecasts("q").notifier.outstanding()
         assert not outstanding
     plan = plan_of_case(case)
     check_notices(case, plan, history, told, ended)

@@ -60,7 +60,7 @@ def test_asking_changes_nothing(case_and_history: tuple[Case, list[Happening]], 
     alone, asked = engine_with(case), engine_with(case)
     within: list[int | str | None] = [None]
     if asked.forecasts("q").combination is None:
-        within += [1, 7] if asked.forecasts("q").pace is None else [1, 7, "3us", "50us"]
+        within += [1, 7] if asked.forecasts("q").arrivals is None else [1, 7, "3us", "50us"]
     for happening in history:
         assert feed(asked, [happening]) == feed(alone, [happening])
         if reads(asked, happening) and None not in key_at(asked, happening):

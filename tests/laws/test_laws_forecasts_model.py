@@ -17,11 +17,12 @@ from strategies.typed_queries import Happening
 from broker.automaton.paths import compile_paths
 from broker.engine import Engine
 from broker.engine.forecasts.plan import Plan
-from broker.engine.forecasts.track import FOREVER, Track
+from broker.engine.forecasts.progress import MachineProgress
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
-from broker.events.instant import parse_duration
-from broker.forecast.chain import Chain
+from broker.events.instant import FOREVER, parse_duration
+from broker.forecast.chain import MarkovChain
+from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import Model, read_model, write_model
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -155,7 +156,7 @@ def test_a_model_of_something_else_is_refused(case_and_history: Played, what: st
     engine.check_invariants()
 
 
-def came(chain: Chain, state: int, steps: int) -> list[float]:
+def came(chain: MarkovChain, state: int, steps: int) -> list[float]:
     """P(the next match within n steps), n = 0 .. steps, by powers of the matrix, or by every path where these are few;
     what follows a match is the chain's continuation."""
     rows = matrix_of(chain)
@@ -172,7 +173,7 @@ def came(chain: Chain, state: int, steps: int) -> list[float]:
     return found
 
 
-def along(chain: Chain, state: int, steps: int, begins: bool = False) -> float:
+def along(chain: MarkovChain, state: int, steps: int, begins: bool = False) -> float:
     """The same path by path."""
     if state in chain.finals and not begins:
         return 1.0
@@ -214,41 +215,46 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
                 continue
             told = match.notice
             track = track_of(engine, told.run)
-            assert track.place is not None
-            chain = track.place.chain()
+            assert track.chain is not None
+            chain = track.chain.markov()
             for row in [*chain.rows, *chain.continuations.values()]:
                 assert sum(row.chances) == pytest.approx(1.0)
                 assert min(row.chances) >= 0.0
-            ways = Ways(outlook.counts, outlook.version, outlook.states.shape, case.forecast["context"])
+            forecaster = outlook.forecaster
+            ways = Ways(forecaster.counts, forecaster.version, outlook.states.shape, case.forecast["context"])
             steps = within if isinstance(within, int) else MOST
-            place, choice = track.place, outlook.forecaster.choice
-            models = [-1] if choice is None else range(len(place.levels))
+            at, choice = track.chain, outlook.forecaster.choice
+            models = [-1] if choice is None else range(len(at.levels))
             for model in models:
-                own = ways.curve(told.state, place.context, steps, model)
-                assert place.curve(told.state, model)[: steps + 1] == pytest.approx(own[: place.forecaster.horizon + 1])
+                own = ways.curve(told.state, at.context, steps, model)
+                assert at.curve(told.state, model)[: steps + 1] == pytest.approx(own[: at.forecaster.horizon + 1])
             best = -1 if choice is None else choice.best()
-            curve = ways.curve(told.state, place.context, steps, best)
-            if not place.products:
+            curve = ways.curve(told.state, at.context, steps, best)
+            if not at.products:
                 assert curve == pytest.approx(came(chain, told.state, steps), abs=1e-9)
             expected = curve[-1]
+            machine = isinstance(outlook.progress, MachineProgress)
+            verified, after_match = outlook.verification, told.state == outlook.states.final
+            learnt = verified.recalibration_after_match if after_match else verified.recalibration
+            correction = None if learnt is None else learnt.correction
             if not isinstance(within, int):
                 expected = within_time(engine, curve, told, parse_duration(within))
-                if any(window < FOREVER for window in outlook.windows) or outlook.progress is not None:
-                    expected = min(expected, told.probability) if outlook.account.correction is None else expected
-            if outlook.account.correction is not None:
-                expected = outlook.account.correction.corrected(expected)
-            if outlook.account.correction is None or isinstance(within, int):
+                if any(window < FOREVER for window in outlook.plan.windows) or machine:
+                    expected = min(expected, told.probability) if correction is None else expected
+            if correction is not None:
+                expected = correction.corrected(expected)
+            if correction is None or isinstance(within, int):
                 assert told.probability == pytest.approx(expected, abs=1e-6)
 
 
 def within_time(engine: Engine, curve: list[float], told: Forecast, horizon: int) -> float:
-    pace = engine.forecasts("q").pace
-    assert pace is not None
-    fits = arrived(pace.known[told.run].atoms, horizon, MOST)
+    arrivals = engine.forecasts("q").arrivals
+    assert arrivals is not None
+    fits = arrived(arrivals.known[told.run].atoms, horizon, MOST)
     return sum((curve[n] - curve[n - 1]) * fits[n] for n in range(1, MOST + 1))
 
 
-def track_of(engine: Engine, run: str | int) -> Track:
+def track_of(engine: Engine, run: str | int) -> KeyState:
     outlook = engine.forecasts("q")
-    (pulse,) = [pulse for pulse in outlook.scope.pulses.values() if pulse.run == run]
-    return pulse.tracks[outlook.number]
+    (pulse,) = [pulse for pulse in outlook.stream.keys.values() if pulse.run == run]
+    return pulse.states[outlook.number]

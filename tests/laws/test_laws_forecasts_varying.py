@@ -63,12 +63,12 @@ def test_what_is_asked_is_what_all_ways_say(told: dict[str, Any], history: list[
     for at, beat in enumerate(history):
         published(engine, [beat], at)
         asked = engine.probability("q", beat[0])
-        track = next(p for p in outlook.scope.pulses.values() if p.run == beat[0]).tracks[outlook.number]
-        assert track.place is not None
-        ways = Ways(outlook.counts, outlook.version, outlook.states.shape, told["context"])
+        track = next(p for p in outlook.stream.keys.values() if p.run == beat[0]).states[outlook.number]
+        assert track.chain is not None
+        ways = Ways(outlook.forecaster.counts, outlook.forecaster.version, outlook.states.shape, told["context"])
         choice = outlook.forecaster.choice
         model = -1 if choice is None else choice.best()
-        expected = ways.curve(int(track.state), track.place.context, told["within"], model)[-1]
+        expected = ways.curve(int(track.state), track.chain.context, told["within"], model)[-1]
         assert asked.probability == pytest.approx(expected, abs=1e-9)
         assert asked.lower <= asked.probability <= asked.upper
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from doubles.divided_history import DividedHistory, Happened
 
-from broker.engine.forecasts.judging import COLUMNS
 from broker.events import DefinitionError
+from broker.forecast.judging import COLUMNS
 from broker.forecast.model_file import Model
 from spark_bridge.evaluation.evaluate import evaluate, histograms, measured, reliability_of
 from spark_bridge.evaluation.measures import added, measures, reliability

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from broker.forecast.chain import Chain, Row, Shape, chain_of, normalised
+from broker.forecast.chain import MarkovChain, Row, Shape, chain_of, normalised
 
 Matrix: TypeAlias = list[list[float]]
 Numbers: TypeAlias = list[list[int]]
@@ -28,7 +28,7 @@ def count_tables(draw: st.DrawFn, states_max: int = 6) -> tuple[int, Numbers]:
 
 
 @st.composite
-def chains(draw: st.DrawFn, states_max: int = 6) -> Chain:
+def chains(draw: st.DrawFn, states_max: int = 6) -> MarkovChain:
     """A chain whose last state is final, and sometimes another one too; some rows are unseen."""
     states, counts = draw(count_tables(states_max))
     finals = {states - 1} | draw(st.sets(st.integers(1, states - 1), max_size=1))
@@ -39,7 +39,7 @@ def chains(draw: st.DrawFn, states_max: int = 6) -> Chain:
     return chain_of(Shape(states, frozenset(finals), tuple(range(states))), rows)
 
 
-def matrix_of(chain: Chain) -> Matrix:
+def matrix_of(chain: MarkovChain) -> Matrix:
     """The chain's matrix, final states absorbing."""
     return [[row.chance(target) for target in range(len(chain.rows))] for row in chain.rows]
 

@@ -15,13 +15,13 @@ from ...algebra.normal_form import duration_bound
 from ...automaton.automaton import Automaton
 from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.errors import DefinitionError
+from ...events.instant import FOREVER
 from ...events.schema import Schema
+from ...forecast.settings import Settings, read_settings
 from ...forecast.varying import check_varying
 from .keys import Positions, key_of_automata, key_of_paths, unkeyed
 from .parts import PRODUCT_STATES_MAX, Division, division
-from .settings import Settings, read_settings
 from .states import NONE, States, distances_of, states_of_automata, states_of_paths
-from .track import FOREVER
 
 Streams: TypeAlias = tuple[tuple[str, Schema | None], ...]
 

@@ -1,29 +1,75 @@
-"""Where a subscription has got to, for the key of the event at hand: by its runs, or its machine.
+"""How far a subscription has got for the key of the event at hand: by its runs, or by its machine.
 
-Here: asking them. Not here: how machines count (tuples), what is made of the answer (outlook).
+Here: asking them. Not here: how machines count (tuple_counts), what is made of the answer (broker.forecast).
 """
 
 from __future__ import annotations
 
-from typing import cast, final
+from typing import Any, cast, final
 
 from mypy_extensions import i64
 
+from ...events.instant import FOREVER
 from ...events.schema import Row
+from ...forecast.key_state import KeyState
+from ...forecast.progress import Progress
+from ..cells import flattened
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
 from ..executors.matches import ids
 from ..executors.tuple_counts import TupleCounts
 from ..executors.tuple_counts.runner import Runner
 from .states import NONE, States
-from .track import FOREVER, Track
 
 
 @final
-class Progress:
-    """`numbers`: the elementary state of each state of the machine's automaton, 0 for those that nothing waits in.
-    `left`: how many steps are left from each of these; `positions`: the attributes of the key. `until`: the last moment
-    at which what was found last is sure to be so, if no event of the machine comes."""
+class RunProgress(Progress):
+    """By runs, which the key's state counts."""
+
+    def __init__(self, states: States) -> None:
+        super().__init__(len(states.left))
+        self.states = states
+
+    def look(self, state: KeyState, row: Row, time: i64) -> tuple[i64, bool]:
+        states = self.states
+        live: list[int] = []
+        soonest: i64 = FOREVER
+        for elementary in states.order:
+            until = state.until(elementary, time)
+            if until >= time:
+                soonest = min(soonest, until)
+                if not states.sets:
+                    self.until = soonest
+                    return elementary, False
+                live.append(elementary)
+        self.until = soonest
+        return states.of(live), False
+
+    def end(self, row: Row, time: i64, until: i64) -> i64:
+        return until
+
+    def lineage(self, state: KeyState, row: Row, time: i64) -> list[int] | None:
+        if state.state in (NONE, self.states.final):
+            return None
+        for elementary in self.states.order:
+            run = state.newest(elementary, time)
+            if run is not None:
+                return lineage_of(run)
+        return None
+
+    def label(self, state: int) -> str:
+        return self.states.label(state)
+
+
+def lineage_of(run: Any) -> list[int]:
+    """The ids of the events that a run has bound."""
+    return flattened(run.lineage)
+
+
+@final
+class MachineProgress(Progress):
+    """By a machine. `numbers`: the elementary state of each state of its automaton, 0 for those that nothing waits in.
+    `left`: how many steps are left from each elementary state; `positions`: the attributes of the key."""
 
     def __init__(
         self,
@@ -34,6 +80,7 @@ class Progress:
         left: list[int],
         positions: tuple[int, ...],
     ) -> None:
+        super().__init__(0)
         self.lane = lane
         self.counts = cast(TupleCounts, matcher.machine)
         self.states = states
@@ -48,26 +95,23 @@ class Progress:
                 self.agreed.append((at, position))
         self.alone = len(self.agreed) == len(keys[0])
         self.skips: list[bool] = [state.skips for state in self.counts.machine.automaton.states]
-        self.until: i64 = FOREVER
 
-    def look(self, row: Row, time: i64) -> tuple[i64, bool]:
-        """The chain's state, and whether the next event ends it whatever it is."""
+    def look(self, state: KeyState, row: Row, time: i64) -> tuple[i64, bool]:
         self.until = FOREVER
         runners, position = self._runners(row)
         fleeting = False
         elementary: set[int] = set()
         for runner in runners:
-            for state in runner.live(time, position):
-                number = self.numbers[state]
+            for at in runner.live(time, position):
+                number = self.numbers[at]
                 if number != NONE:
                     elementary.add(number)
-                    if not self.skips[state]:
+                    if not self.skips[at]:
                         fleeting = True
             self.until = min(runner.sure(), self.until)
         return self.states.of(sorted(elementary)), fleeting
 
-    def end(self, row: Row, time: i64) -> i64:
-        """The last moment at which one of the furthest partial matches can be completed."""
+    def end(self, row: Row, time: i64, until: i64) -> i64:
         runners, position = self._runners(row)
         fewest = -1
         latest: i64 = FOREVER
@@ -80,22 +124,20 @@ class Progress:
                     fewest = self.left[number]
         return latest
 
-    def lineage(self, row: Row, time: i64) -> list[int] | None:
-        """The ids of one of the furthest partial matches."""
+    def lineage(self, state: KeyState, row: Row, time: i64) -> list[int] | None:
         runners, position = self._runners(row)
         found, furthest = NONE, -1
         best: Runner | None = None
         for runner in runners:
-            for state in runner.live(time, position):
-                number = self.numbers[state]
+            for at in runner.live(time, position):
+                number = self.numbers[at]
                 if number != NONE and (found == NONE or self.left[number] < self.left[found]):
-                    found, furthest, best = number, state, runner
+                    found, furthest, best = number, at, runner
         if best is None:
             return None
         return [number for _, item, _ in best.way(furthest) for number in ids(item)]
 
     def forget(self, row: Row) -> None:
-        """Let go of the key's partial matches."""
         gone = self._runners(row)[0]
         if len(gone) == 0:
             return
@@ -130,20 +172,5 @@ class Progress:
                 found.append(runner)
         return found, position
 
-
-def furthest(track: Track, states: States, time: i64) -> tuple[i64, i64]:
-    """The chain's state by the runs that wait, and the last moment at which it is sure."""
-    if not states.sets:
-        for state in states.order:
-            until = track.until(state, time)
-            if until >= time:
-                return state, until
-        return NONE, FOREVER
-    live: list[int] = []
-    soonest: i64 = FOREVER
-    for state in states.order:
-        until = track.until(state, time)
-        if until >= time:
-            live.append(state)
-            soonest = min(soonest, until)
-    return states.of(live), soonest
+    def label(self, state: int) -> str:
+        return self.states.label(state)

@@ -1,11 +1,12 @@
 """All forecasts of an engine: which subscriptions have them, whose events they count, what was learnt so far.
 
-Here: coming and going, the model. Not here: what an event does (scope, outlook).
+Here: coming and going, the model. Not here: what an event does (broker.forecast.keyed_stream, subscription).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from heapq import heappop
 from typing import Any, final
 
@@ -13,26 +14,28 @@ from mypy_extensions import i64
 
 from ...events.errors import DefinitionError, UnknownSubscription
 from ...events.schema import Row
+from ...forecast.combination import Combination, PartForecaster
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
+from ...forecast.judging import Judge
+from ...forecast.key_state import KeyState
+from ...forecast.keyed_stream import KeyedStream
 from ...forecast.model_file import Model
-from ...forecast.moves import marks_of
-from ...forecast.varying import check_varying, varying_of
+from ...forecast.progress import Progress
+from ...forecast.varying import check_varying
+from ...forecast.versions import check_version, continued, count_stays, counts_of, others
 from ..directory import Directory
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
 from ..notices import Notice
 from ..subscriber import Subscriber
-from ..target import Target
-from .combination import Combination, Part
-from .judging import Judge
+from ..target import ALWAYS_SINCE, Target
 from .keys import Positions
-from .outlook import Outlook
+from .listening import PartFollower
 from .plan import Plan
-from .progress import Progress
-from .scope import Pulse, Scope
+from .progress import MachineProgress, RunProgress
 from .states import NONE
-from .track import Track
+from .subscription import PredictiveSubscription
 
 
 @final
@@ -41,18 +44,18 @@ class Forecasts:
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
-        self.outlooks: dict[str, Outlook] = {}  # by subscription
-        self.numbered: dict[int, Outlook] = {}
-        self.scopes: dict[int, list[Scope]] = {}
-        self.keyed: dict[Positions, Scope] = {}
-        self.open: list[Scope] = []
-        self.deadlines: list[tuple[int, int]] = []  # of horizons in time: (time, number of the outlook)
+        self.subscriptions: dict[str, PredictiveSubscription] = {}
+        self.numbered: dict[int, PredictiveSubscription] = {}
+        self.scopes: dict[int, list[KeyedStream]] = {}
+        self.keyed: dict[Positions, KeyedStream] = {}
+        self.open: list[KeyedStream] = []
+        self.deadlines: list[tuple[int, int]] = []  # of horizons in time: (time, number of the subscription)
         self.trained = Model()
         self.next = 0
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def begin(self, scopes: list[Scope], stream: int, row: Row, time: i64) -> None:
+    def begin(self, scopes: list[KeyedStream], stream: int, row: Row, time: i64) -> None:
         """An event of the stream, before anything matches it."""
         for scope in scopes:
             if not scope.open:
@@ -60,161 +63,142 @@ class Forecasts:
             scope.begin(stream, row, time)
 
     def finish(self, time: i64) -> list[tuple[Target, Notice]]:
-        """The event, and what was derived from it, is done: who is to be told what."""
-        telling: dict[int, Outlook] = {}
+        """The event, and what was derived from it, is done: the notices, and for whom each is."""
+        reporting: dict[int, PredictiveSubscription] = {}
         for scope in self.open:
             scope.finish()
-            if len(scope.telling) > 0:
-                for observer in scope.told():
-                    assert isinstance(observer, Outlook)
-                    telling[observer.number] = observer
+            if len(scope.reporting) > 0:
+                for observer in scope.take_reporting():
+                    assert isinstance(observer, PredictiveSubscription)
+                    reporting[observer.number] = observer
         if len(self.open) > 0:
             self.open.clear()
         while len(self.deadlines) > 0 and self.deadlines[0][0] < time:
-            outlook = self.numbered.get(heappop(self.deadlines)[1])
-            if outlook is not None:
-                outlook.expire(time)
-                telling[outlook.number] = outlook
-        told: list[tuple[Target, Notice]] = []
-        if len(telling) > 0:
-            for number in sorted(telling):
-                self._collect(telling[number], told)
-        return told
+            subscription = self.numbered.get(heappop(self.deadlines)[1])
+            if subscription is not None:
+                subscription.expire(time)
+                reporting[subscription.number] = subscription
+        notices: list[tuple[Target, Notice]] = []
+        if len(reporting) > 0:
+            for number in sorted(reporting):
+                self._collect(reporting[number], notices)
+        return notices
 
-    def _collect(self, outlook: Outlook, told: list[tuple[Target, Notice]]) -> None:
-        for notice in outlook.notices:
-            told.append((outlook.target, notice))
-        outlook.notices.clear()
+    def _collect(self, subscription: PredictiveSubscription, notices: list[tuple[Target, Notice]]) -> None:
+        for notice in subscription.notices:
+            notices.append((subscription.target, notice))
+        subscription.notices.clear()
 
     def close(self) -> list[tuple[Target, Notice]]:
         """The end of all streams: what is outstanding is censored."""
-        told: list[tuple[Target, Notice]] = []
-        for outlook in self.outlooks.values():
-            outlook.close()
-            self._collect(outlook, told)
+        notices: list[tuple[Target, Notice]] = []
+        for subscription in self.subscriptions.values():
+            subscription.close()
+            self._collect(subscription, notices)
         self.deadlines.clear()
-        return told
+        return notices
 
     # --- coming and going ---------------------------------------------------------------------------------------
 
     def check(self, plan: Plan, subscriber: Subscriber) -> None:
         """Raises DefinitionError where the model that was loaded is of another version of the subscription."""
-        version = plan.version(subscriber.name, subscriber.text())
-        known = [found for found in self._versions() if found.rpartition("@")[0] == subscriber.name]
-        if known and version not in known:
-            raise DefinitionError(
-                f"subscription {subscriber.name!r}: the model was trained with another query or other states:"
-                f" expected version {version}, found {known[0]}"
-            )
-        for each in plan.versions(subscriber.name, subscriber.text()):
-            self._known(each, plan)
+        versions = plan.versions(subscriber.name, subscriber.text())
+        check_version(self.trained, subscriber.name, versions[0])
+        for version in versions:
+            self._known(version, plan)
 
     def _known(self, version: str, plan: Plan) -> Counts:
-        """What the model knows of a version, to go on with. Raises DefinitionError where it forgets otherwise."""
-        return _merged(plan.settings.half_life, version, _only(self.trained.counts, version))
-
-    def _versions(self) -> list[str]:
-        return self.trained.counts.versions()
+        return continued(self.trained.counts, version, plan.settings.half_life)
 
     def join(
         self, plan: Plan, subscriber: Subscriber, lane: Lane | None, matcher: Matcher | None, parts: list[Matcher]
-    ) -> Outlook:
+    ) -> PredictiveSubscription:
         """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `parts` are
         the machines of the plan's parts. O(keys)."""
         self.next += 1
-        version = plan.version(subscriber.name, subscriber.text())
-        scope = self._scope(plan.positions)
-        progress: Progress | None = None
+        version, settings = plan.version(subscriber.name, subscriber.text()), plan.settings
+        stream, positions = self._stream(plan.positions), plan.positions[0][1]
+        progress: Progress = RunProgress(plan.states)
+        since = subscriber.since
         if lane is not None and matcher is not None:
-            progress = Progress(lane, matcher, plan.states, plan.numbers[0], plan.left, plan.positions[0][1])
-        counts = self._known(version, plan)
-        outlook = Outlook(
-            self.next,
-            subscriber,
-            version,
-            plan.settings,
-            plan.states,
-            scope,
-            plan.windows,
-            progress,
-            counts,
-        )
-        outlook.deadlines = self.deadlines
+            # A machine is this subscription's from its first event on, a run only if it was born in a later epoch.
+            since = ALWAYS_SINCE
+            progress = MachineProgress(lane, matcher, plan.states, plan.numbers[0], plan.left, positions)
+        whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
+        found = PredictiveSubscription(self.next, since, subscriber, plan, whole, stream, progress, self.deadlines)
         if lane is not None and plan.division is not None:
-            own: list[Part] = []
+            own: list[PartForecaster] = []
             for part, machine in zip(plan.division.parts, parts, strict=True):
-                name, positions = part.version(version), plan.positions[0][1]
-                own.append(Part(part, name, plan.settings, self._known(name, plan), lane, machine, positions))
-            outlook.combination = Combination(plan.division, own, outlook, scope, plan.settings, outlook.pace)
-        self.outlooks[subscriber.name] = outlook
-        self.numbered[outlook.number] = outlook
-        scope.join(outlook, plan.settings.context, outlook.clock is not None)
-        if outlook.clock is not None:
-            self._load_gaps(self.trained, outlook)
-        return outlook
+                name, states = part.version(version), part.states
+                forecaster = settings.forecaster(name, states.shape, self._known(name, plan))
+                progress = MachineProgress(lane, machine, states, part.numbers, states.left, positions)
+                own.append(PartForecaster(part.number, forecaster, settings, states.final, states.left[NONE], progress))
+            kind, within, arrivals = plan.division.kind, plan.division.within, found.arrivals
+            found.combination = Combination(kind, within, own, found, stream, settings.duration, arrivals)
+            for number, machine in enumerate(parts):
+                machine.follower = PartFollower(found.combination, number)
+        self.subscriptions[subscriber.name] = self.numbered[found.number] = found
+        stream.join(found, settings.context, found.clock is not None)
+        self._load_gaps(self.trained, found)
+        return found
 
-    def _scope(self, positions: Positions) -> Scope:
-        scope = self.keyed.get(positions)
-        if scope is None:
-            numbers = {self.directory.stream(stream): attributes for stream, attributes in positions}
-            scope = self.keyed[positions] = Scope(numbers)
+    def _stream(self, positions: Positions) -> KeyedStream:
+        stream = self.keyed.get(positions)
+        if stream is None:
+            numbers = {self.directory.stream(name): attributes for name, attributes in positions}
+            stream = self.keyed[positions] = KeyedStream(numbers)
             for number in numbers:
-                self.scopes.setdefault(number, []).append(scope)
-        return scope
+                self.scopes.setdefault(number, []).append(stream)
+        return stream
 
     def leave(self, name: str) -> list[tuple[Target, Notice]]:
         """Undo one `join`: what was outstanding is censored. O(keys)."""
-        outlook = self.outlooks.pop(name)
-        del self.numbered[outlook.number]
-        outlook.close()
-        told: list[tuple[Target, Notice]] = []
-        self._collect(outlook, told)
-        scope = outlook.scope
-        scope.leave(outlook, outlook.clock is not None)
-        if not scope.observers:
-            self.keyed = {positions: other for positions, other in self.keyed.items() if other is not scope}
-            for number in scope.positions:
-                self.scopes[number].remove(scope)
+        found = self.subscriptions.pop(name)
+        del self.numbered[found.number]
+        found.close()
+        notices: list[tuple[Target, Notice]] = []
+        self._collect(found, notices)
+        stream = found.stream
+        stream.leave(found, found.clock is not None)
+        if not stream.observers:
+            self.keyed = {positions: other for positions, other in self.keyed.items() if other is not stream}
+            for number in stream.positions:
+                self.scopes[number].remove(stream)
                 if not self.scopes[number]:
                     del self.scopes[number]
-        return told
+        return notices
 
     # --- what was learnt ----------------------------------------------------------------------------------------
 
-    def outlook(self, name: str) -> Outlook:
+    def subscription(self, name: str) -> PredictiveSubscription:
         """The forecasts of a subscription. Raises UnknownSubscription."""
-        found = self.outlooks.get(name)
+        found = self.subscriptions.get(name)
         if found is None:
             raise UnknownSubscription(f"subscription {name!r} has no forecasts")
         return found
 
     def model(self) -> Model:
-        """All that was counted and loaded, with the events that have passed tracks by until now. O(counts + tracks).
+        """All that was counted and loaded, with the events that have passed keys by until now. O(counts + keys).
 
-        Nothing changes by it: an engine that was asked goes on as one that was not.
+        It changes nothing: an engine whose model was taken goes on as any other.
         """
-        found = Model()
-        versions = [version for outlook in self.outlooks.values() for version, _, _ in outlook.books()]
-        own = {*versions, *map(marks_of, versions)}
-        found.merge(_others(self.trained, own))
+        forecasters = [each for own in self.subscriptions.values() for each in own.forecasters()]
+        found = Model(others(self.trained.counts, {each.version for each in forecasters}))
         for (version, known), gaps in self.trained.gaps.items():
-            found.gaps_of(version, known).merge(gaps)  # a pulse has only those that were measured here
-        for outlook in self.outlooks.values():
-            for _, counts, _ in outlook.books():
-                found.counts.merge(counts)
-            for key, pulse in outlook.scope.pulses.items():
-                if pulse.gaps is not None and outlook.clock is not None:
-                    found.gaps_of(outlook.version, (pulse.run,)).merge(pulse.gaps)
-                track = pulse.tracks.get(outlook.number)
-                if track is None:
-                    if outlook.parts:
-                        continue
-                    passed = pulse.events - outlook.bases.get(key, 0)
-                else:
-                    passed = pulse.events - track.seen
+            found.gaps_of(version, known).merge(gaps)  # a key has only those that were measured here
+        for forecaster in forecasters:
+            found.counts.merge(forecaster.counts)
+        for each in self.subscriptions.values():
+            for key in each.stream.keys.values():
+                if key.gaps is not None and each.clock is not None:
+                    found.gaps_of(each.forecaster.version, (key.run,)).merge(key.gaps)
+                state = key.states.get(each.number)
+                if state is None and each.values:
+                    continue
+                passed = key.events - (each.bases.get(key.key, 0) if state is None else state.seen)
                 if passed > 0:
-                    for forecaster, state, context in _staying(outlook, track):
-                        _passed(found.counts, forecaster, context, int(state), pulse, int(passed))
+                    for forecaster, at, context in _staying(each, state):
+                        count_stays(found.counts, forecaster, context, at, int(key.time), int(passed))
         return found
 
     def load_model(self, model: Model) -> None:
@@ -222,136 +206,82 @@ class Forecasts:
 
         Raises DefinitionError where it is of another version of a subscription that is here; then nothing has changed.
         """
-        for outlook in self.outlooks.values():
-            name = outlook.subscriber.name
-            known = [found for found in model.counts.versions() if found.rpartition("@")[0] == name]
-            if known and outlook.version not in known:
-                raise DefinitionError(
-                    f"subscription {name!r}: the model was trained with another query or other states:"
-                    f" expected version {outlook.version}, found {known[0]}"
-                )
-            for version, _, _ in outlook.books():
-                _merged(outlook.settings.half_life, version, _only(model.counts, version))
+        for each in self.subscriptions.values():
+            check_version(model, each.subscriber.name, each.forecaster.version)
+            for forecaster in each.forecasters():
+                continued(model.counts, forecaster.version, each.settings.half_life)
         self.trained.merge(model)
-        for outlook in self.outlooks.values():
-            for version, _, forecaster in outlook.books():
-                forecaster.absorb(_only(model.counts, version))
-            if outlook.clock is not None:
-                self._load_gaps(model, outlook)
+        for each in self.subscriptions.values():
+            for forecaster in each.forecasters():
+                forecaster.absorb(counts_of(model.counts, forecaster.version))
+            self._load_gaps(model, each)
 
-    def _load_gaps(self, model: Model, outlook: Outlook) -> None:
+    def _load_gaps(self, model: Model, subscription: PredictiveSubscription) -> None:
         """Gaps that were measured elsewhere count for all keys."""
-        for (version, _), gaps in model.gaps.items():
-            if version == outlook.version:
-                outlook.scope.gaps.merge(gaps)
+        if subscription.clock is not None:
+            for (version, _), gaps in model.gaps.items():
+                if version == subscription.forecaster.version:
+                    subscription.stream.gaps.merge(gaps)
 
     def judge(self, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
         """From now on every forecast is judged over these horizons, in events: a judge by subscription.
 
         With a model its forecasts are, else those that are made. Judges are in no snapshot, and are to be closed at the
-        end. Raises DefinitionError where forecasts are put together from parts: these have one horizon only; and
+        end. Raises DefinitionError where forecasts are combined from parts: these have one horizon only; and
         LimitExceeded where values of a context that vary make a chain too large for a horizon.
         """
         found: dict[str, Judge] = {}
-        for name, outlook in self.outlooks.items():
-            if outlook.combination is not None:
+        for name, each in self.subscriptions.items():
+            if each.combination is not None:
                 raise DefinitionError(
                     f"subscription {name!r}: forecasts that are put together from parts are not judged over other"
                     " horizons: expected forecast.parts = false"
                 )
-            check_varying(outlook.settings.context, [outlook.states.shape.states], max(horizons, default=1))
+            steps, form, version = max(horizons, default=1), each.states.shape, each.forecaster.version
+            check_varying(each.settings.context, [form.states], steps)
             own: Forecaster | None = None
             if model is not None:
-                counts, settings = _only(model.counts, outlook.version), outlook.settings
-                keyed, steps = settings.context.keyed, max(horizons, default=1)
-                varying = varying_of(settings.context)
-                shape = outlook.states.shape
-                own = Forecaster(outlook.version, shape, steps, counts, settings.values, keyed, varying=varying)
-            found[name] = Judge(horizons, outlook.effective, own)
+                settings = replace(each.settings, steps=steps, choose=False)
+                own = settings.forecaster(version, form, counts_of(model.counts, version))
+            found[name] = Judge(horizons, each.effective, own)
         for name, judge in found.items():
-            self.outlooks[name].judge = judge
+            self.subscriptions[name].judge = judge
         return found
 
     def statistics(self) -> dict[str, Any]:
         """How good the forecasts of each subscription were, and their sizes."""
         return {
             name: {
-                **outlook.account.statistics(),
-                "within": outlook.settings.written["within"],
-                "threshold": outlook.settings.threshold,
-                "outstanding": outlook.watch.statistics()["outstanding"],
-                **outlook.forecaster.statistics(),
-                **({} if outlook.combination is None else {"parts": len(outlook.combination.parts)}),
+                **each.verification.statistics(),
+                "within": each.settings.written["within"],
+                "threshold": each.settings.threshold,
+                "outstanding": each.notifier.statistics()["outstanding"],
+                **each.forecaster.statistics(),
+                **({} if each.combination is None else {"parts": len(each.combination.parts)}),
             }
-            for name, outlook in self.outlooks.items()
+            for name, each in self.subscriptions.items()
         }
 
     def check_invariants(self) -> None:
         """Raise AssertionError where the parts contradict each other."""
         assert not self.open
-        for scope in self.keyed.values():
-            assert scope.observers
-            scope.check_invariants()
-        for outlook in self.outlooks.values():
-            assert self.numbered[outlook.number] is outlook
-            assert not outlook.notices
-            for _, _, forecaster in outlook.books():
+        for stream in self.keyed.values():
+            assert stream.observers
+            stream.check_invariants()
+        for each in self.subscriptions.values():
+            assert self.numbered[each.number] is each
+            assert not each.notices
+            for forecaster in each.forecasters():
                 forecaster.check_invariants()
-            outlook.watch.check_invariants()
-            outlook.account.check_invariants()
+            each.notifier.check_invariants()
+            each.verification.check_invariants()
 
 
-def _merged(half_life: int | None, version: str, known: Counts) -> Counts:
-    """What is known of a version, to go on with. Raises DefinitionError where it forgets otherwise."""
-    counts = Counts(half_life)
-    counts.table(version)
-    for name, _ in known.tables:
-        counts.table(name)
-    counts.merge(known)
-    return counts
-
-
-def _only(counts: Counts, version: str) -> Counts:
-    """The counts of one version, and those of the moves of its marks."""
-    found = Counts()
-    names = version, marks_of(version)
-    for (name, context), table in counts.tables.items():
-        if name in names:
-            found.clocks.setdefault(name, counts.clock_of(name))
-            for generation, rows in table.generations.items():
-                for state, row in rows.items():
-                    for following, count in row.items():
-                        found.table(name, context).put(generation, state, following, count)
-    return found
-
-
-def _staying(outlook: Outlook, track: Track | None) -> list[tuple[Forecaster, int, Context]]:
-    """Whose steps events make which pass a track by, or a key without one, in which state and context."""
-    found = [] if outlook.combination is None else outlook.combination.staying(track)
-    if track is None:
-        found.append((outlook.forecaster, NONE, ()))
-    elif track.place is not None:
-        found.append((outlook.forecaster, int(track.state), track.place.context))
-    return found
-
-
-def _passed(counts: Counts, forecaster: Forecaster, context: Context, state: int, pulse: Pulse, times: int) -> None:
-    """Count events that have passed a track by, which have left the state and the mark as they were."""
-    steps = [(forecaster.version, context, state)]
-    moves = forecaster.moves
-    if moves is not None and len(context) > 0:
-        steps.append((moves.version, moves.varying.binned(context), moves.varying.code(context)))
-    for version, where, following in steps:
-        clock = counts.clock_of(version)
-        generation = pulse.time // clock.width if clock.width else 0
-        counts.table(version, where).put(generation, state, following, times)
-        clock.generation = max(clock.generation, generation)
-
-
-def _others(model: Model, versions: set[str]) -> Model:
-    """What was counted of other versions than these."""
-    found = Model()
-    for version in model.counts.versions():
-        if version not in versions:
-            found.counts.merge(_only(model.counts, version))
+def _staying(subscription: PredictiveSubscription, state: KeyState | None) -> list[tuple[Forecaster, int, Context]]:
+    """Whose steps events make which pass a key's state by, or a key without one: in which state and context."""
+    found = [] if subscription.combination is None else subscription.combination.staying(state)
+    if state is None:
+        found.append((subscription.forecaster, NONE, ()))
+    elif state.chain is not None:
+        found.append((subscription.forecaster, int(state.state), state.chain.context))
     return found

@@ -12,7 +12,7 @@ from benchmarks.composite_workload import Chain, Settings, stream, subscriptions
 from benchmarks.forecasts import page, statements, synthetic
 from benchmarks.forecasts.notices import Told
 from benchmarks.forecasts.synthetic import Occurrences, entries, told, trained
-from broker.forecast.notifying import Watch
+from broker.forecast.notifying import Notifier
 
 LOAD = Settings(count=8, length=5, pool=6, irrelevant=4, partial=10, full=5)
 
@@ -77,7 +77,7 @@ def test_notices_are_the_watchs_at_every_event() -> None:
         walked = entries(chain, Occurrences(events, LOAD.pool))
         passage = trained(LOAD.length, walked, len(events), max(synthetic.STEPS))
         for cell in told(LOAD.length, passage, walked, len(events)):
-            watch = Watch("each", cell.threshold, cell.steps)
+            watch = Notifier("each", cell.threshold, cell.steps)
             outcomes: list[object] = []
             for at, state in enumerate(spread_out(walked, len(events))):
                 final = state == LOAD.length

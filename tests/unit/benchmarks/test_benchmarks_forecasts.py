@@ -26,9 +26,9 @@ from benchmarks.measuring import BenchmarkError
 from broker.engine import Engine
 from broker.engine.notices import Forecast
 from broker.forecast.chain import counted_chain
-from broker.forecast.counts import Clock, Table
+from broker.forecast.counts import CountTable, GenerationClock
 from broker.forecast.forecaster import TOLERANCE
-from broker.forecast.notifying import Watch
+from broker.forecast.notifying import Notifier
 from broker.forecast.passage import first_passage
 
 SINCE = temperatures.TEST_FROM
@@ -180,7 +180,7 @@ def test_notices_once_a_run_are_the_watchs_at_every_event(steps: int) -> None:
     found = forecasts(walk)
     said = dict(zip(found.events, found.by_steps[steps]))
     for told in notices.once(found, ahead, steps, SINCE):
-        watch = Watch("each", told.threshold, steps)
+        watch = Notifier("each", told.threshold, steps)
         clocks: dict[int, int] = {}
         outcomes: list[object] = []
         for event, run in enumerate(walk.runs):
@@ -242,7 +242,7 @@ def test_an_archive_is_read_by_day_without_nulls(tmp_path: Path) -> None:
 
 def test_the_generated_chain_is_the_fractions_before_the_test() -> None:
     walk = random_walk(9)
-    table = Table(Clock())
+    table = CountTable(GenerationClock())
     for (state, following), times in transitions(walk, SINCE).items():
         table.add(state, following, times)
     passage = first_passage(counted_chain(table, temperatures.form()), 10)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine
-from broker.engine.forecasts.asking import Probability
+from broker.engine.forecasts.probability import Probability
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError, UnknownSubscription
 

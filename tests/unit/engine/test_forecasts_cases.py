@@ -146,13 +146,15 @@ def test_gaps_of_a_loaded_model_stay_in_the_model() -> None:
 
 def test_a_corrected_forecast_survives_a_snapshot() -> None:
     told = {"within": 2, "threshold": 0.3, "effective": 0, "recalibrate": True, "half_life": "100us"}
-    events = [(n, "uvw"[n * n % 3], n * n % 5 % 3) for n in range(700)]
+    events = [(n, "uvw"[n * n % 3], n * n % 5 % 3) for n in range(1_400)]
     whole, parts = keyed(("q", PAIR, told)), keyed(("q", PAIR, told))
     expected, found = publish(whole, *events), []
-    for begin in range(0, 700, 50):
+    for begin in range(0, 1_400, 50):
         found += publish(parts, *events[begin : begin + 50], first=begin + 1)
         parts = Engine.restore(parts.snapshot())
-    assert whole.forecasts("q").account.correction is not None
+    learnt = whole.forecasts("q").verification.recalibration
+    assert learnt is not None
+    assert learnt.correction is not None
     assert found == expected
     assert parts.model() == whole.model()
 
@@ -187,9 +189,9 @@ def test_forgetting_is_by_the_half_life_alone_unless_drift_is_asked_for() -> Non
     figures = engine.statistics()["forecasts"]
     assert figures["watched"]["drift_alarms"] > 0
     assert figures["plain"]["drift_alarms"] == 0
-    rates = [outlook.counts.clock_of(outlook.version).rate for outlook in map(engine.forecasts, ("plain", "watched"))]
+    rates = [outlook.forecaster.clock().rate for outlook in map(engine.forecasts, ("plain", "watched"))]
     assert rates[0] == 1 / GENERATIONS_A_HALF_LIFE < rates[1]
-    clock = engine.forecasts("plain").counts.clock_of(engine.forecasts("plain").version)
+    clock = engine.forecasts("plain").forecaster.clock()
     publish(engine, (5 * 86_400_000_000, "u", 1), first=2001)
     assert clock.weight(0) == pytest.approx(2**-5), "counts are forgotten by event time all the same"
 

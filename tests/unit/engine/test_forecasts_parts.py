@@ -13,21 +13,22 @@ from hypothesis import strategies as st
 from broker.algebra.composite import Both, Chain, Composite, Leaf
 from broker.algebra.ptopss.lowering import lower
 from broker.engine import Engine, Match
-from broker.engine.forecasts import joint
-from broker.engine.forecasts.account import Account
-from broker.engine.forecasts.outlook import Outlook
 from broker.engine.forecasts.parts import division, part_of
-from broker.engine.forecasts.serial import joined
-from broker.engine.forecasts.track import FOREVER, Track
+from broker.engine.forecasts.subscription import PredictiveSubscription
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
+from broker.events.instant import FOREVER
 from broker.events.schema import Row, Schema
+from broker.forecast import joint
 from broker.forecast.calibration import load_calibration
-from broker.forecast.chain import Chain as Markov
+from broker.forecast.chain import MarkovChain
 from broker.forecast.chain import Row as Chances
 from broker.forecast.combining import in_sequence
+from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import read_model, write_model
 from broker.forecast.passage import first_passage
+from broker.forecast.series import joined
+from broker.forecast.verification import Verification
 from broker.language.ptopss import parse
 
 ATTRIBUTES = {"k": "int", "u": "float", "v": "float"}
@@ -132,7 +133,7 @@ def test_what_has_no_parts_is_refused() -> None:
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> Markov:
+def chains(draw: st.DrawFn) -> MarkovChain:
     """Two to four states, the last one final."""
     count = draw(st.integers(2, 4))
     found = []
@@ -141,11 +142,11 @@ def chains(draw: st.DrawFn) -> Markov:
         pairs = [(target, weight / sum(weights)) for target, weight in enumerate(weights) if weight]
         found.append(Chances(tuple(t for t, _ in pairs), tuple(p for _, p in pairs), float(sum(weights))))
     absorbing = Chances((count - 1,), (1.0,), 1.0)
-    return Markov((*found[:-1], absorbing), frozenset((count - 1,)), {count - 1: found[-1]})
+    return MarkovChain((*found[:-1], absorbing), frozenset((count - 1,)), {count - 1: found[-1]})
 
 
 @given(st.lists(chains(), min_size=1, max_size=4), st.data())
-def test_one_chain_of_all_convolves_their_first_passages(several: list[Markov], data: st.DataObject) -> None:
+def test_one_chain_of_all_convolves_their_first_passages(several: list[MarkovChain], data: st.DataObject) -> None:
     starts = [data.draw(st.integers(0, len(chain.rows) - 2)) for chain in several]
     begins, whole = joined(several, starts)
     state = data.draw(st.integers(0, len(several[0].rows) - 1))
@@ -159,12 +160,12 @@ def test_one_chain_of_all_convolves_their_first_passages(several: list[Markov], 
 # --- how close to the truth ------------------------------------------------------------------------------------------
 
 
-def at_hand(outlook: Outlook, key: int) -> tuple[float, tuple[float, float]]:
+def at_hand(outlook: PredictiveSubscription, key: int) -> tuple[float, tuple[float, float]]:
     """The probability for a key after its last event, and its bounds."""
-    track: Track = outlook.scope.pulses[key].tracks[outlook.number]
-    assert track.place is not None
-    time = outlook.scope.time
-    chance = outlook.probability(track, track.place, time, FOREVER)
+    track: KeyState = outlook.stream.keys[key].states[outlook.number]
+    assert track.chain is not None
+    time = outlook.stream.time
+    chance = outlook.probability(track, track.chain, time, FOREVER)
     if outlook.combination is None:
         return chance, (chance, chance)
     return chance, joint.bounds(outlook.combination, track, time)
@@ -185,7 +186,7 @@ def test_close_to_the_product_and_within_bounds(match: str) -> None:
     apart = []
     for at, row in enumerate(rows(1_500, 100, 8, either)):
         engine.publish("S", [len(history) + at], [(row[0] + 1_000, row[1], row[2])])
-        track = product.scope.pulses[row[0] + 1_000].tracks.get(product.number)
+        track = product.stream.keys[row[0] + 1_000].states.get(product.number)
         if track is None or track.state == product.states.final:
             continue  # nothing has begun; or what is live beside a match, which the product's chain does not know
         exact, _ = at_hand(product, row[0] + 1_000)
@@ -215,16 +216,16 @@ def test_as_often_as_it_says(match: str, within: int | str) -> None:
     engine.publish("S", list(range(len(history))), history)
     engine.check_invariants()
     assert engine.statistics()["forecasts"]["q"]["parts"] >= 2
-    quality, product = [everything(engine.forecasts(name).account) for name in ("q", "product")]
+    quality, product = [everything(engine.forecasts(name).verification) for name in ("q", "product")]
     assert quality["predictions"] > 2_000
     assert quality["ece"] < 0.06
     assert quality["brier"] <= product["brier"] + 0.003
 
 
-def everything(account: Account) -> dict[str, Any]:
+def everything(verification: Verification) -> dict[str, Any]:
     """The figures of what was predicted right after matches too."""
-    found = load_calibration(account.calibration.dump())
-    found.merge(account.after_match)
+    found = load_calibration(verification.calibration.dump())
+    found.merge(verification.after_match)
     return found.summary()
 
 
@@ -239,7 +240,7 @@ def labels(engine: Engine, history: list[Row]) -> list[str]:
         engine.publish("S", [at], [row])
         outlook = engine.forecasts("q")
         assert outlook.combination is not None
-        track = outlook.scope.pulses[1].tracks.get(outlook.number)
+        track = outlook.stream.keys[1].states.get(outlook.number)
         found.append("" if track is None else outlook.combination.label(track, at))
     return found
 
@@ -286,8 +287,8 @@ def test_a_part_of_more_variables_is_looked_at_by_the_key() -> None:
         "part 1: 1 of 2, part 2: 1 of 2",
         "part 1: completed, part 2: 1 of 2",
     ]
-    other = engine.forecasts("q").scope.pulses[2].tracks[engine.forecasts("q").number]
-    assert [spot.state for spot in other.spots] == [1, 0]
+    other = engine.forecasts("q").stream.keys[2].states[engine.forecasts("q").number]
+    assert [spot.state for spot in other.parts] == [1, 0]
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ def test_a_model_holds_the_parts(match: str, forecast: dict[str, Any]) -> None:
     trained = engine_of(match, parts=True, **forecast)
     history = rows(3_000, 60, 2)
     trained.publish("S", list(range(len(history))), history)
-    version = trained.forecasts("q").version
+    version = trained.forecasts("q").forecaster.version
     model = read_model(write_model(trained.model()), "here")
     parts = trained.statistics()["forecasts"]["q"]["parts"]
     assert model.counts.versions() == [version, *[f"{version}/{part}" for part in range(1, parts + 1)]]

@@ -45,9 +45,9 @@ def test_an_approach_is_foretold_from_afar() -> None:
         at = voyages(engine, 100)
         sail(engine, [9.0, 9.0, 5.5, 4.5], at)
         outlook = engine.forecasts("arrival")
-        track = outlook.scope.pulses["s"].tracks[outlook.number]
-        assert track.place is not None
-        held = track.place.level().passage(5).next(int(track.state), 5)
+        track = outlook.stream.keys["s"].states[outlook.number]
+        assert track.chain is not None
+        held = track.chain.level().passage(5).next(int(track.state), 5)
         assert held < 0.1
         found = engine.probability("arrival", "s")
         assert found.lower < found.probability < found.upper

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.forecast.calibration import BINS, Calibration, bin_of, entropy, load_calibration
-from broker.forecast.counts import Clock
+from broker.forecast.counts import GenerationClock
 from broker.forecast.drift import HALVINGS_MAX, Drift, load_drift
 from broker.forecast.isotonic import fitted, load_correction, pooled
-from broker.forecast.notifying import Forecast, Resolution
+from broker.forecast.notifying import IssuedForecast, ResolvedForecast
 
 outcomes = st.lists(st.tuples(st.integers(0, 1_000_000).map(lambda n: n / 1_000_000), st.booleans()), max_size=60)
 
@@ -79,9 +79,9 @@ def test_probabilities_are_taken_to_the_nearest_millionth() -> None:
 
 def test_notices_have_precision_recall_and_lead() -> None:
     calibration = Calibration()
-    forecast = Forecast("id", "a", 3, 8, 3, 0.9, 1)
+    forecast = IssuedForecast("id", "a", 3, 8, 3, 0.9, 1)
     for outcome, lead in ((True, 2), (True, 5), (True, 5), (False, None), ("censored", None)):
-        calibration.resolved(Resolution(forecast, outcome, lead))  # type: ignore[arg-type]
+        calibration.resolved(ResolvedForecast(forecast, outcome, lead))  # type: ignore[arg-type]
     for foretold in (True, True, True, False):
         calibration.matched(foretold)
     found = calibration.summary()
@@ -183,7 +183,7 @@ def test_drift_is_noticed_and_peace_is_kept() -> None:
         found = [drift.observe(loss) for loss in losses(chance, 0.2, 0.7, 1000)]
         assert 20 < found.index(True) < 400
         assert drift.alarms >= 1
-        clock = Clock(1_000_000)
+        clock = GenerationClock(1_000_000)
         drift.apply(clock)
         assert clock.rate == 2**drift.halvings / 4
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.forecast_chains import chains
 
-from broker.forecast.chain import Chain, Row, Shape, chain_of
+from broker.forecast.chain import MarkovChain, Row, Shape, chain_of
 from broker.forecast.combining import (
     both,
     both_bounds,
@@ -25,7 +25,7 @@ from broker.forecast.passage import first_passage
 N = 8
 
 
-def product_chain(one: Chain, other: Chain, wanted: str) -> Chain:
+def product_chain(one: MarkovChain, other: MarkovChain, wanted: str) -> MarkovChain:
     """Both chains step at once and stay where they have matched; final when both, or one of them, has."""
     width = len(other.rows)
     rows, finals = [], set()
@@ -43,7 +43,7 @@ def product_chain(one: Chain, other: Chain, wanted: str) -> Chain:
     return chain_of(Shape(len(rows), frozenset(finals), tuple(range(len(rows)))), rows)
 
 
-def chain_after_chain(one: Chain, other: Chain) -> Chain:
+def chain_after_chain(one: MarkovChain, other: MarkovChain) -> MarkovChain:
     """Where the first would be final, the other begins in its state 0."""
     offset = len(one.rows)
     rows = [Row(tuple(offset if t in one.finals else t for t in row.targets), row.chances) for row in one.rows]
@@ -53,7 +53,7 @@ def chain_after_chain(one: Chain, other: Chain) -> Chain:
 
 
 @given(chains(4), chains(4))
-def test_and_or_are_those_of_the_product_automaton(one: Chain, other: Chain) -> None:
+def test_and_or_are_those_of_the_product_automaton(one: MarkovChain, other: MarkovChain) -> None:
     first, second = first_passage(one, N), first_passage(other, N)
     joint = {wanted: first_passage(product_chain(one, other, wanted), N) for wanted in ("both", "either")}
     for a in range(len(one.rows)):
@@ -66,7 +66,7 @@ def test_and_or_are_those_of_the_product_automaton(one: Chain, other: Chain) -> 
 
 
 @given(chains(4), chains(4))
-def test_a_sequence_is_that_of_the_chains_end_to_end(one: Chain, other: Chain) -> None:
+def test_a_sequence_is_that_of_the_chains_end_to_end(one: MarkovChain, other: MarkovChain) -> None:
     if 0 in one.finals or 0 in other.finals:
         return
     curves = [[first_passage(each, N).within(0, n) for n in range(N + 1)] for each in (one, other)]
@@ -74,9 +74,7 @@ def test_a_sequence_is_that_of_the_chains_end_to_end(one: Chain, other: Chain) -
     assert in_sequence(curves) == pytest.approx([expected.within(0, n) for n in range(N + 1)], abs=1e-12)
 
 
-curves_of_one_length = st.lists(
-    st.lists(st.floats(0, 1), min_size=5, max_size=5).map(sorted), min_size=1, max_size=4
-)
+curves_of_one_length = st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5).map(sorted), min_size=1, max_size=4)
 
 
 @given(curves_of_one_length)

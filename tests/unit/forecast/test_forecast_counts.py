@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies.forecast_chains import transitions
 
 from broker.events.errors import DefinitionError
-from broker.forecast.counts import BEGINNING, GENERATIONS_KEPT, Clock, Counts, Table
+from broker.forecast.counts import BEGINNING, GENERATIONS_KEPT, Counts, CountTable, GenerationClock
 from broker.forecast.model_file import Model, load_model, read_model, save_model, write_model
 
 DAY = 86_400_000_000
@@ -115,11 +115,11 @@ def test_what_is_too_old_is_no_part_of_the_value_and_is_dropped() -> None:
 
 
 def test_without_a_half_life_the_clock_stands() -> None:
-    clock = Clock()
+    clock = GenerationClock()
     clock.move(10**15)
     assert clock.generation == 0
-    assert Clock(DAY).generation == BEGINNING
-    assert Table(clock).weighted(3) == {}
+    assert GenerationClock(DAY).generation == BEGINNING
+    assert CountTable(clock).weighted(3) == {}
 
 
 @given(st.lists(transitions), st.lists(st.integers(0, 10**12)))
@@ -159,7 +159,7 @@ DAMAGED = [
     ("[" * 100_000, "m.json: not a model: its numbers are too long or its nesting too deep"),
     ('{"format": ' + "9" * 5000 + "}", "m.json: not a model: its numbers are too long or its nesting too deep"),
     ("[]", "m.json: expected an object, found a list"),
-    ('{"format": "parquet"}', "m.json: expected \"format\": \"foretell-model\", found string 'parquet'"),
+    ('{"format": "parquet"}', 'm.json: expected "format": "foretell-model", found string \'parquet\''),
     ('{"format": "foretell-model", "version": 2}', 'm.json: expected "version": 1, found int 2'),
 ]
 

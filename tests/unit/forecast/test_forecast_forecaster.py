@@ -29,7 +29,7 @@ def forecaster(counts: Counts, tolerance: float = 0.0, choose: bool = False, hor
 
 def run(model: Forecaster, taken: list[Step]) -> Forecaster:
     for context, state, following, times in taken:
-        model.place(context).step(state, following, times)
+        model.chain(context).step(state, following, times)
     return model
 
 
@@ -59,7 +59,7 @@ def test_forecasts_are_those_of_the_definition(taken: list[Step]) -> None:
     model.check_invariants()
     for context in [("PHX", 1), ("PHX", 7), ("OSL", 1), ("OSL", 7), ("new", 7), ("new", 12)]:
         expected = directly(taken, context)
-        found = [model.place(context).within(state) for state in range(FORM.states)]
+        found = [model.chain(context).within(state) for state in range(FORM.states)]
         assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -67,14 +67,14 @@ def test_forecasts_are_those_of_the_definition(taken: list[Step]) -> None:
 def test_what_is_not_computed_anew_is_within_the_tolerance(taken: list[Step], tolerance: float) -> None:
     model = forecaster(Counts(), tolerance)
     for number, (context, state, following, times) in enumerate(taken):
-        place = model.place(context)
-        place.step(state, following, times)
-        place.within(state)
+        chain = model.chain(context)
+        chain.step(state, following, times)
+        chain.within(state)
         if number % 7 == 0:
             other = taken[number // 2][0]
             expected = directly(taken[: number + 1], other)
             for asked in range(FORM.states):
-                assert abs(model.place(other).within(asked) - expected[asked]) <= tolerance + 1e-9
+                assert abs(model.chain(other).within(asked) - expected[asked]) <= tolerance + 1e-9
     model.check_invariants()
 
 
@@ -83,61 +83,61 @@ def test_live_loaded_absorbed_and_split_counts_forecast_alike(taken: list[Step],
     live = run(forecaster(Counts()), taken)
     loaded = forecaster(live.counts)
     first, second = run(forecaster(Counts()), taken[:cut]), run(forecaster(Counts()), taken[cut:])
-    place = first.place(("PHX", 1))
-    place.within(1)  # estimated before, and valid afterwards
+    chain = first.chain(("PHX", 1))
+    chain.within(1)  # estimated before, and valid afterwards
     first.absorb(second.counts)
     assert first.counts == live.counts
     for context in live.counts.contexts("v1"):
         for state in range(FORM.states):
-            expected = live.place(context).within(state)
-            assert loaded.place(context).within(state) == expected
-            assert first.place(context).within(state) == expected
-    assert place.within(1) == first.place(("PHX", 1)).within(1) == live.place(("PHX", 1)).within(1)
+            expected = live.chain(context).within(state)
+            assert loaded.chain(context).within(state) == expected
+            assert first.chain(context).within(state) == expected
+    assert chain.within(1) == first.chain(("PHX", 1)).within(1) == live.chain(("PHX", 1)).within(1)
 
 
 def test_an_untouched_place_computes_nothing() -> None:
     model = run(forecaster(Counts(), tolerance=0.01), [(("PHX", 7), 0, 1, 1000), (("PHX", 7), 1, 2, 1000)])
-    place = model.place(("PHX", 7))
-    passage = place.passage()
-    place.step(0, 1)
-    assert place.passage() is passage  # one in a thousand moves nothing by a hundredth
-    place.step(0, 0, 500)
-    assert place.passage() is not passage
+    chain = model.chain(("PHX", 7))
+    passage = chain.passage()
+    chain.step(0, 1)
+    assert chain.passage() is passage  # one in a thousand moves nothing by a hundredth
+    chain.step(0, 0, 500)
+    assert chain.passage() is not passage
 
 
 def test_a_new_key_speaks_with_the_pool_and_with_its_weight_only() -> None:
     both_ways: list[Step] = [(("PHX", 7), 0, 1, 30), (("PHX", 7), 0, 0, 30), (("PHX", 7), 1, 2, 30)]
     model = run(forecaster(Counts()), both_ways)
-    new = model.place(("OSL", 1))
+    new = model.chain(("OSL", 1))
     assert new.within(2) == 0.0  # nobody has seen how that goes on: it waits, as its star edge lets it
-    model.place(("PHX", 7)).step(2, 3, 30)
+    model.chain(("PHX", 7)).step(2, 3, 30)
     assert 0.0 < new.within(0) < new.within(2) <= 1.0
     assert new.effective(0) == PARENT_STRENGTH
-    assert model.place(("PHX", 7)).effective(0) == 60 + PARENT_STRENGTH
+    assert model.chain(("PHX", 7)).effective(0) == 60 + PARENT_STRENGTH
     assert new.effective(3) == 0.0  # nobody has seen what comes after a match
-    low, high = model.place(("PHX", 7)).interval(0, N)
-    assert low < model.place(("PHX", 7)).within(0) < high
+    low, high = model.chain(("PHX", 7)).interval(0, N)
+    assert low < model.chain(("PHX", 7)).within(0) < high
 
 
 def test_without_parts_all_is_one_pool() -> None:
     counts = Counts()
     model = Forecaster("v1", FORM, N, counts)
-    model.place().step(0, 1, 3)
+    model.chain().step(0, 1, 3)
     assert list(counts.records()) == [("v1", (), 0, 0, 1, 3)]
-    assert model.place().levels == (model.pool,)
+    assert model.chain().levels == (model.pool,)
     again = Forecaster("v1", FORM, N, counts)
-    assert again.place().within(1) == model.place().within(1)
+    assert again.chain().within(1) == model.chain().within(1)
     model.absorb(counts)
     assert list(counts.records()) == [("v1", (), 0, 0, 1, 6)]
-    assert model.place().effective(0) == 6.0
+    assert model.chain().effective(0) == 6.0
 
 
 def test_one_part_borrows_from_the_pool_alone() -> None:
     model = Forecaster("v1", FORM, N, Counts(), parts=1, keyed=True, tolerance=0.0)
-    model.place(("PHX",)).step(0, 1, 5)
-    model.place(("OSL",)).step(0, 0, 5)
-    assert len(model.place(("PHX",)).levels) == 2
-    row = model.place(("PHX",)).levels[-1].chain().rows[0]
+    model.chain(("PHX",)).step(0, 1, 5)
+    model.chain(("OSL",)).step(0, 0, 5)
+    assert len(model.chain(("PHX",)).levels) == 2
+    row = model.chain(("PHX",)).levels[-1].chain().rows[0]
     assert row.chance(1) == pytest.approx((5 + POOL_STRENGTH * 0.5) / (5 + POOL_STRENGTH))
     assert model.statistics() == {"contexts": 2, "pools": 1, "contexts_refused": 0}
 
@@ -146,12 +146,12 @@ def test_contexts_beyond_the_limit_are_counted_together() -> None:
     counts = Counts()
     model = Forecaster("v1", FORM, N, counts, parts=2, keyed=True, contexts_max=2)
     for number in range(5):
-        model.place((f"k{number}", 1)).step(0, 1)
+        model.chain((f"k{number}", 1)).step(0, 1)
     assert [(r[1], r[5]) for r in counts.records()] == [((), 3), (("k0", 1), 1), (("k1", 1), 1)]
     assert model.statistics()["contexts_refused"] == 3
     assert model.pool.table.rows == {0: {1: 5}}
     model.check_invariants()
-    assert model.place(("k9", 1)).effective(0) == 3 + POOL_STRENGTH * 0.25
+    assert model.chain(("k9", 1)).effective(0) == 3 + POOL_STRENGTH * 0.25
     loaded = Forecaster("v1", FORM, N, counts, parts=2, keyed=True, contexts_max=2)
     assert loaded.pool.table.rows == {0: {1: 5}}
 
@@ -161,23 +161,23 @@ def test_what_is_forgotten_loses_its_say() -> None:
     counts = Counts(half_life=4 * day)
     model = Forecaster("v1", FORM, 1, counts, parts=1, tolerance=0.0)
     counts.clock.move(0)
-    place = model.place((7,))
-    place.step(2, 2, 1000)
-    before = place.within(2)
+    chain = model.chain((7,))
+    chain.step(2, 2, 1000)
+    before = chain.within(2)
     counts.clock.move(60 * day)
-    place.step(2, 3, 10)
-    assert place.within(2) > 0.8 > 0.1 > before
+    chain.step(2, 3, 10)
+    assert chain.within(2) > 0.8 > 0.1 > before
     counts.clock.rate /= 16
     model.estimate_anew()
-    assert place.within(2) < 0.1
+    assert chain.within(2) < 0.1
 
 
 def test_horizons_in_time_may_reach_further() -> None:
     model = Forecaster("v1", FORM, 2, Counts())
-    model.place().step(0, 1, 10)
-    assert model.place().passage().horizon == 2
+    model.chain().step(0, 1, 10)
+    assert model.chain().passage().horizon == 2
     model.reach(50)
-    assert model.place().passage().horizon == 50
+    assert model.chain().passage().horizon == 50
 
 
 def walk(model: Forecaster, chance: random.Random, probability: dict[tuple[str, int], float], events: int) -> None:
@@ -187,9 +187,9 @@ def walk(model: Forecaster, chance: random.Random, probability: dict[tuple[str, 
         context = chance.choice(list(probability))
         following = min(state + 1, 3) if chance.random() < probability[context] else 0
         following = 2 if state == 2 and following == 0 else following
-        place = model.place(context)
-        model.propose("run", number, [curve[1] for curve in place.candidates(state)])
-        place.step(state, following)
+        chain = model.chain(context)
+        model.propose("run", number, [curve[1] for curve in chain.candidates(state)])
+        chain.step(state, following)
         model.decide("run", number - (following == 3), following == 3)
         state = 0 if following == 3 else following
 
@@ -208,6 +208,6 @@ def test_the_log_loss_chooses_what_tells_states_apart(
 ) -> None:
     model = forecaster(Counts(), tolerance=0.01, choose=True, horizon=1)
     walk(model, random.Random(5), probability, 1500)
-    place = model.place(("PHX", 1))
-    assert place.levels.index(place.level()) in levels
-    assert 0.0 <= place.within(0) <= 1.0
+    chain = model.chain(("PHX", 1))
+    assert chain.levels.index(chain.level()) in levels
+    assert 0.0 <= chain.within(0) <= 1.0

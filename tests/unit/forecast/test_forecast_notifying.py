@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.forecast.notifying import Forecast, Resolution, Watch, forecast_id, load_watch
-from broker.forecast.pending import Pending, Queue, load_pending
+from broker.forecast.notifying import IssuedForecast, Notifier, ResolvedForecast, forecast_id, load_notifier
+from broker.forecast.pending import OpenPredictions, PredictionQueue, load_open_predictions
 
 WITHIN = 4
 THRESHOLD = 0.5
 
 
-def watch() -> Watch:
-    return Watch("s", THRESHOLD, WITHIN)
+def watch() -> Notifier:
+    return Notifier("s", THRESHOLD, WITHIN)
 
 
-def told(of: Watch, clock: int, probability: float, run: str = "a") -> bool:
+def told(of: Notifier, clock: int, probability: float, run: str = "a") -> bool:
     return of.update(run, clock, 1000 * clock, probability, 1) is not None
 
 
@@ -50,7 +50,9 @@ def test_without_a_match_in_time_it_is_false_and_must_fall_first() -> None:
     told(w, 2, 0.6)
     assert w.advance("a", 5) is None
     assert w.advance("a", 6, time_passes=True) is None  # a match may still come in this microsecond
-    assert w.advance("a", 6) == Resolution(Forecast(forecast_id("s", "a", 2), "a", 2, 6, 2000, 0.6, 1), False)
+    assert w.advance("a", 6) == ResolvedForecast(
+        IssuedForecast(forecast_id("s", "a", 2), "a", 2, 6, 2000, 0.6, 1), False
+    )
     assert not told(w, 6, 0.7)
     assert not told(w, 7, 0.3)
     assert told(w, 8, 0.7)
@@ -79,7 +81,7 @@ def test_on_a_common_clock_deadlines_pass_in_order() -> None:
 
 
 def test_a_long_queue_keeps_each_prediction_with_its_clock() -> None:
-    queue = Queue()
+    queue = PredictionQueue()
     for clock in range(200):
         queue.predict(clock, clock / 200, clock % 3 == 0)
     assert [queue.take() for _ in range(150)] == [clock / 200 for clock in range(150)]
@@ -95,7 +97,7 @@ def test_ids_tell_forecasts_apart_and_are_always_the_same() -> None:
 def test_limits_of_a_watch() -> None:
     for threshold, within in ((1.0, 5), (-0.1, 5), (0.5, 0)):
         with pytest.raises(ValueError, match="expected 0 <= threshold < 1 <= within"):
-            Watch("s", threshold, within)
+            Notifier("s", threshold, within)
 
 
 @dataclass
@@ -120,7 +122,7 @@ def test_notices_and_outcomes_are_those_of_the_definition(
     ended: list[str] = []
     for number, (run, probability, match) in enumerate(happened):
         if number in saved:
-            w = load_watch(json.loads(json.dumps(w.dump())))
+            w = load_notifier(json.loads(json.dumps(w.dump())))
         clock = clocks[run] = clocks.get(run, 0) + 1
         expected = model.setdefault(run, Told())
         resolution = w.matched(run, clock) if match else w.advance(run, clock)
@@ -139,7 +141,7 @@ def test_notices_and_outcomes_are_those_of_the_definition(
         below_before = not expected.probabilities or expected.probabilities[-1] <= THRESHOLD
         expected.probabilities.append(probability)
         if probability > THRESHOLD and below_before and expected.open_since is None:
-            assert found == Forecast(
+            assert found == IssuedForecast(
                 forecast_id("s", run, clock), run, clock, clock + WITHIN, number, probability, 2
             )
             made.append(found.id)
@@ -152,10 +154,8 @@ def test_notices_and_outcomes_are_those_of_the_definition(
 
 
 @given(st.lists(events, max_size=60), st.sets(st.integers(0, 60), max_size=4))
-def test_every_prediction_gets_its_outcome(
-    happened: list[tuple[str | int, float, bool]], saved: set[int]
-) -> None:
-    pending = Pending()
+def test_every_prediction_gets_its_outcome(happened: list[tuple[str | int, float, bool]], saved: set[int]) -> None:
+    pending = OpenPredictions()
     clocks: dict[str | int, int] = {}
     made: dict[str | int, list[tuple[int, float]]] = {}
     matches: dict[str | int, list[int]] = {}
@@ -163,7 +163,7 @@ def test_every_prediction_gets_its_outcome(
     falses: list[float] = []
     for number, (run, probability, match) in enumerate(happened):
         if number in saved:
-            pending = load_pending(json.loads(json.dumps(pending.dump())))
+            pending = load_open_predictions(json.loads(json.dumps(pending.dump())))
         clock = clocks[run] = clocks.get(run, 0) + 1
         queue = pending.of(run)
         while queue.due(clock - WITHIN - (1 if match else 0)):
@@ -183,5 +183,5 @@ def test_every_prediction_gets_its_outcome(
             expected[came if known else None].append(probability)
     assert sorted(trues) == sorted(expected[True])
     assert sorted(falses) == sorted(expected[False])
-    assert censored == len(expected[None])
+    assert censored == (len(expected[None]), 0)
     assert len(pending) == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies.forecast_chains import Numbers, chains, count_tables, matrix_of, power
 
 from broker.forecast.chain import (
-    Chain,
+    MarkovChain,
     Row,
     Shape,
     chain_of,
@@ -25,7 +25,7 @@ from broker.forecast.chain import (
     shape,
     shrunk_row,
 )
-from broker.forecast.counts import Counts, Table
+from broker.forecast.counts import Counts, CountTable
 from broker.forecast.passage import HORIZON_MAX, distances, first_passage
 from broker.forecast.uncertainty import interval, standard_error
 from broker.forecast.waiting import expected_waiting
@@ -36,14 +36,14 @@ WITHIN_TEN = (0.0088021, 0.1854677, 0.3409926, 0.5338824, 0.7573024)
 WITHIN_TEN_BEFORE_2007 = (0.008302, 0.181430, 0.338314, 0.537709, 0.759880)
 
 
-def table_of(counts: dict[tuple[int, int], int]) -> Table:
+def table_of(counts: dict[tuple[int, int], int]) -> CountTable:
     table = Counts().table("v1")
     for (state, following), times in counts.items():
         table.add(state, following, times)
     return table
 
 
-def two_in_a_row() -> Chain:
+def two_in_a_row() -> MarkovChain:
     """a, b contiguous: 5 departures from N0, two of them to N1; 2 from N1, one of them a match."""
     return counted_chain(table_of({(0, 0): 3, (0, 1): 2, (1, 0): 1, (1, 2): 1}), shape(3, {2}), smoothing=0.0)
 
@@ -154,7 +154,7 @@ def test_shrinkage_lies_between_its_own_counts_and_the_pool(
 
 
 @given(chains(), st.integers(0, 12))
-def test_passages_are_the_powers_of_the_absorbing_matrix(chain: Chain, horizon: int) -> None:
+def test_passages_are_the_powers_of_the_absorbing_matrix(chain: MarkovChain, horizon: int) -> None:
     passage = first_passage(chain, horizon)
     matrix = matrix_of(chain)
     for steps in range(horizon + 1):
@@ -165,7 +165,7 @@ def test_passages_are_the_powers_of_the_absorbing_matrix(chain: Chain, horizon: 
 
 
 @given(chains(4), st.integers(0, 5))
-def test_passages_are_the_sum_over_all_paths(chain: Chain, horizon: int) -> None:
+def test_passages_are_the_sum_over_all_paths(chain: MarkovChain, horizon: int) -> None:
     def reached(state: int, left: int) -> float:
         if state in chain.finals:
             return 1.0
@@ -178,7 +178,7 @@ def test_passages_are_the_sum_over_all_paths(chain: Chain, horizon: int) -> None
 
 
 @given(chains(), st.integers(1, 30), st.floats(0.0, 1.0))
-def test_laws_of_passages(chain: Chain, horizon: int, probability: float) -> None:
+def test_laws_of_passages(chain: MarkovChain, horizon: int, probability: float) -> None:
     passage = first_passage(chain, horizon)
     shortest = distances(chain)
     for state in range(len(chain.rows)):
@@ -197,7 +197,7 @@ def test_laws_of_passages(chain: Chain, horizon: int, probability: float) -> Non
         first_passage(chain, HORIZON_MAX + 1)
 
 
-def simulated(chain: Chain, state: int, horizon: int, runs: int, seed: int) -> float:
+def simulated(chain: MarkovChain, state: int, horizon: int, runs: int, seed: int) -> float:
     chance = random.Random(seed)
     hits = 0
     for _ in range(runs):
@@ -221,7 +221,7 @@ def test_passages_are_the_shares_of_simulated_runs() -> None:
 
 
 @given(chains())
-def test_expected_waiting_solves_its_equations(chain: Chain) -> None:
+def test_expected_waiting_solves_its_equations(chain: MarkovChain) -> None:
     times = expected_waiting(chain)
     shortest = distances(chain)
     for state, row in enumerate(chain.rows):
@@ -248,7 +248,7 @@ def test_expected_waiting_of_a_rare_run() -> None:
 
 
 @given(chains(5), st.integers(1, 6))
-def test_standard_errors_are_those_of_derivatives(chain: Chain, steps: int) -> None:
+def test_standard_errors_are_those_of_derivatives(chain: MarkovChain, steps: int) -> None:
     passage = first_passage(chain, steps)
     step = 1e-6
     for state in range(len(chain.rows)):
@@ -263,7 +263,7 @@ def test_standard_errors_are_those_of_derivatives(chain: Chain, steps: int) -> N
                 moved = [p + step * ((edge == e) - p) for e, p in enumerate(row.chances)]
                 rows = list(chain.rows)
                 rows[place] = Row(row.targets, tuple(moved), row.weight)
-                changed = first_passage(Chain(tuple(rows), chain.finals, chain.continuations), steps)
+                changed = first_passage(MarkovChain(tuple(rows), chain.finals, chain.continuations), steps)
                 slopes.append((changed.within(state, steps) - passage.within(state, steps)) / step)
             # The slope towards an edge, p staying a distribution, is g_e - sum p g.
             variance += sum(p * g * g for p, g in zip(row.chances, slopes)) / (row.weight + 1)

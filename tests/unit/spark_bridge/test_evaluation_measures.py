@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.engine.forecasts.judging import COLUMNS, Bin, Said
 from broker.events import DefinitionError
 from broker.forecast.choice import MILLIONTHS
+from broker.forecast.judging import COLUMNS, Bin, StateForecast
 from spark_bridge.evaluation.measures import MEASURES, added, event_horizons, measures, reliability, thousandths
 
 NAMES = [name for name, _ in MEASURES]
@@ -23,9 +23,9 @@ predictions = st.lists(st.tuples(chances, st.booleans()), max_size=30)
 def histogram_of(values: list[tuple[float, bool]], censored: Sequence[float] = ()) -> dict[int, Any]:
     bins: list[dict[int, Bin]] = [{}]
     for chance, came in values:
-        Said((), [chance], bins).record(0, came, 1)
+        StateForecast((), [chance], bins).record(0, came, 1)
     for chance in censored:
-        Said((), [chance], bins).bins[0].censored += 1
+        StateForecast((), [chance], bins).bins[0].censored += 1
     return {bucket: own.sums() for bucket, own in bins[0].items()}
 
 

@@ -1,11 +1,14 @@
 """How good the forecasts of one subscription are at many horizons at once, by what became of every one of them.
 
-A judge sits beside the subscription's forecasts and hears of each step. After each event of a key after which the
-subscription may speak - something has begun, and enough stands behind the state - there is a forecast: the probability
-of the next match within each horizon, in events of the key. Events that pass a track by leave its forecast as it was.
+A judge sits beside the subscription's forecaster and receives each step. After each event of a key after which the
+subscription may report - a pattern has begun, and enough stands behind the state - there is a forecast: the probability
+of the next match within each horizon, in events of the key. Events that pass a key by leave its forecast as it was.
 What became of it is known at the next match, or when the horizon has passed; what is still open at the end is censored
 (forecasting 2.13). Without a model of its own a judge takes the chain as it stands at the step, which goes on learning;
-with one it says always what that says, whatever the engine learns meanwhile and however keys are divided.
+with one it takes that model, whatever the engine learns meanwhile and however keys are divided.
+
+Forecasts right after a match announce matches as others do, but are not counted by outcome: that one match follows
+another is another question, and an easy one (verification). Where nothing has begun there is none at all.
 
 Everything is sums of integers by context, horizon and bucket, a thousandth of probability each: bucket b holds what is
 more than (b - 1) / 1000 and at most b / 1000. So p > k / 1000 is b > k for every threshold of whole thousandths, sums
@@ -15,7 +18,7 @@ A match is foretold over a threshold by the first forecast within the horizon be
 the last match; its lead is how many events lie between. Each forecast that exceeds all earlier ones of its match has
 the thresholds between for itself: +1 in its bucket, -1 in that of the one before it.
 
-Here: bins and their filling. Not here: when a step is (outlook), measures of bins (spark_bridge.evaluation).
+Here: bins and their filling. Not here: when a step is (subscription), measures of bins (spark_bridge.evaluation).
 """
 
 from __future__ import annotations
@@ -23,23 +26,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from ...events.errors import DefinitionError
-from ...forecast.choice import MILLIONTHS, surprise
-from ...forecast.counts import Context
-from ...forecast.forecaster import Forecaster
-from ...forecast.level import Level
-from ...forecast.notifying import Run
-from ...forecast.place import Place
-from ...forecast.product import Product
-from .states import NONE
-from .track import Track
-
-if TYPE_CHECKING:
-    from .scope import Pulse
+from ..events.errors import DefinitionError
+from .choice import MILLIONTHS, surprise
+from .context_chain import ContextChain
+from .counts import Context
+from .forecaster import Forecaster
+from .key_state import KeyState
+from .keyed_stream import StreamKey
+from .level import Level
+from .notifying import Run
+from .product import Product
 
 BUCKETS: Final = 1_000
 """Buckets of probability above 0; bucket 0 holds what is impossible."""
@@ -90,13 +90,17 @@ class Bin:
 
 
 @final
-class Said:
-    """What is said of one state in one context, by horizon: bucket, bin, rest, and the surprise of either outcome."""
+class StateForecast:
+    """What is forecast in one state and context, by horizon: bucket, bin, rest, and the surprise of either outcome.
+    `counted` by outcome: not right after a match."""
 
-    __slots__ = ("bins", "buckets", "context", "rests", "surprises")
+    __slots__ = ("bins", "buckets", "context", "counted", "rests", "surprises")
 
-    def __init__(self, context: Context, chances: list[float], bins: list[dict[int, Bin]]) -> None:
+    def __init__(
+        self, context: Context, chances: list[float], bins: list[dict[int, Bin]], counted: bool = True
+    ) -> None:
         self.context = context
+        self.counted = counted
         self.buckets: list[int] = [bucket_of(chance) for chance in chances]
         self.bins: list[Bin] = [_bin(known, bucket) for known, bucket in zip(bins, self.buckets)]
         self.rests: list[int] = [
@@ -106,8 +110,8 @@ class Said:
         self.surprises: list[tuple[int, int]] = [(surprise(1.0 - chance), surprise(chance)) for chance in chances]
 
     def record(self, number: int, came: bool, times: i64) -> None:
-        """What was said over the horizon of that number after so many events has an outcome. O(1)."""
-        if times <= 0:
+        """What was forecast over the horizon of that number after so many events has an outcome. O(1)."""
+        if times <= 0 or not self.counted:
             return
         found = self.bins[number]
         rest: i64 = self.rests[number]
@@ -120,42 +124,47 @@ class Said:
         found.squares += times * rest * rest
         found.surprise += times * self.surprises[number][came]
 
+    def censor(self, number: int, times: i64) -> None:
+        """After so many events it has none."""
+        if self.counted:
+            self.bins[number].censored += times
+
 
 @final
-class Span:
-    """After the events `first` to `last` of a key the same was said."""
+class ForecastSpan:
+    """After the events `first` to `last` of a key the same was forecast."""
 
-    __slots__ = ("first", "last", "said")
+    __slots__ = ("first", "forecast", "last")
 
-    def __init__(self, first: i64, said: Said) -> None:
+    def __init__(self, first: i64, forecast: StateForecast) -> None:
         self.first: i64 = first
         self.last: i64 = first
-        self.said = said
+        self.forecast = forecast
 
 
 @final
-class Open:
-    """What was said of one key and has no outcome yet, the oldest first. `speaking`: the last of it is said still."""
+class OpenForecasts:
+    """Those of one key without an outcome, the oldest first. `current`: the last of them still holds."""
 
-    __slots__ = ("pulse", "spans", "speaking")
+    __slots__ = ("current", "key", "spans")
 
-    def __init__(self, pulse: Pulse) -> None:
-        self.pulse = pulse
-        self.spans: deque[Span] = deque()
-        self.speaking = False
+    def __init__(self, key: StreamKey) -> None:
+        self.key = key
+        self.spans: deque[ForecastSpan] = deque()
+        self.current = False
 
     def extend(self, clock: i64) -> None:
-        """What is said is said after all events until then."""
-        if self.speaking:
+        """The current one was made after all events until then."""
+        if self.current:
             self.spans[-1].last = clock
 
 
 @final
 class Judge:
-    """Of one subscription. `own`: the forecaster that is judged; None: that of the engine, as it is at each event."""
+    """Of one subscription. `own`: the forecaster to judge; None: that of the engine, as it is at each event."""
 
     def __init__(self, horizons: Sequence[int], effective: float, own: Forecaster | None = None) -> None:
-        """`effective`: how many transitions must stand behind a state before anything is said of it.
+        """`effective`: how many transitions must stand behind a state before anything is forecast from it.
 
         Raises DefinitionError unless the horizons are events, 1 to JUDGED_HORIZON_MAX, each once.
         """
@@ -164,98 +173,98 @@ class Judge:
         self.longest: int = self.horizons[-1]
         self.effective = effective
         self.own = own
-        self._open: dict[Run, Open] = {}
+        self._open: dict[Run, OpenForecasts] = {}
         self._bins: dict[Context, list[dict[int, Bin]]] = {}
-        self._said: dict[Context, tuple[Level | Product, int, dict[int, Said | None]]] = {}
+        self._forecasts: dict[Context, tuple[Level | Product, int, dict[int, StateForecast]]] = {}
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
-    def settled(self, track: Track, following: i64, matched: bool) -> None:
-        """The event at hand has touched the track, which has taken its step.
+    def settled(self, state: KeyState, begun: bool, matched: bool) -> None:
+        """The event at hand has touched the state, which has taken its step: a pattern has `begun`, or has `matched`.
 
         O(horizons) for each forecast that it gives an outcome; where an estimate has moved, also O(longest x edges).
         """
-        pulse = track.pulse
-        clock: i64 = pulse.events
-        known = self._open.get(pulse.run)
+        key, chain = state.key, state.chain
+        clock: i64 = key.events
+        known = self._open.get(key.run)
         if known is None:
-            known = self._open[pulse.run] = Open(pulse)
+            known = self._open[key.run] = OpenForecasts(key)
         known.extend(clock - 1)
         if matched:
-            self._match(known, clock, () if track.place is None else track.place.context)
+            self._match(known, clock, () if chain is None else chain.context)
         else:
             self._expire(known, clock)
-        said: Said | None = None
-        if (following != NONE or matched) and track.place is not None:
-            said = self._say(track.place, following)
-        known.speaking = said is not None
-        if said is not None:
-            known.spans.append(Span(clock, said))
+        forecast: StateForecast | None = None
+        if (begun or matched) and chain is not None:
+            forecast = self._forecast(chain, int(state.state), not matched)
+        known.current = forecast is not None
+        if forecast is not None:
+            known.spans.append(ForecastSpan(clock, forecast))
 
-    def _expire(self, known: Open, clock: i64) -> None:
-        """No match until then: what was said so long ago has not come true over any horizon."""
+    def _expire(self, known: OpenForecasts, clock: i64) -> None:
+        """No match until then: what was forecast long enough ago has not come true over any horizon."""
         over: i64 = clock - self.longest
         spans = known.spans
         while len(spans) > 0 and spans[0].first <= over:
             span = spans[0]
             last = min(span.last, over)
             for number in range(len(self.horizons)):
-                span.said.record(number, False, last - span.first + 1)
+                span.forecast.record(number, False, last - span.first + 1)
             span.first = last + 1
-            if last < span.last or (known.speaking and len(spans) == 1):
+            if last < span.last or (known.current and len(spans) == 1):
                 return
             spans.popleft()
 
-    def _match(self, known: Open, clock: i64, context: Context) -> None:
+    def _match(self, known: OpenForecasts, clock: i64, context: Context) -> None:
         for number, horizon in enumerate(self.horizons):
-            newest: Said | None = None
+            newest: StateForecast | None = None
             for span in known.spans:
                 begin: i64 = max(span.first, clock - horizon)
-                span.said.record(number, True, span.last - begin + 1)
-                span.said.record(number, False, min(begin - 1, span.last) - span.first + 1)
+                span.forecast.record(number, True, span.last - begin + 1)
+                span.forecast.record(number, False, min(begin - 1, span.last) - span.first + 1)
                 if begin <= span.last:
-                    newest = span.said
-            # The match is that context's in which it was last thought of.
+                    newest = span.forecast
+            # The match is that context's under which it was last forecast.
             own = self._of(context if newest is None else newest.context)[number]
             _bin(own, 0).matches += 1
             if newest is not None:
                 _foretell(own, number, clock, horizon, known.spans)
         known.spans.clear()
-        known.speaking = False
+        known.current = False
 
     def close(self) -> None:
         """The end: what has no outcome over a horizon never will."""
         for known in self._open.values():
-            clock: i64 = known.pulse.events
+            clock: i64 = known.key.events
             known.extend(clock)
-            known.speaking = False
+            known.current = False
             for span in known.spans:
                 for number, horizon in enumerate(self.horizons):
                     over: i64 = min(clock - horizon, span.last)
-                    span.said.record(number, False, over - span.first + 1)
-                    span.said.bins[number].censored += span.last - max(span.first - 1, over)
+                    span.forecast.record(number, False, over - span.first + 1)
+                    span.forecast.censor(number, span.last - max(span.first - 1, over))
             known.spans.clear()
 
-    # --- what is said ---------------------------------------------------------------------------------------------
+    # --- forecasts --------------------------------------------------------------------------------------------------
 
-    def _say(self, place: Place, state: i64) -> Said | None:
-        """None where too little is known to say anything."""
-        context = place.context
+    def _forecast(self, chain: ContextChain, state: int, counted: bool) -> StateForecast | None:
+        """None where too little is known."""
+        context = chain.context
         if self.own is not None:
-            place = self.own.place(context)
-        source = place.source()
+            chain = self.own.chain(context)
+        source = chain.source()
         source.refresh()
-        known = self._said.get(context)
+        known = self._forecasts.get(context)
         if known is None or known[0] is not source or known[1] != source.stamp:
-            known = self._said[context] = (source, source.stamp, {})
-        said = known[2].get(int(state))
-        if place.effective(int(state)) < self.effective:
+            known = self._forecasts[context] = (source, source.stamp, {})
+        if chain.effective(state) < self.effective:
             return None
-        if said is None:
-            number, passage = place.number(int(state)), place.passage(self.longest)
+        found = known[2].get(state)
+        if found is None:
+            number, passage = chain.number(state), chain.passage(self.longest)
             chances = [passage.next(number, horizon) for horizon in self.horizons]
-            said = known[2][int(state)] = Said(context, chances, self._of(context))
-        return said
+            found = known[2][state] = StateForecast(context, chances, self._of(context), counted)
+        return found
 
     def _of(self, context: Context) -> list[dict[int, Bin]]:
         found = self._bins.get(context)
@@ -263,7 +272,7 @@ class Judge:
             found = self._bins[context] = [{} for _ in self.horizons]
         return found
 
-    # --- what was found -------------------------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------------------------
 
     def records(self) -> Iterator[Record]:
         """All bins that hold anything; by context as they came, by horizon, by bucket."""
@@ -279,7 +288,7 @@ class Judge:
         for known in self._open.values():
             spoken = [(int(span.first), int(span.last)) for span in known.spans if span.first <= span.last]
             assert all(one[1] < other[0] for one, other in pairwise(spoken))
-            assert all(first <= last <= known.pulse.events for first, last in spoken)
+            assert all(first <= last <= known.key.events for first, last in spoken)
         for _, _, bucket, sums in self.records():
             assert 0 <= bucket <= BUCKETS
             assert min(sums[:8]) >= 0
@@ -315,11 +324,11 @@ def _bin(known: dict[int, Bin], bucket: int) -> Bin:
     return found
 
 
-def _foretell(own: dict[int, Bin], number: int, clock: i64, horizon: i64, spans: deque[Span]) -> None:
+def _foretell(own: dict[int, Bin], number: int, clock: i64, horizon: i64, spans: deque[ForecastSpan]) -> None:
     """A match came: over which thresholds it was foretold, and since when."""
     highest = 0
     for span in spans:
-        bucket: int = span.said.buckets[number]
+        bucket: int = span.forecast.buckets[number]
         begin: i64 = max(span.first, clock - horizon)
         if begin <= span.last and bucket > highest:
             above, below = _bin(own, bucket), _bin(own, highest)

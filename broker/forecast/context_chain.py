@@ -1,16 +1,16 @@
-"""A context of a subscription: where its steps are counted, and what is forecast there.
+"""The chain of a subscription under one context: where its steps are counted, and what is forecast from there.
 
 Where all values of the context are fixed, forecasts are those of a level's chain over states. Where some vary, they are
-those of the product chain over states and marks, of which the place is one mark: each step leads to another place.
+those of the product chain over states and marks, of which the context is one mark: each step leads to another context.
 
-Here: one place. Not here: which levels it has (forecaster), how they estimate (level, product).
+Here: one context. Not here: which levels it has (forecaster), how they estimate (level, product).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from .chain import Chain
+from .chain import MarkovChain
 from .counts import Context
 from .level import Level
 from .passage import Passage
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 @final
-class Place:
-    """Kept by whoever runs it. `products` by level: what is asked instead where values vary."""
+class ContextChain:
+    """`levels`: the pool first, the whole context last. `products` by level: they forecast where values vary."""
 
     def __init__(
         self, forecaster: Forecaster, context: Context, levels: tuple[Level, ...], products: dict[int, Product]
     ) -> None:
         self.forecaster = forecaster
         self.context = context
-        self.levels = levels  # the pool first, the whole context last
+        self.levels = levels
         self.products = products
         self._next: list[float] = []  # by state, what `within` says, as of the level and its stamp
         self._level: Level | None = None
@@ -41,8 +41,13 @@ class Place:
         for level in self.levels:
             level.add(state, following, times)
 
-    def moved(self, following: int, after: Place, times: int = 1) -> None:
-        """These steps have led from this place to that one. O(values); nothing where all of them are fixed."""
+    def stay(self, state: int, times: int) -> None:
+        """`times` events have left the state and the values of the context as they were. O(levels)."""
+        self.step(state, state, times)
+        self.moved(state, self, times)
+
+    def moved(self, following: int, after: ContextChain, times: int = 1) -> None:
+        """These steps have led from this context to that one. O(values); nothing where all of them are fixed."""
         moves = self.forecaster.moves
         if moves is not None and len(self.context) > 0 and len(after.context) > 0:
             moves.count(self.context, following, after.context, times)
@@ -85,7 +90,7 @@ class Place:
         return self.level().passage(most) if product is None else product.passage(most)
 
     def level(self) -> Level:
-        """The level whose rows are those of this place: the one that forecasts are taken from."""
+        """The level whose rows are those of this context: the one that forecasts are taken from."""
         return self.levels[self._model()]
 
     def source(self) -> Level | Product:
@@ -100,13 +105,13 @@ class Place:
         product = self.products.get(model)
         return state if product is None else product.number(state, self._own(model))
 
-    def chain(self) -> Chain:
+    def markov(self) -> MarkovChain:
         """The source's chain."""
         product = self.products.get(self._model())
         return self.level().chain() if product is None else product.chain()
 
     def candidates(self, state: int) -> list[list[float]]:
-        """What each level would say: its curve. O(levels), and of those that have moved O(horizon x edges)."""
+        """The curve of each level. O(levels), and of those that have moved O(horizon x edges)."""
         return [self.curve(state, model) for model in range(len(self.levels))]
 
     def effective(self, state: int) -> float:
@@ -135,13 +140,13 @@ class Place:
         number = self.number(state)
         return self.passage(steps).next(number, steps)
 
-    def aside(self) -> Place:
-        """As this one, with estimates of its own: what is asked of it changes nothing here. O(levels x states)."""
+    def aside(self) -> ContextChain:
+        """A copy with estimates of its own, whose use changes nothing here. O(levels x states)."""
         copies: list[Level] = []
         for level in self.levels:
             copies.append(level.aside(tuple([copies[self.levels.index(parent)] for parent in level.parents])))
         products = {model: product.aside() for model, product in self.products.items()}
-        return Place(self.forecaster, self.context, tuple(copies), products)
+        return ContextChain(self.forecaster, self.context, tuple(copies), products)
 
     def _model(self) -> int:
         choice = self.forecaster.choice

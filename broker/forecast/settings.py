@@ -1,22 +1,22 @@
-"""What a subscription asks of its forecasts: the table `forecast` of its definition, read and checked.
+"""The settings of a subscription's forecasts: the table `forecast` of its definition, read and checked.
 
     within       events of the key, or a duration such as "5 min": the horizon. Always needed
-    threshold    somebody is told when the probability exceeds it; 0.5 by default
+    threshold    a forecast is reported when the probability exceeds it; 0.5 by default
     context      under which circumstances is counted apart (broker.forecast.contexts)
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
     half_life    how long until what was counted weighs half; for ever by default
     drift        true: where forecasts become worse, the half-life is shortened for a while
-    effective    how many transitions must stand behind a state before anything is said; by default as many as larger
-                 pools can lend: 20, with the key and more in the context 10
+    effective    how many transitions must stand behind a state before anything is forecast; by default as many as
+                 larger pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
-    uncalibrated  true: over a time, forecasts are told also where earlier ones were worse than the base rate
+    uncalibrated  true: over a time, forecasts are reported also where earlier ones were worse than the base rate
     recalibrate  probabilities are corrected by what became of earlier ones
-    choose       whether the context pays is found out: the pool that has foretold best is asked
-    parts        true: forecasts of AND, OR and ";" are put together from those of their parts; false: never; else where
-                 the whole has many states (parts)
+    choose       whether the context pays is found out: the pool that has forecast best is asked
+    parts        true: forecasts of AND, OR and ";" are combined from those of their parts; false: never; else where the
+                 whole has many states
 
-Here: these words. Not here: what they do (outlook).
+Here: these words. Not here: what they do (subscription).
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, final
 
-from ...events.errors import DefinitionError, EventError, shown
-from ...events.instant import parse_duration
-from ...events.schema import Schema
-from ...forecast.contexts import ContextDefinition, read_context
-from ...forecast.forecaster import PARENT_STRENGTH, POOL_STRENGTH
+from ..events.errors import DefinitionError, EventError, shown
+from ..events.instant import parse_duration
+from ..events.schema import Schema
+from .chain import Shape
+from .contexts import ContextDefinition, read_context
+from .counts import Counts
+from .forecaster import PARENT_STRENGTH, POOL_STRENGTH, Forecaster
+from .varying import varying_of
 
 EVENTS_MAX: Final = 10_000
 """The horizon, in events."""
 DURATION_MAX: Final = 2**53
 """The horizon, in microseconds; some 285 years."""
 EFFECTIVE_MAX: Final = 1_000_000_000
-"""Transitions that may be asked for: who asks for so many is never told anything."""
+"""Transitions that may be asked for; with so many, nothing is ever forecast."""
 PER: Final = ("key", "stream")
 STATES: Final = ("furthest", "set")
 
@@ -75,6 +78,12 @@ class Settings:
         """How many values a context has."""
         parts = self.context.parts
         return len(parts) + self.context.symbols - sum(1 for part in parts if part.kind == "last")
+
+    def forecaster(self, version: str, form: Shape, counts: Counts) -> Forecaster:
+        """The forecasts of a chain of that form, with what is known of it already."""
+        keyed, varying = self.context.keyed, varying_of(self.context)
+        steps = max(self.steps, 1)
+        return Forecaster(version, form, steps, counts, self.values, keyed, choose=self.choose, varying=varying)
 
 
 def read_settings(written: Mapping[str, Any], schema: Schema, key: str | None) -> Settings:

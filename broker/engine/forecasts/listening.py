@@ -1,0 +1,81 @@
+"""What the engine's runs and machines report to forecasts: which keys' states the event at hand has touched.
+
+Here: listening. Not here: the form of it (watcher), what a touched state does (broker.forecast.subscription).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+
+from ...events.instant import FOREVER
+from ...forecast.combination import Combination
+from ..executors.matches import MatchSource
+from ..watcher import Follower, Watcher
+from .subscription import PredictiveSubscription
+
+
+@final
+class RunListener(Watcher):
+    """Listens to one subscription's runs, or its machine. `windows`: how long a run can be of use in each elementary
+    state, in microseconds from its beginning, or FOREVER; empty for a machine."""
+
+    def __init__(self, subscription: PredictiveSubscription, windows: list[int]) -> None:
+        self.subscription = subscription
+        self.stream = subscription.stream
+        self.since: i64 = subscription.since
+        self.windows = windows
+        self.traced = bool(subscription.subscriber.lineage)
+
+    def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        # The place may be shared by others who ask for longer windows: what is over for this one is nothing to it.
+        until = self._until(state, t0)
+        if born > self.since and until > self.stream.time:
+            found = self.stream.touch(self.subscription)
+            if found is not None:
+                found.enter(state, until, run if self.traced else None)
+
+    def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
+        until = self._until(state, t0)
+        if born > self.since and until >= self.stream.time:
+            found = self.stream.touch(self.subscription)
+            if found is not None:
+                found.leave(state, until, run if self.traced else None)
+
+    def matched(self, born: i64) -> None:
+        if born > self.since:
+            self.completed()
+
+    def completed(self) -> None:
+        found = self.stream.touch(self.subscription)
+        if found is not None:
+            found.matched = True
+
+    def touched(self) -> None:
+        self.stream.touch(self.subscription)
+
+    def _until(self, state: i64, t0: i64) -> i64:
+        window: i64 = self.windows[state]
+        return FOREVER if window == FOREVER else t0 + window - 1
+
+
+@final
+class PartFollower(Follower):
+    """Follows the machine of one part, `number` from 0."""
+
+    def __init__(self, combination: Combination, number: int) -> None:
+        self.combination = combination
+        self.number: i64 = number
+
+    def admits(self, time: i64) -> bool:
+        return self.combination.admits(self.number, time)
+
+    def completed(self, completion: MatchSource) -> None:
+        began: i64 = 0
+        if self.combination.within < FOREVER:
+            began = completion.one().start
+        self.combination.completed(self.number, began)
+
+    def touched(self) -> None:
+        self.combination.stream.touch(self.combination.observer)

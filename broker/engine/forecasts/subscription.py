@@ -1,0 +1,84 @@
+"""A predictive subscription in the engine: what its forecaster reports becomes notices for the subscriber.
+
+Here: notices. Not here: when a forecast is reported (broker.forecast.subscription), where its keys are (progress).
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from ...forecast.forecaster import Forecaster
+from ...forecast.key_state import KeyState
+from ...forecast.keyed_stream import KeyedStream
+from ...forecast.notifying import IssuedForecast, ResolvedForecast
+from ...forecast.progress import Progress
+from ...forecast.subscription import SubscriptionForecaster
+from ..notices import Forecast, Notice, Resolution
+from ..subscriber import Subscriber, digest
+from ..target import Outcome, Target
+from ..watcher import Watcher
+from .plan import Plan
+from .states import States
+
+
+@final
+class PredictiveSubscription(SubscriptionForecaster):
+    """`plan`: what its text was compiled to; `notices`: those that are not collected yet;
+    `listener`: of its runs, or its machine."""
+
+    def __init__(
+        self,
+        number: int,
+        since: int,
+        subscriber: Subscriber,
+        plan: Plan,
+        forecaster: Forecaster,
+        stream: KeyedStream,
+        progress: Progress,
+        deadlines: list[tuple[int, int]],
+    ) -> None:
+        super().__init__(number, since, subscriber.said(), plan.settings, forecaster, stream, progress, deadlines)
+        self.subscriber = subscriber
+        self.plan = plan
+        self.states: States = plan.states
+        self.target = Target(Outcome((), ()), subscriber)
+        self.notices: list[Notice] = []
+        self.listener: Watcher | None = None
+
+    def report(
+        self,
+        state: KeyState,
+        issued: IssuedForecast,
+        probability: float,
+        interval: tuple[float, float],
+        bounds: tuple[float, float] | None,
+        calibrated: bool | None,
+    ) -> None:
+        within: Any = self.settings.written["within"]
+        lineage: list[int] | None = None
+        if self.subscriber.lineage is not False:
+            lineage = self.progress.lineage(state, self.stream.row, self.stream.time)
+        label = self.label(state)
+        self.notices.append(
+            Forecast(
+                issued.id,
+                issued.time,
+                probability,
+                within,
+                issued.state,
+                label,
+                issued.run,
+                interval,
+                lineage,
+                bounds,
+                calibrated,
+            )
+        )
+
+    def report_outcome(self, resolved: ResolvedForecast, time: int) -> None:
+        issued = resolved.forecast
+        identity = digest(f"{self.subscriber.said()}resolution\0{issued.id}", 0, 0)
+        self.notices.append(Resolution(identity, time, issued.id, resolved.outcome, issued.run, resolved.lead))
+
+    def has_notices(self) -> bool:
+        return len(self.notices) > 0
