@@ -168,7 +168,7 @@ WARM: Final = (
     "broker/server/coalescing.py",
     "broker/server/admission_queue.py",
     "broker/server/durability_gate.py",
-    "broker/server/gate.py",
+    "broker/server/output_gate.py",
     "broker/server/loop.py",
     "broker/server/receiver.py",
     "broker/server/router.py",

@@ -114,11 +114,11 @@ class AioConnection:
     def give_up(self, name: str) -> None:
         """Unsubscribe, at once or when there is a session again, and do not care for the answer."""
         if self.usable:
-            self._tell_broker(partial(Unsubscribe, name=name))
+            self._notify_broker(partial(Unsubscribe, name=name))
         else:
             self.session.dropped[name] = None
 
-    def _tell_broker(self, make: Callable[[int], Message]) -> None:
+    def _notify_broker(self, make: Callable[[int], Message]) -> None:
         correlation, frame = self.session.request(make)
         self.session.abandon(correlation)
         self._send(frame)
@@ -307,7 +307,7 @@ class AioConnection:
                 self.session.lose(ConnectionLost(reason))
                 self._receive()
             elif self.usable and self.opened and silence >= PING_SECONDS:
-                self._tell_broker(Ping)
+                self._notify_broker(Ping)
 
     # ---- the end ----
 

@@ -1,9 +1,9 @@
 """The decisions of the broker as a state machine: inputs and the time go in, messages to send come out.
 
-No socket, no file, no thread and no clock: the whole broker runs under a simulated network and time. What performs the
-effects is broker.server. One seam is kept for what is not here: durability goes between taking a batch and
-answering it (publishing.take). Permissions are asked where a request is carried out (admission), by the identity that
-the session's transport vouches for; a session may outlive its connection (sessions).
+No socket, no file, no thread and no clock: the whole broker runs under a simulated network and time. broker.server
+performs the effects, and makes the records of an input durable before it sends the answers. The kernel checks
+permissions where it carries a request out (admission), by the identity that the session's transport vouches for. A
+session may outlive its connection (sessions).
 """
 
 from __future__ import annotations

@@ -33,12 +33,20 @@ class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
     __slots__ = (
-        "_definitions", "_deliveries", "_held", "_left", "_lingering", "_matcher", "_permanent", "_record", "_sources",
+        "_definitions",
+        "_deliveries",
+        "_engine",
+        "_held",
+        "_left",
+        "_lingering",
+        "_permanent",
+        "_record",
+        "_sources",
     )  # fmt: skip
 
     def __init__(
         self,
-        matcher: EnginePort,
+        engine: EnginePort,
         sources: Sources | None = None,
         permanent: Container[str] | None = None,
         record: Callable[[Record], None] = lambda _: None,
@@ -47,12 +55,12 @@ class Attachments:
         """`permanent`: names of the configuration's subscriptions; None: of all that are there. `record` is told of
         each change of the engine's subscriptions. `held`: whether a cursor needs the one of this name.
         """
-        self._matcher = matcher
+        self._engine = engine
         self._record = record
         self._held = held
         self._sources = sources  # that know of all subscriptions which the engine has now
         # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
-        self._definitions: dict[str, SubscriptionDefinition] = dict(matcher.subscriptions)
+        self._definitions: dict[str, SubscriptionDefinition] = dict(engine.subscriptions)
         self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
         self._left: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
         self._deliveries: dict[str, dict[bytes, AnyDelivery]] = {}
@@ -82,7 +90,7 @@ class Attachments:
                 name, request.language, request.query, request.lineage, request.report, request.forecast
             )
             if existing is None:
-                self._matcher.subscribe(
+                self._engine.subscribe(
                     name,
                     language=wanted.language,
                     query=wanted.query,
@@ -151,7 +159,7 @@ class Attachments:
 
     def check_invariants(self) -> None:
         """For tests."""
-        subscriptions = self._matcher.subscriptions
+        subscriptions = self._engine.subscriptions
         assert dict(subscriptions) == self._definitions
         for name, deliveries in self._deliveries.items():
             assert deliveries, "a subscription without clients is not kept here"
@@ -171,7 +179,7 @@ class Attachments:
             removed = False
             for name in tuple(self._lingering):
                 try:
-                    self._matcher.unsubscribe(name)
+                    self._engine.unsubscribe(name)
                 except ForetellError:
                     continue
                 del self._lingering[name], self._definitions[name]

@@ -1,8 +1,8 @@
-"""Which inputs must wait while a batch is in work, so that the state stays a fold over whole records.
+"""Says which inputs must wait while a batch is in work, so that the state stays a fold over whole records.
 
-A batch that takes long is matched in pieces, and what comes in between is handled at once, if it neither changes what
-the rest of the batch will find nor leaves a record whose effect depends on the batch. Everything else waits until the
-batch is through; in doubt, also what may be added one day.
+A long batch is matched in pieces. The kernel handles an input between two pieces if it neither changes what the rest of
+the batch will find nor makes a record whose effect depends on the batch. Every other input waits until the batch is
+through; a new kind of input waits unless its row says otherwise.
 """
 
 from __future__ import annotations

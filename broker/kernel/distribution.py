@@ -1,7 +1,6 @@
 """Distributes results to the attached sessions: encoded once, queued, sent within credits.
 
-What is too many to be made at once waits as shares, and is made in turns: one delivery after the other, a bounded
-number of results each.
+Results that are too many to be made at once wait as shares. Deliveries make them in turns, a bounded number each.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from .engine_port import EngineResult
 from .inputs_and_effects import Send
 
 TURN_RESULTS_MAX: Final = 512
-"""Results made in one turn: some milliseconds, which everybody else waits."""
+"""Results made in one turn: some milliseconds, for which all other clients wait."""
 
 
 @final
 class Distribution:
-    """Counts what goes out, and knows which deliveries have something to make, in the order of their turns."""
+    """Counts what it sends, and keeps the deliveries that have results to make in the order of their turns."""
 
     __slots__ = ("_attachments", "_cursors", "_missed", "_over", "ended", "ready", "redelivered", "results", "sent")
 
@@ -40,10 +39,10 @@ class Distribution:
         self._over: dict[tuple[bytes, str], Delivery] = {}
 
     def distribute(self, results: Iterable[EngineResult]) -> list[Send]:
-        """Encode each result once, queue it for everyone who is attached, and send what may be sent.
+        """Encode each result once, queue it for every attached session, and send as far as there are credits.
 
-        Who was too slow and is to be ended is told by `over` afterwards.
-        Shares are queued as they are. One that nobody has counted counts as one result.
+        `over` has the deliveries that are to be ended afterwards, as their readers were too slow. Shares are queued as
+        they are. A share without a count counts as one result.
         """
         count = 0
         touched: dict[str, None] = {}
@@ -76,7 +75,7 @@ class Distribution:
         ]
 
     def due(self, key: bytes, delivery: AnyDelivery, making: int = 0) -> list[Send]:
-        """What may be sent to this session now; with `making`, also of what has to be made first, at most so many."""
+        """What may be sent to this session now; with `making`, also so many results that are to be made first."""
         messages = delivery.make(making) if making else delivery.due()
         for message in messages:
             self.sent += len(message.results)
@@ -92,14 +91,14 @@ class Distribution:
         return [Send(key, message) for message in messages]
 
     def over(self) -> dict[tuple[bytes, str], Delivery]:
-        """The deliveries that are over, by session and subscription, each told once."""
+        """The deliveries that are over, by session and subscription, each returned once."""
         over, self._over = self._over, {}
         self.ended += len(over)
         return over
 
     @property
     def settled(self) -> bool:
-        """Whether everybody was told who is over."""
+        """Whether `over` has returned every delivery that is over."""
         return not self._over
 
     def has_work(self, full: Container[bytes]) -> bool:
@@ -107,7 +106,7 @@ class Distribution:
         return any(session not in full for session, _ in self.ready)
 
     def make(self, full: Container[bytes]) -> list[Send]:
-        """The turn of the delivery that has waited longest."""
+        """Make results for the delivery that has waited longest."""
         for at, delivery in self.ready.items():
             if at[0] not in full:
                 del self.ready[at]  # if there is more to make, it is the last one from now on
@@ -115,18 +114,18 @@ class Distribution:
         return []
 
     def pause(self, key: bytes, delivery: AnyDelivery) -> None:
-        """This session has no connection."""
+        """Send nothing more to this session, which has no connection."""
         delivery.pause()
         self.forget(key, delivery.subscription)
 
     def move(self, old: bytes, key: bytes, name: str) -> None:
-        """This session, paused, goes on as another one."""
+        """Rename a paused session: it resumes over another connection."""
         delivery = self._over.pop((old, name), None)
         if delivery is not None:
             self._over[key, name] = delivery
 
     def forget(self, key: bytes, name: str) -> None:
-        """This session is not attached any more."""
+        """Drop what waits for a session that is detached."""
         self.ready.pop((key, name), None)
 
     def check_invariants(self, sessions: Mapping[bytes, Mapping[str, AnyDelivery]]) -> None:
@@ -142,7 +141,7 @@ class Distribution:
         assert sum(map(len, sessions.values())) == self._attachments.statistics()["attachments"]
 
     def statistics(self) -> dict[str, int]:
-        """What there was so far."""
+        """Of all results so far."""
         return {
             "results": self.results,
             "notifications_sent": self.sent,

@@ -19,9 +19,9 @@ from .records import CursorSetAside, Record
 @final
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message came. `identity` is what the transport vouches for: the sender's public key, nothing without keys.
+    """A message has arrived. `identity`: the sender's public key, as the transport vouches for it; empty without keys.
 
-    `events`: how many of a batch may be matched at once; None: all.
+    `events`: how many events of a batch the kernel may match at once; None: all.
     """
 
     session: bytes
@@ -33,7 +33,7 @@ class Received:
 @final
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """Something came that is no message."""
+    """Bytes have arrived that are no message."""
 
     session: bytes
     error: WireError
@@ -42,7 +42,7 @@ class Undecodable:
 @final
 @dataclass(frozen=True, slots=True)
 class TooManyBatches:
-    """A batch came beyond those that may wait, and was not kept; its answer has come in its order."""
+    """The place of a batch beyond those that may wait; the batch was dropped, and the refusal keeps its order."""
 
     session: bytes
     correlation: int
@@ -51,7 +51,7 @@ class TooManyBatches:
 @final
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Nothing can be sent to this session any more. Legal for one that the kernel does not know."""
+    """The connection of this session has ended. Legal for a session that the kernel does not know."""
 
     session: bytes
 
@@ -59,7 +59,7 @@ class Gone:
 @final
 @dataclass(frozen=True, slots=True)
 class Away:
-    """Nothing can be sent to this session, and a Gone follows when the batch in work is through."""
+    """The connection of this session has ended; a Gone follows when the batch in work is through."""
 
     session: bytes
 
@@ -75,7 +75,7 @@ class Tick:
 class MakeResults:
     """There is time for a piece of the work that waits; expected soon while `Kernel.has_work`.
 
-    For the sessions in `full`, messages wait to be taken by the transport: nothing more is made for them now.
+    Messages for the sessions in `full` still wait for the transport: the kernel makes nothing more for them now.
     """
 
     full: Container[bytes] = ()
@@ -92,7 +92,7 @@ class ContinueBatch:
 @final
 @dataclass(frozen=True, slots=True)
 class Reconfigure:
-    """Other limits and rules from now on; whoever has what it may not have by these is ended."""
+    """Other limits and rules from now on. The kernel ends sessions that have what these do not allow."""
 
     limits: Limits
     access: Access
@@ -101,7 +101,7 @@ class Reconfigure:
 @final
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """The broker is about to end: nothing new is taken, what waits goes out as far as it is asked for."""
+    """The broker is about to end: it takes nothing new, and sends what waits as far as there are credits."""
 
 
 @final

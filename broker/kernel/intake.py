@@ -1,7 +1,7 @@
 """Admits, recognises, records and answers a client's batch. publishing turns it into events.
 
-A batch that is not matched at once is recorded as a whole and stays in work until it is; then it is answered. There is
-one such batch at most.
+A batch that is matched in pieces is recorded as a whole at its first piece, stays in work until its last, and is
+answered then. At most one batch is in work.
 """
 
 from __future__ import annotations
@@ -27,37 +27,39 @@ from .records import BatchTaken, Record
 @final
 @dataclass(slots=True)
 class Work:
-    """A batch of which the events before index `at` are matched, and whom it will be answered to."""
+    """A batch in work: the events before index `at` are matched; `session` gets the answer."""
 
     session: bytes
     batch: Publish
-    taken: BatchTaken
+    record: BatchTaken
     at: int
 
 
 @final
 class Intake:
-    """What is told to `record` has been taken, and is answered with a receipt that promises `durability`. `end_slow`:
-    what is said to those whose readers turn out too slow; after a batch, as all of it still matches for them.
+    """Passes each batch that was taken to `record`, and answers it with a receipt that promises `durability`.
+
+    `end_slow` ends the subscriptions whose readers were too slow. It is called after a batch, as all of the batch still
+    matches for them.
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_counts", "_distribution", "_durability", "_end_slow", "_matcher", "_record", "taken",
-        "work",
+        "_admission", "_ahead", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
+        "receipts", "work",
     )  # fmt: skip
 
     def __init__(
         self,
-        matcher: EnginePort,
+        engine: EnginePort,
         admission: Admission,
         distribution: Distribution,
-        taken: Receipts,
+        receipts: Receipts,
         durability: str,
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
         ahead: Ahead,
     ) -> None:
-        self._matcher = matcher
+        self._engine = engine
         self._admission = admission
         self._distribution = distribution
         self._durability = durability
@@ -71,21 +73,21 @@ class Intake:
             "events_refused_late": 0,
             "events_refused_early": 0,
         }
-        self.taken = taken
+        self.receipts = receipts
         self.work: Work | None = None
 
     def publish(self, session: bytes, account: UserAccount, batch: Publish, now: int, most: int | None) -> list[Send]:
-        """Match at most so many events. The answer, unless the batch is in work now; and what is due of the results.
+        """Match at most `most` events. The answer, unless the batch is in work now, and the notifications due.
 
         Raises ForetellErrors, having changed nothing.
         """
         assert self.work is None
         account.user.check("publish", batch.stream)
-        self._admission.check_known(account.user, batch.stream, self._matcher.streams)
-        # Whatever somebody calls itself: nobody can use up the numbers of another user.
+        self._admission.check_known(account.user, batch.stream, self._engine.streams)
+        # The user's name is part of the key, so that no client can use up the numbers of another user.
         publisher = None if batch.publisher is None else f"{account.user.name}/{batch.publisher}"
         if publisher is not None and batch.number is not None:
-            known = self.taken.receipt(publisher, batch.number)
+            known = self.receipts.receipt(publisher, batch.number)
             if known is not None:
                 self._counts["batches_repeated"] += 1
                 return [Send(session, self._answer(batch, known))]
@@ -97,35 +99,35 @@ class Intake:
         account.check_rate(now)
         if batch.times is None:
             self._ahead.check_clock(now)
-        latest = self._ahead.latest(self._matcher.now)
-        record, results = take(self._matcher, batch, publisher, self.taken.events + 1, now, most, latest)
+        latest = self._ahead.latest(self._engine.now)
+        record, results = take(self._engine, batch, publisher, self.receipts.events + 1, now, most, latest)
         account.spend(len(batch.rows), now)
         if record.rows:
             self._record(record)
             if most is not None and len(record.rows) > most:
                 self.work = Work(session, batch, record, most)
                 return self._distribution.distribute(results)
-            published = self.taken.note(record, self._matcher.now)
+            published = self.receipts.note(record, self._engine.now)
         else:  # nothing has changed: a repetition finds the same
             refused = tuple([Refusal(*each) for each in record.refused])
-            published = Published(0, 0, self._matcher.now, None, refused)
+            published = Published(0, 0, self._engine.now, None, refused)
         return self._answered(session, batch, published, results)
 
     def go_on(self, most: int | None) -> list[Send]:
-        """As many more events of the batch in work, if there is one; its answer if these were the last."""
+        """Match so many more events of the batch in work, if there is one; after the last, answer it."""
         work = self.work
         if work is None:
             return []
-        results = match(self._matcher, work.taken, work.at, most)
-        if most is not None and work.at + most < len(work.taken.rows):
+        results = match(self._engine, work.record, work.at, most)
+        if most is not None and work.at + most < len(work.record.rows):
             work.at += most
             return self._distribution.distribute(results)
         self.work = None
-        published = self.taken.note(work.taken, self._matcher.now)
+        published = self.receipts.note(work.record, self._engine.now)
         return self._answered(work.session, work.batch, published, results)
 
-    def tell(self, ended: Iterable[Iterable[EngineResult]]) -> list[Send]:
-        """What was found outside of a batch."""
+    def distribute(self, ended: Iterable[Iterable[EngineResult]]) -> list[Send]:
+        """Distribute results that were found outside of a batch."""
         sends = [send for results in ended for send in self._distribution.distribute(results)]
         return [*sends, *self._end_slow()]
 
@@ -143,4 +145,4 @@ class Intake:
 
     def statistics(self) -> dict[str, int]:
         """Of all batches."""
-        return {**self.taken.statistics(), **self._counts}
+        return {**self.receipts.statistics(), **self._counts}

@@ -78,14 +78,31 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
-        "_durability", "_handlers", "_intake", "_left_until", "_matcher", "_reading", "_records", "_session_requests",
-        "_sessions", "_streams", "_subscribing", "limits",
+        "_admission",
+        "_ahead",
+        "_around",
+        "_attachments",
+        "_counts",
+        "_cursors",
+        "_distribution",
+        "_draining",
+        "_durability",
+        "_engine",
+        "_handlers",
+        "_intake",
+        "_left_until",
+        "_reading",
+        "_records",
+        "_session_requests",
+        "_sessions",
+        "_streams",
+        "_subscribing",
+        "limits",
     )  # fmt: skip
 
     def __init__(
         self,
-        matcher: EnginePort,
+        engine: EnginePort,
         limits: Limits | None = None,
         admission: Admission | None = None,
         around: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
@@ -95,7 +112,7 @@ class Kernel:
         permanent: Container[str] | None = None,
         cursors: Cursors | None = None,
     ) -> None:
-        self._matcher = matcher
+        self._engine = engine
         self._around = around
         self.limits = limits or Limits()
         self._admission = admission or Admission(open_access())
@@ -103,21 +120,23 @@ class Kernel:
         self._records: list[Record] = []
         self._cursors = cursors = Cursors(drawn(secret)) if cursors is None else cursors
         sources = self._admission.sources
-        self._attachments = Attachments(matcher, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
+        self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
         self._draining = False
         self._ahead = Ahead(self.limits.ahead_max)
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
-            matcher, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
+            engine, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
             durability, self._record, self._check_open,
         )  # fmt: skip
         self._intake = Intake(
-            matcher, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
+            engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
             self._subscribing.end_slow, self._ahead,
         )  # fmt: skip
-        self._reading = ReadRequests(matcher, self._admission, self._attachments, self._subscribing)
-        self._streams = StreamRequests(matcher, self.limits, self._intake.taken, self._record, self._intake.tell)
+        self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
+        self._streams = StreamRequests(
+            engine, self.limits, self._intake.receipts, self._record, self._intake.distribute
+        )
         self._session_requests = SessionRequests(
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
@@ -134,7 +153,7 @@ class Kernel:
         """
         self._ahead.look(now)
         sends = self._step(given, now)
-        given_up = self._subscribing.cursors.take_given_up()
+        given_up = self._subscribing.cursor_requests.take_given_up()
         if not (self._records or given_up):
             return Effects(sends)
         records, self._records = self._records, []
@@ -196,19 +215,19 @@ class Kernel:
         broker = {
             "sessions": len(self._sessions.present),
             "sessions_away": self._sessions.away,
-            "streams": len(self._matcher.streams),
+            "streams": len(self._engine.streams),
             **self._intake.statistics(),
             **self._counts,
             **self._session_requests.statistics(),
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
             **self._cursors.statistics(),
-            **self._subscribing.cursors.statistics(),
+            **self._subscribing.cursor_requests.statistics(),
             **self._admission.statistics(),
         }
         return {
             "broker": broker,
-            "engine": numbers(self._matcher.statistics()),
+            "engine": numbers(self._engine.statistics()),
             **{name: numbers(group) for name, group in self._around().items()},
         }
 
@@ -220,7 +239,7 @@ class Kernel:
         """For tests."""
         self._attachments.check_invariants()
         self._cursors.check_invariants()
-        self._intake.taken.check_invariants()
+        self._intake.receipts.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.settled or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -262,7 +281,7 @@ class Kernel:
             **self._streams.requests(),
             **self._reading.requests(),
             **self._subscribing.requests(),
-            **self._subscribing.cursors.requests(),
+            **self._subscribing.cursor_requests.requests(),
         }
 
     def _answer_statistics(self, key: bytes, session: Session, request: Statistics, now: int) -> list[Send]:
@@ -286,7 +305,7 @@ class Kernel:
             if now >= self._left_until:
                 self._attachments.abandon()
             self._session_requests.expire(now)
-            again = self._subscribing.cursors.tick(now)
+            again = self._subscribing.cursor_requests.tick(now)
         return [*again, *self._session_requests.probes(now)]
 
     def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:

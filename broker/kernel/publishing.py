@@ -1,7 +1,7 @@
 """Turns a client's batch into events: gives times and ids, and refuses what is late or too far ahead.
 
-An event that is late, or too far ahead of the clock, is refused by itself, with its index and a reason, and the others
-of its batch are taken. Anything else that is wrong refuses the batch as a whole, and changes nothing.
+An event that is late, or too far ahead of the clock, is refused alone, with its index and a reason; the rest of its
+batch is taken. Any other fault refuses the whole batch, and changes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .records import BatchTaken
 
 
 def take(
-    matcher: EnginePort,
+    engine: EnginePort,
     batch: Publish,
     publisher: str | None,
     first_id: int,
@@ -24,19 +24,18 @@ def take(
     most: int | None = None,
     latest: int | None = None,
 ) -> tuple[BatchTaken, Iterable[EngineResult]]:
-    """Feed a batch to the engine: what was taken of it and what not, and the results.
+    """Feed a batch to the engine; the record of what was taken and refused, and the results.
 
-    Events without ids are numbered from `first_id` on. Events without times take `now`, but never a time before the
-    newest processed. `latest`: up to which time events are taken, None: any. `publisher` is for the receipt. Of more
-    than `most` events only so many are matched, all being checked, and the others are for `match`. Raises
-    ForetellErrors.
+    Events without ids are numbered from `first_id` on. Events without times get `now`, but never a time before the
+    newest processed. `latest` is the latest time of an event that is taken; None: any. `publisher` is for the receipt.
+    All events are checked; at most `most` are matched, and `match` does the rest. Raises ForetellErrors.
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
         return BatchTaken(batch.stream, (), (), ()), ()
     times: Sequence[int]
     if batch.times is None:
-        newest = matcher.now
+        newest = engine.now
         times = [now if newest is None else max(now, newest)] * len(rows)
     else:
         times = batch.times
@@ -46,35 +45,35 @@ def take(
     try:
         if latest is not None and batch.times is not None:
             _check_early(times, latest)
-        results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
+        results = _begin(engine, batch.stream, times, rows, ids, starts, most)
     except (EarlyEvent, LateEvent):
-        stream = matcher.streams[batch.stream]
+        stream = engine.streams[batch.stream]
         _check_whole(stream, times, rows, starts)
-        kept, refused = _sifted(times, matcher.now, latest)
+        kept, refused = _sifted(times, engine.now, latest)
         if not kept:
             return BatchTaken(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
         rows = [rows[at] for at in kept]
         starts = None if starts is None else [starts[at] for at in kept]
         ids = ids[: len(kept)] if batch.ids is None else [batch.ids[at] for at in kept]
-        results = _begin(matcher, batch.stream, times, rows, ids, starts, most)
+        results = _begin(engine, batch.stream, times, rows, ids, starts, most)
     return BatchTaken(batch.stream, times, rows, ids, starts, publisher, batch.number, _plain(refused)), results
 
 
-def match(matcher: EnginePort, taken: BatchTaken, at: int, most: int | None) -> Iterable[EngineResult]:
-    """The results of at most so many events of a batch that was taken, from index `at` on."""
+def match(engine: EnginePort, record: BatchTaken, at: int, most: int | None) -> Iterable[EngineResult]:
+    """Match at most `most` events of a recorded batch, from index `at` on."""
     piece = slice(at, None if most is None else at + most)
-    return matcher.publish(
-        taken.stream,
-        taken.times[piece],
-        cast("Sequence[tuple[Any, ...]]", taken.rows[piece]),
-        taken.ids[piece],
-        None if taken.starts is None else taken.starts[piece],
+    return engine.publish(
+        record.stream,
+        record.times[piece],
+        cast("Sequence[tuple[Any, ...]]", record.rows[piece]),
+        record.ids[piece],
+        None if record.starts is None else record.starts[piece],
     )
 
 
 def _begin(
-    matcher: EnginePort,
+    engine: EnginePort,
     stream: str,
     times: Sequence[int],
     rows: Sequence[tuple[Any, ...]],
@@ -83,9 +82,9 @@ def _begin(
     most: int | None,
 ) -> Iterable[EngineResult]:
     if most is None or len(rows) <= most:
-        return matcher.publish(stream, times, rows, ids, starts)
-    matcher.check(stream, times, rows, ids, starts)
-    return match(matcher, BatchTaken(stream, times, rows, ids, starts), 0, most)
+        return engine.publish(stream, times, rows, ids, starts)
+    engine.check(stream, times, rows, ids, starts)
+    return match(engine, BatchTaken(stream, times, rows, ids, starts), 0, most)
 
 
 def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:
@@ -95,7 +94,7 @@ def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:
 def _check_whole(
     stream: StreamDefinition, times: Sequence[Any], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
 ) -> None:
-    """All that can refuse the batch as a whole, also what the late events of it would have hidden."""
+    """Check everything that refuses a whole batch, which its late events may have hidden."""
     check_rows(stream, rows)
     for index, time in enumerate(times):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
@@ -108,14 +107,14 @@ def _check_whole(
 
 
 def _check_early(times: Sequence[Any], latest: int) -> None:
-    """What is no time at all is for others to find."""
+    """Values that are no times are for the engine's checks."""
     for time in times:
         if type(time) is int and time > latest:
             raise EarlyEvent(f"expected a time up to {latest} (ahead_max), found {time}")
 
 
 def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
-    """The indexes to keep, and the refusals of those earlier than the newest before them, or later than the latest."""
+    """The indexes to take, and a refusal for each event before the newest before it, or after the latest."""
     kept: list[int] = []
     refused: list[Refusal] = []
     for index, time in enumerate(times):

@@ -20,12 +20,12 @@ from .subscribing import Subscribing
 class ReadRequests:
     """Each user is shown what it may see."""
 
-    __slots__ = ("_admission", "_attachments", "_matcher", "_subscribing")
+    __slots__ = ("_admission", "_attachments", "_engine", "_subscribing")
 
     def __init__(
-        self, matcher: EnginePort, admission: Admission, attachments: Attachments, subscribing: Subscribing
+        self, engine: EnginePort, admission: Admission, attachments: Attachments, subscribing: Subscribing
     ) -> None:
-        self._matcher = matcher
+        self._engine = engine
         self._admission = admission
         self._attachments = attachments
         self._subscribing = subscribing
@@ -40,19 +40,19 @@ class ReadRequests:
         }
 
     def _probability(self, key: bytes, session: Session, request: AskProbability, now: int) -> list[Send]:
-        self._admission.check_asked(session.account.user, request.name, self._matcher.subscriptions)
-        found = self._matcher.probability(request.name, request.key, request.within)
+        self._admission.check_asked(session.account.user, request.name, self._engine.subscriptions)
+        found = self._engine.probability(request.name, request.key, request.within)
         return [Send(key, ProbabilityReport(request.correlation, found.line()))]
 
     def _stream(self, key: bytes, session: Session, request: DescribeStream, now: int) -> list[Send]:
-        streams = self._matcher.streams
+        streams = self._engine.streams
         self._admission.check_known(session.account.user, request.name, streams)
         return [Send(key, Streams(request.correlation, (stream_entry(streams[request.name]),), False))]
 
     def _streams(self, key: bytes, session: Session, request: ListStreams, now: int) -> list[Send]:
-        return [Send(key, streams_page(self._admission.visible(session.account.user, self._matcher.streams), request))]
+        return [Send(key, streams_page(self._admission.visible(session.account.user, self._engine.streams), request))]
 
     def _subscriptions(self, key: bytes, session: Session, request: ListSubscriptions, now: int) -> list[Send]:
         user = session.account.user
         entries = (each for each in self._attachments.entries() if self._admission.sees(user, each[0].name))
-        return [Send(key, subscriptions_page(entries, partial(self._subscribing.cursors.kept, user), request))]
+        return [Send(key, subscriptions_page(entries, partial(self._subscribing.cursor_requests.kept, user), request))]

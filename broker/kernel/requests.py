@@ -1,8 +1,8 @@
-"""How the kernel finds who carries a request out: a table by the type of message, put together from the topics.
+"""The type of the table in which the kernel finds the handler of a request, by the type of message.
 
-A topic (streams, reading, subscribing, cursors, sessions) names its requests in a method `requests`. What else there is
-to know of a request stands in its row of the table of messages (broker.wire.messages): its answer, whether it may be
-taken while a batch is in work, what becomes of it without room for a record.
+Each topic (streams, reading, subscribing, cursors, sessions) names its handlers in a method `requests`; Kernel joins
+them. The row of a message (broker.wire.messages) says the rest: its answer, whether it may be handled while a batch is
+in work, what becomes of it without room for a record.
 """
 
 from __future__ import annotations

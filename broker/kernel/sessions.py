@@ -1,8 +1,8 @@
-"""The sessions, those without a connection included as long as they can be resumed.
+"""The registry of sessions, with those that have lost their connection and can be resumed.
 
-A session that asked for it gets a token, and outlives its connection for a while: it stays attached, what is found for
-it waits, and whoever comes with the token and the same identity goes on with it. A token is a secret of the two ends:
-it is drawn from the broker's own, so that nobody can guess one, and a run can still be repeated.
+A session that asked for it gets a token, and outlives its connection for a while: it stays attached, and its results
+wait. A client with the token and the same identity resumes it. A token is a secret of the two ends: it is derived from
+the broker's own secret, so that no client can guess one, and a run can still be repeated.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TOKEN_BYTES: Final = 16
 @final
 @dataclass(slots=True)
 class Session:
-    """What is known of one client. `heard`: when it last said something or was probed, in microseconds.
+    """The state of one client. `heard`: when its last message came or it was probed, in microseconds.
 
-    `ended`: of one that can be resumed, subscriptions that the broker has ended, to be told again if it asks for them.
+    `ended`: subscriptions that the broker has ended; a client that resumes and asks for one gets its end once more.
     """
 
     identity: str
@@ -39,7 +39,7 @@ class Session:
 
 @final
 class Sessions:
-    """By key: the transport's name of a connection, which for one that is away is that of its last connection."""
+    """By key: the transport's name of the session's connection, of its last one while it is away."""
 
     __slots__ = ("_away", "_drawn", "_keys", "_secret", "present")
 
@@ -54,7 +54,7 @@ class Sessions:
         return len(self.present) + len(self._away)
 
     def everybody(self) -> Iterator[tuple[bytes, Session]]:
-        """Also those who are away."""
+        """All sessions, with those that are away."""
         yield from tuple(self.present.items())
         for key, (session, _) in tuple(self._away.items()):
             yield key, session
@@ -75,17 +75,17 @@ class Sessions:
 
     @property
     def away(self) -> int:
-        """How many there are without a connection."""
+        """The number of sessions without a connection."""
         return len(self._away)
 
     def displaced(self, most: int, may_go: bool) -> bytes:
-        """Who gives way where there are as many as may be: the one away for longest. Raises LimitExceeded. O(1)."""
+        """The session that gives way to a new one: the one away for longest. Raises LimitExceeded. O(1)."""
         if not (self._away and may_go):
             raise LimitExceeded(f"sessions: this broker takes {most:,} clients at a time")
         return next(iter(self._away))
 
     def open(self, key: bytes, session: Session, resumable: bool) -> None:
-        """A session begins, with a token if it may be resumed."""
+        """Add a session, with a token if it may be resumed."""
         if resumable:
             self._drawn += 1
             token = blake2b(self._drawn.to_bytes(8, "big"), key=self._secret, digest_size=TOKEN_BYTES).digest()
@@ -94,7 +94,7 @@ class Sessions:
         self.present[key] = session
 
     def remove(self, key: bytes) -> Session | None:
-        """It has ended, wherever it was; None if there was none."""
+        """Remove a session, present or away; None if there is none."""
         session = self.present.pop(key, None)
         if session is None and key in self._away:
             session, _ = self._away.pop(key)
@@ -103,9 +103,9 @@ class Sessions:
         return session
 
     def leave(self, key: bytes, until: int) -> Session | None:
-        """Its connection has ended, and it stays; None where it is not one that can.
+        """Keep a session whose connection has ended until then; None if it cannot be resumed.
 
-        That is told more than once, as a request that comes too late has an answer that reaches nobody.
+        May be called again for a session that is away: a late request has an answer that cannot be sent.
         """
         if key in self._away:
             return self._away[key][0]
@@ -117,12 +117,12 @@ class Sessions:
         return session
 
     def find(self, token: bytes, identity: str) -> tuple[bytes, Session] | None:
-        """The session of this token, if it belongs to this identity; also one whose loss nobody has noticed yet."""
+        """The session of this token, if it belongs to this identity, present or away."""
         found = self._keys.get(token)
         return None if found is None or found[1].identity != identity else found
 
     def move(self, session: Session, new: bytes) -> None:
-        """A session with a token has another connection."""
+        """Give a session with a token another connection."""
         assert session.token is not None
         old, _ = self._keys[session.token]
         self._away.pop(old, None)
@@ -131,7 +131,7 @@ class Sessions:
         self.present[new] = session
 
     def silent(self, now: int, longest: int) -> list[bytes]:
-        """Who has said nothing for so long, in microseconds, and is probed now; also when the clock steps back."""
+        """The sessions silent for `longest` microseconds, to be probed now; also when the clock steps back."""
         found: list[bytes] = []
         for key, session in self.present.items():
             if not 0 <= now - session.heard < longest:
@@ -140,11 +140,11 @@ class Sessions:
         return found
 
     def expired(self, now: int) -> list[bytes]:
-        """Who has been away for too long."""
+        """The sessions that can be resumed no more."""
         return [key for key, (_, until) in self._away.items() if now >= until]
 
     def clear(self) -> None:
-        """All of them have ended."""
+        """Remove all sessions."""
         self.present.clear()
         self._away.clear()
         self._keys.clear()

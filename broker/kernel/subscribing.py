@@ -1,7 +1,7 @@
 """Attaches sessions to subscriptions and detaches them, directly or by a durable cursor.
 
-One session at a time is attached to a cursor; one without a connection gives way, and one that may have lost its
-connection without anybody's notice is probed.
+One session at a time is attached to a cursor. A session without a connection gives way; a session that may have lost
+its connection unnoticed is probed.
 """
 
 from __future__ import annotations
@@ -36,17 +36,25 @@ SLOW: Final = "slow"
 
 @final
 class Subscribing:
-    """Carries requests out; what is told to `record` has happened. `durability`: what is promised of cursors.
-    `check_open` raises Busy where nothing new is taken."""
+    """Carries requests out, and passes what has happened to `record`. `durability` is what cursors promise;
+    `check_open` raises Busy where the broker takes nothing new."""
 
     __slots__ = (
-        "_admission", "_attachments", "_check_open", "_distribution", "_durability", "_kept", "_matcher", "_sessions",
-        "cursors", "limits",
+        "_admission",
+        "_attachments",
+        "_check_open",
+        "_cursors",
+        "_distribution",
+        "_durability",
+        "_engine",
+        "_sessions",
+        "cursor_requests",
+        "limits",
     )  # fmt: skip
 
     def __init__(
         self,
-        matcher: EnginePort,
+        engine: EnginePort,
         limits: Limits,
         admission: Admission,
         attachments: Attachments,
@@ -58,24 +66,26 @@ class Subscribing:
         check_open: Callable[[], None],
     ) -> None:
         self.limits = limits
-        self._matcher = matcher
+        self._engine = engine
         self._admission = admission
         self._attachments = attachments
         self._distribution = distribution
         self._sessions = sessions
-        self._kept = cursors
+        self._cursors = cursors
         self._durability = durability
         self._check_open = check_open
-        self.cursors = CursorRequests(admission, attachments, distribution, sessions, cursors, record, self.detach)
+        self.cursor_requests = CursorRequests(
+            admission, attachments, distribution, sessions, cursors, record, self.detach
+        )
 
     # ---- attachments ----
 
     def requests(self) -> Requests:
-        """What this carries out, beside what concerns cursors."""
+        """The requests of this topic but those about cursors."""
         return {Subscribe: self._subscribe, Unsubscribe: self._unsubscribe, Credit: self._credit}
 
     def _subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
-        """Attach, or go on; the answer, and what is due."""
+        """Attach, or resume; the answer, and the notifications due."""
         name, received = request.name, request.received
         if received is not None and (name in session.deliveries or name in session.ended):
             return self._go_on(key, session, request, received, now)
@@ -93,7 +103,7 @@ class Subscribing:
     def _credit(self, key: bytes, session: Session, grant: Credit, now: int) -> list[Send]:
         delivery = session.deliveries.get(grant.name)
         if delivery is None:
-            return []  # it crossed an unsubscribe, or a refusal that the client has been told
+            return []  # it crossed an unsubscribe, or a refusal on its way to the client
         delivery.grant(grant.credits)
         return self._distribution.due(key, delivery)
 
@@ -103,7 +113,7 @@ class Subscribing:
             raise LimitExceeded(f"session_subscriptions: this broker takes {limit:,} subscriptions of one client")
         admission, account, known = self._admission, session.account, self._attachments.definitions
         existing = known.get(request.name)
-        flow = admission.check_subscribe(account, request, existing, self._matcher.streams, known)
+        flow = admission.check_subscribe(account, request, existing, self._engine.streams, known)
         if flow is not None:
             admission.check_readers(flow, self._readers, self._attachments.awaited)
         holder: tuple[bytes, Session] | None = None
@@ -113,16 +123,16 @@ class Subscribing:
             resumable = session.token is not None
             delivery = Delivery(request.name, self.limits, request.credits, resumable=resumable, when_slow=when_slow)
         else:
-            cursor = self.cursors.wanted(request, account.user, self.limits)
-            holder = self.cursors.holder(cursor)
+            cursor = self.cursor_requests.wanted(request, account.user, self.limits)
+            holder = self.cursor_requests.holder(cursor)
             if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
-                return self.cursors.held(key, holder[0], request, cursor)
+                return self.cursor_requests.held(key, holder[0], request, cursor)
             delivery = DurableDelivery(request.name, self.limits, request.credits, cursor)
             delivery.within, delivery.deliveries_max = request.within, request.deliveries_max
         attached = self._attachments.attach(key, request, delivery)
         try:
             if isinstance(delivery, DurableDelivery):
-                self.cursors.check_quota(delivery.cursor, account.user)
+                self.cursor_requests.check_quota(delivery.cursor, account.user)
             account.attach(admission.states(request.name))
         except LimitExceeded:
             self._attachments.detach(key, request.name)
@@ -132,27 +142,27 @@ class Subscribing:
         if isinstance(delivery, DurableDelivery):
             if holder is not None:
                 self.detach(*holder, request.name)
-            self.cursors.attach(delivery)
+            self.cursor_requests.attach(delivery)
             delivery.begin(request, self._durability != MEMORY)
-            self.cursors.give_up(delivery, now)
+            self.cursor_requests.give_up(delivery, now)
         return [Send(key, self._subscribed(request, delivery, attached)), *self._distribution.due(key, delivery)]
 
     def _readers(self, name: str) -> list[User]:
-        """Who has this subscription now, or what is kept of it."""
+        """The users who are attached to this subscription, or own a cursor of it."""
         attached = [self._sessions.of(key).account.user for key in self._attachments.of(name)]
-        owners = [self._admission.user(cursor.owner) for cursor in self._kept.of(name)]
+        owners = [self._admission.user(cursor.owner) for cursor in self._cursors.of(name)]
         return [*attached, *(owner for owner in owners if owner is not None)]
 
     def _go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
-        """A subscription of a session that was resumed: its answer, then what has not come, and what has waited."""
+        """Resume a subscription of a resumed session: the answer, then what was lost and what has waited."""
         name = request.name
         delivery = session.deliveries[name] if name in session.deliveries else session.ended[name]
         if isinstance(delivery, DurableDelivery):
             if request.durable != delivery.cursor.name:
                 raise DefinitionError(f"subscription {name!r}: this client has it by {delivery.cursor.name!r}")
             delivery.resume(received, request)
-            self.cursors.attach(delivery)
-            self.cursors.give_up(delivery, now)
+            self.cursor_requests.attach(delivery)
+            self.cursor_requests.give_up(delivery, now)
         elif request.durable is not None:
             raise DefinitionError(f"subscription {name!r}: this client has it without a cursor")
         elif _policy(request) != delivery.when_slow:
@@ -165,9 +175,10 @@ class Subscribing:
         return [answer, *self._distribution.due(key, delivery)]
 
     def end_slow(self) -> list[Send]:
-        """End the subscriptions whose reader was too slow and has asked for that: what they say last.
+        """End the subscriptions whose reader was too slow and has asked for that; their last messages.
 
-        Of a session that can be resumed it is kept, without what has waited, as it may be away and has to be told.
+        A session that can be resumed keeps its ended deliveries, without what has waited: it may be away, and gets the
+        end when it is back.
         """
         sends: list[Send] = []
         for (key, name), delivery in self._distribution.over().items():
@@ -182,14 +193,14 @@ class Subscribing:
         return sends
 
     def detach(self, key: bytes, session: Session, name: str) -> None:
-        """The session has it no more. A cursor stays."""
-        self.cursors.detach(session.deliveries.pop(name))
+        """Detach a session from a subscription. A cursor stays."""
+        self.cursor_requests.detach(session.deliveries.pop(name))
         session.account.detach(self._admission.states(name))
         self._distribution.forget(key, name)
         self._attachments.detach(key, name)
 
     def detach_all(self, key: bytes, session: Session) -> None:
-        """The session has nothing any more."""
+        """Detach a session from all its subscriptions."""
         for name in tuple(session.deliveries):
             self.detach(key, session, name)
 
@@ -203,13 +214,13 @@ class Subscribing:
 
 
 def _policy(request: Subscribe) -> str:
-    """What is to become of a queue that is full. Raises DefinitionError."""
+    """What becomes of a full queue. Raises DefinitionError."""
     check_when_slow(request.name, request.durable, request.when_slow)
     return request.when_slow or WHEN_SLOW[0]
 
 
 def _end(key: bytes, delivery: Delivery) -> list[Send]:
-    """The gap at the end, without regard to credits, and that it is the end."""
+    """The gap at the end, without regard to credits, and ENDED."""
     gap = [Send(key, message) for message in delivery.farewell()]
     reason = f"{delivery.over}: more waited for its reader than the queue takes, and it was asked to end then"
     return [*gap, Send(key, Ended(0, delivery.subscription, SLOW, reason))]

@@ -1,7 +1,7 @@
 """The broker as a process: sockets, clock, signals, configuration. The kernel decides; nothing is decided here.
 
-`serve` runs a broker until it is told to stop. Whose key a connection has is security's; durability plugs in where the
-engine is made (serving.serve) and where the kernel answers a batch.
+`serve` runs a broker until it is asked to stop. Whose key a connection has is security's. A journal plugs in where the
+engine is made (serving.serve) and where effects leave the kernel (durability_gate).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Queues requests while a batch is in work, and releases them in order.
 
-The kernel says what must wait (kernel.waiting). A client's requests are answered in the order in which they came, so
-what a session says while something of it waits, waits too: also behind its own batch. A credit is answered by nothing
-and only waits behind what may be about its subscription. Of those that wait, whoever came first is first.
+The kernel says which inputs must be deferred (kernel.deferral). A client's requests are answered in the order in which
+they came, so while an input of a session waits, its later inputs wait too, also behind its own batch. A credit has no
+answer, and waits only behind inputs that may be about its subscription. The queue is first in, first out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AdmissionQueue:
         self._kernel: Final = kernel
         self._inputs: deque[tuple[Input, int]] = deque()
         self._bytes = 0
-        self._requests: dict[bytes, int] = {}  # by session, how many wait
+        self._requests: dict[bytes, int] = {}  # by session, the inputs that wait
         self._subscribing: dict[bytes, int] = {}  # of these, how many may be about subscriptions
         self._batches: dict[bytes, int] = {}  # and how many are batches
         self._gone: dict[bytes, None] = {}  # whose end waits
@@ -40,7 +40,7 @@ class AdmissionQueue:
 
     @property
     def crowded(self) -> bool:
-        """Whether so much waits that nothing more should be taken."""
+        """Whether so much waits that nothing more should be read from the socket."""
         return len(self._inputs) >= WAITING_MESSAGES_MAX or self._bytes >= WAITING_BYTES_MAX
 
     def leaving(self, session: bytes) -> bool:
@@ -48,7 +48,7 @@ class AdmissionQueue:
         return session in self._gone
 
     def admit(self, given: Input, size: int = 0) -> bool:
-        """Whether this is to be handled now; else it is in line. `size`: its bytes. The end of a session waits once."""
+        """Whether to handle this now; else it is queued. `size`: its bytes. The end of a session is queued once."""
         work = self._kernel.work
         if work is None and not self._inputs:
             return True
@@ -82,7 +82,7 @@ class AdmissionQueue:
         return session == working or session in self._requests or session in self._gone
 
     def next(self) -> Input | None:
-        """Who has waited longest, and may come now; None if nobody may."""
+        """Take out the oldest input; None while a batch is in work, or if there is none."""
         if self._kernel.work is not None or not self._inputs:
             return None
         given, size = self._inputs.popleft()
@@ -101,7 +101,7 @@ class AdmissionQueue:
             _count(self._batches, given.session, change)
 
     def statistics(self) -> dict[str, int]:
-        """What waits."""
+        """Of what waits."""
         return {"waiting": len(self._inputs), "waiting_bytes": self._bytes}
 
     def check_invariants(self) -> None:

@@ -1,8 +1,8 @@
 """Joins consecutive notification messages of one session and subscription into one.
 
-What a pass has found for one session and subscription goes out together: a message costs both ends and the system more
-than a result does. Two are joined only if nothing else is sent to that session in between, and within the bounds of a
-message. Those of a cursor stay as they are: their positions say more than their order.
+The results of one pass for one session and subscription leave in one message, as a message costs more than a result.
+Two messages are joined only if nothing else is sent to that session in between, and within the bounds of a message.
+Messages of a cursor stay as they are, because they carry positions.
 """
 
 from __future__ import annotations

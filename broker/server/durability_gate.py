@@ -18,7 +18,7 @@ from ..kernel import Effects, Send
 from ..storage import StorageError, StorageFull, Store, Sync
 from ..wire import Busy
 from .checkpointing import Checkpointing
-from .gate import Gate
+from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import Saving
 from .worker import Hands, Worker
@@ -31,7 +31,7 @@ FULL_RETRY_MICROSECONDS: Final = 1_000_000
 
 
 @final
-class DurabilityGate(Gate):
+class DurabilityGate(OutputGate):
     """`notify` is called from other threads when the disk is done with something: call `advance` then.
 
     The state's engine, receipts and cursors are those of the kernel. `checkpoint_bytes`: of records, from which on

@@ -1,7 +1,7 @@
 """Writes the operator's log: one line an event, on standard error, as text or as JSON.
 
 No payload of an event, no query and no secret key is ever logged. What a client may make the broker write is bounded:
-complaints of one kind are counted, and told once a second with the last of them.
+complaints of one kind are counted, and logged once a second with the last of them.
 """
 
 from __future__ import annotations

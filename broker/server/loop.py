@@ -21,9 +21,9 @@ from ..kernel import Access, Admission, Drain, EnginePort, Kernel, Limits, Recon
 from ..wire.keys import Keys
 from .allocation import Trimming
 from .durations import BUCKETS
-from .gate import Gate
 from .logs import Complaints, log_failures, say
 from .loop_wakeup import LoopRequest, LoopWakeup
+from .output_gate import OutputGate
 from .receiver import Receiver
 from .router import Router
 from .scheduler import Scheduler
@@ -36,7 +36,7 @@ FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
 Reload = Callable[[], tuple[Limits, Access]]
-MakeGate = Callable[[Callable[[], None]], Gate]
+MakeGate = Callable[[Callable[[], None]], OutputGate]
 """Makes a gate that calls this, from other threads, when the disk is done with something."""
 
 
@@ -74,7 +74,9 @@ class Broker:
         sessions = (limits or Limits()).sessions
         self._router = Router(address, keys, () if access is None else access.users, io_threads, sessions)
         self._wakeup = LoopWakeup()
-        self._gate = gate = Gate() if make_gate is None else make_gate(lambda: self._wakeup.ask(LoopRequest.STORED))
+        self._gate = gate = (
+            OutputGate() if make_gate is None else make_gate(lambda: self._wakeup.ask(LoopRequest.STORED))
+        )
         receipts, cursors = (None, None) if gate.state is None else (gate.state.receipts, gate.state.cursors)
         secret = os.urandom(_SECRET_BYTES)
         self._kernel = Kernel(

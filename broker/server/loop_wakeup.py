@@ -1,7 +1,7 @@
 """Wakes the loop from a signal or another thread: a byte in a socket pair that the loop listens to.
 
-That is safe from a signal handler and wakes the loop. Python itself writes the number of each signal; what another
-thread asks for has numbers that no signal has.
+That is safe from a signal handler. Python itself writes the number of each signal; requests of other threads have
+numbers that no signal has.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _BYTES_MAX: Final = 256
 
 
 class LoopRequest(Enum):
-    """What the loop is asked for."""
+    """What a signal or another thread asks of the loop."""
 
     STOP = 0
     RELOAD = int(signal.SIGHUP)
     REPORT = _REPORT_BYTE
     STORED = _STORED_BYTE
-    """Nothing but to look: the disk is done with something."""
+    """The disk is done with something: the loop should advance its gate."""
 
 
 @final

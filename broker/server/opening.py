@@ -1,8 +1,8 @@
 """Opens a broker's journal, recovers its state, and makes the state agree with the configuration.
 
-What the configuration declares is applied as records, like everything else that changes a match: what is there already
-is left as it is, with all that it has begun; a subscription with another text is exchanged; one that is not in the
-configuration any more waits for clients like those that clients have brought.
+The configuration is applied as records, like everything else that changes a match. A subscription that is there already
+stays as it is, with its partial matches; one with another text is exchanged; one that is not in the configuration any
+more waits for clients, like those that clients have brought.
 """
 
 from __future__ import annotations
@@ -55,28 +55,28 @@ def opened(
         raise Damaged(f"{journal.path}: {error}") from None
     except OSError as error:
         raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
-    history = ReplicatedState()
+    state = ReplicatedState()
     try:
         try:
-            recovery = store.recover(history)
+            recovery = store.recover(state)
         except StorageError as error:
             raise type(error)(f"{journal.path}: {error}") from None
         except OSError as error:
             raise StorageError(f"{error.filename or journal.path}: {error.strerror or error}") from None
-        for record in _missing(history, wanted, model):
+        for record in _missing(state, wanted, model):
             store.reserve()
-            history.replay(store.journal.position + 1, now, record)
+            state.replay(store.journal.position + 1, now, record)
             store.append(record, now)
         store.journal.sync()
     except BaseException:
         store.abandon()
         raise
-    return store, history, recovery
+    return store, state, recovery
 
 
-def _missing(history: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:
+def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:
     """What the state lacks of the configuration. Each is to be applied before the next is asked for."""
-    engine = history.engine
+    engine = state.engine
     for stream in wanted.streams.values():
         existing = engine.streams.get(stream.name)
         if existing is None:
@@ -94,5 +94,5 @@ def _missing(history: ReplicatedState, wanted: Engine, model: str | None) -> Ite
         yield SubscriptionAdded(one.name, one.language, one.query, one.lineage, one.report, one.forecast, {})
     if model is not None:
         digest = blake2b(model.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-        if digest != history.model:
+        if digest != state.model:
             yield ModelChanged(digest, model)

@@ -7,8 +7,8 @@ from typing import Final, final
 
 from ..kernel import Undecodable
 from ..wire import Failure, WireError, decode
-from .gate import Gate
 from .logs import Complaints
+from .output_gate import OutputGate
 from .router import Router
 from .scheduler import Scheduler
 from .security.routing_ids import reserved
@@ -24,7 +24,7 @@ class Receiver:
     """Refuses forged routing ids; refusals are counted among `complaints`."""
 
     def __init__(
-        self, router: Router, scheduler: Scheduler, gate: Gate, sender: Sender, complaints: Complaints
+        self, router: Router, scheduler: Scheduler, gate: OutputGate, sender: Sender, complaints: Complaints
     ) -> None:
         self._router: Final = router
         self._scheduler: Final = scheduler

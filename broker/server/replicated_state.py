@@ -1,6 +1,7 @@
 """The broker's state as a fold over its journal: applies records, saves and digests the state.
 
-The kernel does the same while it makes a record; here it is done again, without clients, and results only to cursors.
+The kernel changes the same state while it makes a record. A replay does it again, without clients; of the results only
+cursors get any.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ReplicatedState:
         self.model = ""
 
     def replay(self, position: int, time: int, record: Record) -> None:
-        """What this record did the first time. Raises ForetellErrors where it cannot have been."""
+        """Apply a record once more. Raises ForetellErrors where it contradicts the state."""
         engine = self.engine
         match record:
             case BatchTaken():
@@ -85,7 +86,7 @@ class ReplicatedState:
                 raise Damaged(f"record {position}: this version makes no {type(record).__name__}, found one")
 
     def save(self) -> bytes:
-        """What `restore` takes. O(runs + receipts + kept results)."""
+        """Serialise the state for `restore`. O(runs + receipts + results that cursors hold)."""
         cursors, sources = self.cursors.save(), self.sources.save()
         body: bytes = msgpack.packb(
             [FORMAT, self.engine.snapshot(), self.receipts.save(), self.model, cursors, sources]
@@ -93,7 +94,7 @@ class ReplicatedState:
         return body
 
     def restore(self, body: bytes) -> None:
-        """Take the place of a state that has said this of itself. Raises Damaged, DefinitionError."""
+        """Become the state that `save` has serialised. Raises Damaged, DefinitionError."""
         snapshot, receipts, self.model, cursors, sources = _fields(body)
         self.engine = Engine.restore(snapshot)
         self.sources = Sources(wires(self.engine))
@@ -107,7 +108,7 @@ class ReplicatedState:
 
 
 def digest_of(body: bytes) -> bytes:
-    """The digest of a state that has said this of itself; takes longer than saying it, and needs only the bytes."""
+    """The digest of a serialised state. Takes longer than to serialise it, and needs only the bytes."""
     snapshot, *rest = _fields(body)
     return digest(engine_digest(snapshot), msgpack.packb([FORMAT, *rest]))
 

@@ -1,7 +1,7 @@
-"""Serialises the state at one moment, in the loop or in a forked copy, so that the loop need not stop.
+"""Serialises the state at one moment, in the loop or in a forked child, so that the loop does not block.
 
-Both give the same bytes. Made at once, everybody waits for as long as it takes; a copy costs the time to fork, and
-memory, as what either of the two changes from then on is there twice.
+Both give the same bytes. In the loop, all clients wait for it. A forked child costs the time to fork, and memory: pages
+that either process changes from then on exist twice.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ class Saved(SavedState, Protocol):
 
     @property
     def beside(self) -> bool:
-        """Whether it is made beside the loop."""
+        """Whether a forked child makes it, beside the loop."""
 
     def discard(self) -> None:
-        """It is not wanted any more: nothing of it is left, once `take` has come back. From any thread."""
+        """Give it up: nothing of it is left once `take` has returned. From any thread."""
 
 
 class Saving(Protocol):
     """A way to save a state."""
 
-    def begin(self, history: ReplicatedState) -> Saved:
-        """Of this moment. Raises whatever goes wrong with it at once."""
+    def begin(self, state: ReplicatedState) -> Saved:
+        """Serialise the state of this moment. Raises what goes wrong at once."""
 
 
 @final
 class InLoop:
-    """Its bytes are made where it is asked for, its digest where that is waited for."""
+    """Makes the bytes at once, the digest in the thread that takes it."""
 
     __slots__ = ()
 
-    def begin(self, history: ReplicatedState) -> Saved:
-        return _Made(history.save())
+    def begin(self, state: ReplicatedState) -> Saved:
+        return _Made(state.save())
 
 
 @final
 class InCopy:
-    """Bytes and digest are made by a copy of the process; in the loop where the system gives none."""
+    """Makes bytes and digest in a forked child; in the loop where the system gives none."""
 
     __slots__ = ()
 
-    def begin(self, history: ReplicatedState) -> Saved:
+    def begin(self, state: ReplicatedState) -> Saved:
         try:
-            return _Copied(forking.Forked(lambda: _pieces(history)))
+            return _Copied(forking.Forked(lambda: _pieces(state)))
         except OSError as error:
             say(logging.WARNING, "no process for a checkpoint, made in the loop", reason=error.strerror or str(error))
-            return InLoop().begin(history)
+            return InLoop().begin(state)
 
 
 def saving(way: Way) -> Saving:
@@ -104,7 +104,7 @@ class _Copied:
         self._copy.discard()
 
 
-def _pieces(history: ReplicatedState) -> Iterator[bytes]:
-    body = history.save()
+def _pieces(state: ReplicatedState) -> Iterator[bytes]:
+    body = state.save()
     yield digest_of(body)
     yield body

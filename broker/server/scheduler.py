@@ -1,7 +1,7 @@
 """Decides when the kernel gets each input: at once, after a batch in work, piece by piece, or when there is room.
 
 The way of a batch: the Receiver takes it from the socket, the Scheduler hands it to the Kernel, at once or after it has
-waited in the AdmissionQueue, and the Gate holds the effects until the journal has made them safe.
+waited in the AdmissionQueue, and the OutputGate holds the effects until the journal has made them safe.
 
 Room. An input that may be recorded is taken when there is room for its record. Without, the scheduler refuses requests
 as busy, and postpones what has happened anyway (a client has gone, a client unsubscribes) until there is room.
@@ -37,8 +37,8 @@ from ..kernel.listing import failure
 from ..wire import ROW_OF, Failure, Message, Publish
 from .admission_queue import AdmissionQueue
 from .durations import Durations
-from .gate import Gate
 from .logs import LOG, say
+from .output_gate import OutputGate
 from .slice_sizer import PIECE_NANOSECONDS, SliceSizer
 
 LET_IN_MAX: Final = 256
@@ -52,7 +52,7 @@ class Scheduler:
     def __init__(
         self,
         kernel: Kernel,
-        gate: Gate,
+        gate: OutputGate,
         now: Callable[[], int],
         stopwatch: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
@@ -199,7 +199,7 @@ class Scheduler:
     def _continue(self, work: Work) -> None:
         """Match a piece of the batch in work."""
         began = self._stopwatch()
-        events = min(self._sizer.events, len(work.taken.rows) - work.at)
+        events = min(self._sizer.events, len(work.record.rows) - work.at)
         try:
             self.step(ContinueBatch(events))
         except Exception as error:

@@ -19,10 +19,10 @@ from ..wire.keys import read_keys
 from .allocation import give_large_blocks_back
 from .configuration import ServerConfiguration
 from .durability_gate import DurabilityGate
-from .gate import Gate
 from .logs import open_log, say
 from .loop import Broker, MakeGate, wall_clock
 from .opening import Journalling, opened
+from .output_gate import OutputGate
 from .replicated_state import ReplicatedState
 from .saving import saving
 from .security.exposure import check_writers
@@ -120,15 +120,15 @@ def _recovered(
     for remark in remarks:
         say(logging.WARNING, "recovery", remark=remark)
 
-    def make_gate(notify: Callable[[], None]) -> Gate:
+    def make_gate(notify: Callable[[], None]) -> OutputGate:
         way = saving(journal.checkpoint)
-        return DurabilityGate(store, state, journal.durability.told(), journal.checkpoint_bytes, notify, saving=way)
+        return DurabilityGate(store, state, journal.durability.label(), journal.checkpoint_bytes, notify, saving=way)
 
     return state, make_gate, f"{_shown(journal)}: {result}"
 
 
 def _shown(journal: Journalling) -> str:
-    return f"journal in {journal.path}, fsync {journal.durability.told()}"
+    return f"journal in {journal.path}, fsync {journal.durability.label()}"
 
 
 def admission_of(

@@ -1,4 +1,4 @@
-"""A thread that waits for the disk in place of the loop. It does not know what it is given to do."""
+"""Runs tasks in a thread that waits for the disk in place of the loop."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final, Protocol, final
 
 
 class Task(Protocol):
-    """Something to be run once. It keeps what came of it, and raises nothing."""
+    """Is run once. It stores its outcome, and raises nothing."""
 
     def run(self) -> None: ...
 
 
 class Hands(Protocol):
-    """Whoever does tasks, one after the other, and says so after each."""
+    """Runs tasks, one after the other, and notifies after each."""
 
     def give(self, task: Task) -> None: ...
 
@@ -24,12 +24,12 @@ class Hands(Protocol):
 
 @final
 class Worker:
-    """Runs one task after the other, and calls `told` after each, in its own thread."""
+    """Runs one task after the other, and calls `notify` after each, in its own thread."""
 
-    __slots__ = ("_tasks", "_thread", "_told")
+    __slots__ = ("_notify", "_tasks", "_thread")
 
-    def __init__(self, name: str, told: Callable[[], None]) -> None:
-        self._told: Final = told
+    def __init__(self, name: str, notify: Callable[[], None]) -> None:
+        self._notify: Final = notify
         self._tasks: Final[SimpleQueue[Task | None]] = SimpleQueue()
         self._thread: Final = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
@@ -39,11 +39,11 @@ class Worker:
         self._tasks.put(task)
 
     def close(self) -> None:
-        """Come back when everything that was given is done."""
+        """Return when all tasks are done."""
         self._tasks.put(None)
         self._thread.join()
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
             task.run()
-            self._told()
+            self._notify()

@@ -12,7 +12,7 @@ from ..events.errors import ForetellError
 
 
 class StorageError(ForetellError):
-    """Something is wrong with what is kept on disk, or with keeping it."""
+    """Something is wrong with the files of a journal, or with writing them."""
 
     code: ClassVar[str] = "storage"
 

@@ -62,6 +62,6 @@ class Durability:
         """Bytes that a segment must have left for another record and the seal."""
         return framing.RECORD_HEAD_BYTES + self.record_bytes + framing.SEAL_BYTES
 
-    def told(self) -> str:
+    def label(self) -> str:
         """The mode as an answer states it: `always`, `os`, or the interval, as `interval 50000us`."""
         return f"interval {self.interval}us" if self.fsync == "interval" else self.fsync

@@ -27,10 +27,10 @@ from .settings import Durability
 
 
 class SavedState(Protocol):
-    """What a state says of itself at one moment; it may still be in the making."""
+    """The serialised state of one moment; it may still be in the making."""
 
     def take(self) -> tuple[bytes, bytes]:
-        """Its digest (32 bytes) and its bytes, once, in any thread; waits for them. Raises what keeps it from them."""
+        """Its digest (32 bytes) and its bytes, once, in any thread; waits for them. Raises why there are none."""
 
 
 @final
@@ -41,13 +41,13 @@ class Writing:
     `refused`: why there is none, where nothing has changed: no room, or a state that could not be had.
     """
 
-    __slots__ = ("_files", "_identity", "_said", "_time", "ended", "error", "position", "refused")
+    __slots__ = ("_files", "_identity", "_saved", "_time", "ended", "error", "position", "refused")
 
-    def __init__(self, files: Files, identity: bytes, position: int, time: int, said: SavedState) -> None:
+    def __init__(self, files: Files, identity: bytes, position: int, time: int, saved: SavedState) -> None:
         self._files = files
         self._identity = identity
         self._time = time
-        self._said = said
+        self._saved = saved
         self.position: Final = position
         self.ended = False
         self.error: OSError | None = None
@@ -55,7 +55,7 @@ class Writing:
 
     def run(self) -> None:
         try:
-            made = Checkpoint(self._identity, self.position, self._time, *self._said.take())
+            made = Checkpoint(self._identity, self.position, self._time, *self._saved.take())
         except Exception as error:  # whatever it is, the disk is as it was
             self.refused = error
         else:
@@ -67,7 +67,7 @@ class Writing:
             checkpoints_of.write(self._files, made)
         except OSError as error:
             self.error = error
-        except Exception as error:  # also a mistake of ours: whoever waits has to learn of it
+        except Exception as error:  # also a mistake of the broker: the thread that waits has to learn of it
             self.refused = error
 
 
@@ -83,7 +83,7 @@ class Store:
         self._settings: Final = settings
         self._recovered = False
         self.unsaved_bytes = 0
-        """About what has been appended since the newest checkpoint: what the next start has to replay."""
+        """Roughly the bytes appended since the newest checkpoint, which the next start has to replay."""
         files.lock()
         try:
             there = checkpoints(files)
@@ -157,19 +157,19 @@ class Store:
         self._checkpoints = [position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
         return made
 
-    def begin_checkpoint(self, said: SavedState, now: int) -> Writing | None:
+    def begin_checkpoint(self, saved: SavedState, now: int) -> Writing | None:
         """The same in two parts: what is to be run when `journal.durable` is as far as the journal is now.
 
-        `said`: what the state says of itself at this moment. None if there is one at this position already.
+        `saved` is the state of this moment. None if there is a checkpoint at this position already.
         """
         position = self.journal.position
         self.unsaved_bytes = 0
         if self._checkpoints[:1] == [position]:
             return None
-        return Writing(self._files, self.journal.identity, position, now, said)
+        return Writing(self._files, self.journal.identity, position, now, saved)
 
     def settle_checkpoint(self, writing: Writing) -> None:
-        """Take note of the end of what `begin_checkpoint` has handed out. Raises StorageFailed where it failed."""
+        """Note the outcome of a checkpoint that `begin_checkpoint` has begun. Raises StorageFailed where it failed."""
         assert writing.ended
         if writing.error is not None:
             self.journal.fail("writing a checkpoint", writing.error)
@@ -177,25 +177,25 @@ class Store:
             self._checkpoints = [writing.position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
 
     def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:
-        """Remove what the retention does not keep, and say which cursors have lost something, with their positions.
+        """Remove the segments that retention does not protect; a record for each cursor that has lost something.
 
-        `cursors`: the position that each durable cursor has done with. Those records are in the journal, durably,
-        before anything is removed; the state is to be given them as if they were replayed.
+        `cursors`: the position that each durable cursor has done with. The records are durable before anything is
+        removed; the caller replays them into the state.
         """
         needed_after = self._checkpoints[-1] if len(self._checkpoints) >= checkpoints_of.KEPT else 0
         journal = self.journal
         decided = plan(journal.sealed, journal.active_bytes, needed_after, cursors, self._settings.retention, now)
-        told: list[tuple[int, CursorOvertaken]] = []
+        overtaken: list[tuple[int, CursorOvertaken]] = []
         for each in decided.overtaken:
             record = CursorOvertaken(each.cursor, each.first, each.last)
-            told.append((self.append(record, now), record))
-        journal.sync()  # who lost something learns it, also after a crash
+            overtaken.append((self.append(record, now), record))
+        journal.sync()  # a cursor that lost something learns it, also after a crash
         journal.remove(decided.remove)
-        return told
+        return overtaken
 
     def statistics(self) -> dict[str, Any]:
         return {
-            "fsync": self._settings.told(),
+            "fsync": self._settings.label(),
             **self.journal.statistics(),
             "checkpoints": len(self._checkpoints),
             "checkpoint": self._checkpoints[0] if self._checkpoints else 0,

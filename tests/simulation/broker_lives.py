@@ -169,7 +169,7 @@ class Story:
         def hands(name: str, notify: Callable[[], None]) -> LateHands:
             return LateHands(tasks)
 
-        durability = self.settings.told()
+        durability = self.settings.label()
         gate = DurabilityGate(store, history, durability, self.checkpoint_bytes, lambda: None, hands)
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
@@ -329,8 +329,8 @@ class Story:
     def secret_ids(self) -> set[int]:
         """The ids of all events of H in this life and before, also of the batch in work."""
         work = self.kernel.work
-        if work is not None and work.taken.stream == "H":
-            self.secret.update(work.taken.ids)
+        if work is not None and work.record.stream == "H":
+            self.secret.update(work.record.ids)
         return self.secret
 
     def hear_slow(self, message: Message, quick: list[str]) -> None:

@@ -44,7 +44,7 @@ GARBLED = Undecodable(ANN, WireError("what?"))
 
 
 class Waiting:
-    """A batch of ann's in work, and the line behind it. Cay can be resumed."""
+    """A batch of ann's in work, and the queue behind it. Cay can be resumed."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.rig = Rig(limits)
@@ -53,7 +53,7 @@ class Waiting:
         assert isinstance(welcome.message, Welcome)
         assert welcome.message.batches == self.rig.kernel.limits.session_batches
         self.token = welcome.message.session
-        self.line = AdmissionQueue(self.rig.kernel)
+        self.queue = AdmissionQueue(self.rig.kernel)
         assert self.admitted(BEN, Ping(1))
         self.rig.kernel.step(Received(ANN, publish([1, 2], [1, 2]), "", 1), self.now)
 
@@ -61,19 +61,19 @@ class Waiting:
         return self.comes(Received(session, message), 10)
 
     def comes(self, arrived: Input, size: int = 0) -> bool:
-        admitted = self.line.admit(arrived, size)
-        self.line.check_invariants()
+        admitted = self.queue.admit(arrived, size)
+        self.queue.check_invariants()
         return admitted
 
     def end(self) -> list[Input]:
         """End the batch; who comes then."""
         self.rig.kernel.step(ContinueBatch(None), self.now)
         found: list[Input] = []
-        while (waited := self.line.next()) is not None:
-            self.line.check_invariants()
+        while (waited := self.queue.next()) is not None:
+            self.queue.check_invariants()
             found.append(waited)
-        assert len(self.line) == 0
-        assert self.line.statistics() == {"waiting": 0, "waiting_bytes": 0}
+        assert len(self.queue) == 0
+        assert self.queue.statistics() == {"waiting": 0, "waiting_bytes": 0}
         return found
 
 
@@ -88,8 +88,8 @@ def test_what_changes_nothing_comes_at_once_and_the_rest_in_its_order() -> None:
     assert not waiting.admitted(DAN, PUBLISH)
     assert not waiting.comes(change)
     assert not waiting.admitted(BEN, subscribe())
-    assert waiting.line.statistics() == {"waiting": 3, "waiting_bytes": 20}
-    assert waiting.line.next() is None, "while the batch is in work"
+    assert waiting.queue.statistics() == {"waiting": 3, "waiting_bytes": 20}
+    assert waiting.queue.next() is None, "while the batch is in work"
     assert waiting.end() == [Received(DAN, PUBLISH), change, Received(BEN, subscribe())]
 
 
@@ -129,12 +129,12 @@ def test_a_credit_waits_only_behind_what_may_be_about_its_subscription() -> None
 def test_an_end_waits_once_behind_all_that_came_before() -> None:
     waiting = Waiting()
     assert not waiting.admitted(BEN, PUBLISH)
-    assert not waiting.line.leaving(BEN)
+    assert not waiting.queue.leaving(BEN)
     assert not waiting.comes(Gone(BEN))
     assert not waiting.comes(Gone(BEN))
-    assert waiting.line.leaving(BEN)
+    assert waiting.queue.leaving(BEN)
     assert waiting.end() == [Received(BEN, PUBLISH), Gone(BEN)]
-    assert not waiting.line.leaving(BEN)
+    assert not waiting.queue.leaving(BEN)
     assert waiting.comes(Gone(BEN))
 
 
@@ -173,14 +173,14 @@ def test_batches_beyond_those_that_may_wait_are_refused_in_their_order() -> None
 
 
 def crowded(waiting: Waiting) -> bool:
-    return waiting.line.crowded
+    return waiting.queue.crowded
 
 
 def test_the_line_is_bounded_in_messages_and_bytes() -> None:
     waiting = Waiting()
     for _ in range(WAITING_MESSAGES_MAX):
         assert not crowded(waiting)
-        waiting.line.admit(Received(BEN, Goodbye(1)), 1)
+        waiting.queue.admit(Received(BEN, Goodbye(1)), 1)
     assert crowded(waiting)
     waiting = Waiting()
     waiting.comes(Received(BEN, PUBLISH), WAITING_BYTES_MAX - 1)

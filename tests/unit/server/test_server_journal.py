@@ -203,7 +203,7 @@ def test_the_configuration_of_a_journal(tmp_path: Path) -> None:
     found = read_configuration(text, str(tmp_path / "f.toml"))
     assert found.journal is not None
     assert found.journal.path == tmp_path / "data"
-    assert found.journal.durability.told() == "interval 5000us"
+    assert found.journal.durability.label() == "interval 5000us"
     assert (found.journal.durability.retention.age, found.journal.durability.retention.size) == (7_200_000_000, 9)
     assert (found.journal.checkpoint, found.journal.checkpoint_bytes) == ("fork", 16_777_216)
     text = configuration(Path("data"), 'checkpoint = "loop"\ncheckpoint_bytes = 7')

@@ -34,7 +34,7 @@ class Faulty(SmallEngine):  # type: ignore[misc]  # final for everyone but this 
         super().subscribe(name, **options)
 
 
-class Dear(SmallEngine):  # type: ignore[misc]  # as above
+class Expensive(SmallEngine):  # type: ignore[misc]  # as above
     """Takes longer for an event than a piece is to take, until it is `cheap`."""
 
     def __init__(self) -> None:
@@ -128,8 +128,8 @@ def test_a_fault_within_a_batch_ends_the_broker_and_tells_everyone(caplog: pytes
     assert "lost in the middle" in caplog.text
 
 
-def test_others_are_served_while_a_dear_batch_is_in_work() -> None:
-    engine = Dear()
+def test_others_are_served_while_an_expensive_batch_is_in_work() -> None:
+    engine = Expensive()
     with (
         running(engine) as (broker, _),
         Client(broker.endpoint, timeout=60) as other,
@@ -152,7 +152,7 @@ def test_others_are_served_while_a_dear_batch_is_in_work() -> None:
 
 
 def test_a_fault_within_a_piece_is_told_to_who_has_published_and_ends_the_broker() -> None:
-    engine = Dear()
+    engine = Expensive()
     engine.cheap.set()
     with (
         running(engine) as (broker, ended),
@@ -164,7 +164,7 @@ def test_a_fault_within_a_piece_is_told_to_who_has_published_and_ends_the_broker
 
 
 def test_what_is_in_work_when_the_broker_is_to_stop_is_answered() -> None:
-    engine = Dear()
+    engine = Expensive()
     with running(engine) as (broker, _), publishing(broker, EVENTS, EVENTS) as receipt:
         engine.wait_for_pieces(2)
         broker.stop()
@@ -174,7 +174,7 @@ def test_what_is_in_work_when_the_broker_is_to_stop_is_answered() -> None:
 
 
 def test_who_wants_it_to_stop_now_does_not_wait_for_what_is_in_work() -> None:
-    engine = Dear()
+    engine = Expensive()
     with running(engine) as (broker, _), publishing(broker, EVENTS, EVENTS) as receipt:
         engine.wait_for_pieces(2)
         broker.stop()

@@ -6,50 +6,23 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 from doubles.broker_process import python_process
 from doubles.process_gauges import children, comes_true
+from doubles.small_journal import batches, beginning
 
 from broker.kernel import Effects, Record
-from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, StreamDeclared, SubscriptionAdded
+from broker.kernel.records import BatchTaken, CursorMoved
 from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
 from broker.server.replicated_state import ReplicatedState, digest_of
 from broker.server.saving import InCopy, InLoop, Saved, Saving, saving
 from broker.storage import Durability, Folder, Store
 from broker.storage.checkpoint import Checkpoint, checkpoints, read
-
-QUERIES = (
-    ("pairs", "cayuga", "SELECT * FROM S NEXT{$1.k = $2.k} S", None),
-    ("later", "ptopss", "FROM S a: k = 'a' b: k = 'b' AND x > 5 MATCH a; b", {"within": 5, "threshold": 0.5}),
-    (
-        "rising",
-        "sase",
-        "PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match(a[], b) { [k] AND b.x > 7 } WITHIN 30",
-        None,
-    ),
-)
-
-
-def beginning() -> Iterator[Record]:
-    yield StreamDeclared("S", {"k": "string", "x": "int"}, "k", "arrival", None, None)
-    for name, language, query, forecast in QUERIES:
-        yield SubscriptionAdded(name, language, query, True, None, forecast, {})
-    yield CursorAdded("mine", "pairs", "ann", 100, 10_000)
-
-
-def batches(first: int, count: int) -> Iterator[Record]:
-    for number in range(first, first + count):
-        chance = Random(number)
-        times = [10 * number + index for index in range(9)]
-        rows = [(chance.choice("ab"), chance.randrange(10)) for _ in times]
-        ids = [1 + 9 * number + index for index in range(9)]
-        yield BatchTaken("S", times, rows, ids, None, "publisher", number + 1)
 
 
 class Life:

@@ -96,7 +96,7 @@ def test_an_interval_says_when_it_is_due() -> None:
     assert journal.due(1_030) == 70
     assert journal.due(1_200) == 0
     assert journal.due(900) == 0, "a clock that steps back does not put a sync off"
-    assert Durability("interval", interval=100).told() == "interval 100us"
+    assert Durability("interval", interval=100).label() == "interval 100us"
 
 
 def test_records_before_a_commit_are_one_write_and_one_sync() -> None:

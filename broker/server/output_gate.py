@@ -1,6 +1,6 @@
 """The way of the kernel's effects out of the broker: `hold` takes them in, `released` gives what may be sent.
 
-`Gate` is that of a broker without a journal: everything may be sent at once. With a journal it is a DurabilityGate.
+Without a journal it is an OutputGate: everything may be sent at once. With a journal it is a DurabilityGate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .logs import LOG
 from .replicated_state import ReplicatedState
 
 
-class Gate:
+class OutputGate:
     """Not thread-safe. `failed`: why the broker cannot go on; from then on nothing is released that was not before.
 
     `durability`: what receipts promise. `state`: what the journal has restored, None without one. `now` is the wall
