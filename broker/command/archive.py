@@ -141,7 +141,7 @@ def _write_history(journal: JournalFolder, out: Path) -> int:
         from spark_bridge.history.writing import write_history
     except ImportError:
         raise BadInput(
-            f"{out}: Parquet is written by pyarrow, and there is none: pip install 'foretell[parquet]', or "
+            f"{out}: writing Parquet needs pyarrow, which is not installed: pip install 'foretell[parquet]', or "
             "--format jsonl"
         ) from None
     try:
@@ -171,7 +171,7 @@ def _write_lines(journal: JournalFolder, out: Path) -> int:
             file.flush()
             os.fsync(file.fileno())
     except FileExistsError:
-        raise BadInput(f"{partial}: another archive is being made there, or one was broken off: remove it") from None
+        raise BadInput(f"{partial}: another archive is being made there, or one was interrupted: remove it") from None
     except BaseException:
         partial.unlink()
         raise

@@ -25,7 +25,7 @@ def copied_folder(source: Path, target: Path) -> Copied:
         raise BadInput(f"{target}: expected a folder that does not exist yet, found one")
     partial = target.with_name(target.name + PARTIAL)
     if partial.exists():
-        raise BadInput(f"{partial}: another copy is being made there, or one was broken off: remove it")
+        raise BadInput(f"{partial}: another copy is being made there, or one was interrupted: remove it")
     Folder(source).names()  # raises if the source is missing, before anything is written
     made = Folder.made(partial)
     try:

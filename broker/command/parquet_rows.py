@@ -30,7 +30,7 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
         import pyarrow.parquet
     except ImportError:
         raise BadInput(
-            f"{place}: Parquet is read by pyarrow, and there is none: pip install 'foretell[parquet]'"
+            f"{place}: reading Parquet needs pyarrow, which is not installed: pip install 'foretell[parquet]'"
         ) from None
     try:
         return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source) if isinstance(source, bytes) else source)

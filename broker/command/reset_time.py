@@ -17,7 +17,7 @@ def reset_time(
     with connect(broker) as client:
         newest = client.reset_time(stream)
     if newest is None:
-        typer.echo("there is no newest time any more: events of any time may come")
+        typer.echo("the broker has no newest time now: it accepts events of any time")
     else:
         time, of = newest
         typer.echo(f"the newest time is {time}, of stream {of!r}")

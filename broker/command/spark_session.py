@@ -88,7 +88,7 @@ def require_spark() -> None:
     """Raise BadInput if pyspark or pyarrow is not installed."""
     for name in ("pyspark", "pyarrow"):
         if find_spec(name) is None:
-            raise BadInput(f"this runs on Spark, and there is no {name}: pip install 'foretell[spark]'")
+            raise BadInput(f"this command needs Spark, and {name} is not installed: pip install 'foretell[spark]'")
 
 
 def settings(conf: Sequence[str] | None) -> dict[str, str]:
@@ -203,7 +203,7 @@ def complaint_of(error: Exception) -> str | None:
     if told:
         return str(told[-1][1])
     if "JAVA_GATEWAY_EXITED" in text or "JAVA_HOME" in text:
-        return "Spark did not start; it needs Java 17 or newer (--spark-log FILE keeps what it says)"
+        return "Spark did not start; it needs Java 17 or newer (--spark-log FILE saves its log)"
     if "Traceback (most recent call last)" in text:
         return None
     java = getattr(error, "java_exception", None)

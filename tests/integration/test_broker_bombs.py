@@ -15,7 +15,7 @@ from client import Client, DefinitionError, ForetellError, LimitExceeded, QueryE
 
 NESTING = "100 levels of nesting"
 ALTERNATIVES = "more than 256 alternatives"
-PARTS = "once what SELECT computes is put in"
+PARTS = "once inner SELECTs are substituted"
 TWICE = " AND ".join(f"(x = {number} OR n = {number})" for number in range(40))
 
 

@@ -288,5 +288,5 @@ def test_the_demonstration_ends_by_itself_with_a_summary() -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "What was found" in done.stdout
+    assert "Notifications" in done.stdout
     assert re.search(r"[\d,]+ events, \d+ notifications", done.stdout)

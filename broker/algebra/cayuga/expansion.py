@@ -76,5 +76,5 @@ class _Count:
         self.grown += total - own
         if total > max(own, EXPANDED_TERM_MAX) or self.grown > EXPANDED_TOTAL_MAX:
             what = f"an expression has more than {EXPANDED_TERM_MAX:,} parts, or all have {EXPANDED_TOTAL_MAX:,} more,"
-            raise LimitExceeded(f"{what} once what SELECT computes is put in; compute less at once")
+            raise LimitExceeded(f"{what} once inner SELECTs are substituted; compute fewer values in one query")
         return total

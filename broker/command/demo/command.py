@@ -51,7 +51,7 @@ def demo(
     day = _day(first)
     flown = movements(day, days)
     if not flown:
-        raise BadInput(f"--first: expected a day of 2013, found {first}, from which on nothing flew")
+        raise BadInput(f"--first: expected a day of 2013, found {first}, after which there are no flights")
     new_year = date(day.year, 1, 1)
     earlier = movements(new_year, (day - new_year).days) if day > new_year else []
     before = [movement for movement in earlier if movement.stream == "Departures" and movement.time < flown[0].time]

@@ -62,8 +62,8 @@ OUT_AND_BACK: Final = DemoPattern(
         FILTER{delay > 60}(Arrivals) NEXT{$2.tail = $1.tail AND DUR < 12 hours} Departures)
     PUBLISH OutAndBack
     """,
-    "an aircraft arrived over an hour late, and over an hour late was its next departure from New York, within"
-    " 12 hours, from the airport that it had left (flights to New York are not in the data)",
+    "an aircraft arrived over an hour late, and its next departure from New York, within 12 hours and from the same"
+    " airport as before, was also over an hour late (flights to New York are not in the data)",
     "{origin} to {away} arrived {arrival} min late, then {origin} to {dest} left {departure} min late",
     "cyan",
 )
@@ -102,8 +102,8 @@ LATE_AGAIN: Final = DemoPattern(
     first, second, third: delay > 15
     MATCH first, second, third
     """,
-    "one aircraft left more than 15 minutes late three times in a row; foretold when the chance of that within its next"
-    " three departures exceeds 35 %, as learnt from all departures of the year until the first day shown",
+    "one aircraft left more than 15 minutes late three times in a row; forecast when the probability of that within its"
+    " next three departures exceeds 35 %, by the counts of all departures of the year so far",
     "",
     "green",
     "ptopss",

@@ -61,8 +61,8 @@ class Screen:
     def learning(self, events: int, until: date) -> None:
         """Print how many earlier departures the broker has learnt from."""
         self._console.print(
-            f"The broker has counted {events:,} departures from 1 January on, and goes on counting: it knows how often"
-            f" an aircraft that is late is late again.\n"
+            f"The broker has counted {events:,} departures since 1 January, and goes on counting. From these counts it"
+            f" estimates how likely a late aircraft is to be late again.\n"
         )
 
     def _foretold(self, line: Mapping[str, Any]) -> None:
@@ -94,27 +94,28 @@ class Screen:
         skill = found["brier_skill"]
         told = Text.assemble(
             (f"{LATE_AGAIN.name}", LATE_AGAIN.colour),
-            f": it says that {LATE_AGAIN.meaning}. Of {found['notices']} forecasts",
+            f": {LATE_AGAIN.meaning}. Of {found['notices']} forecasts",
             "" if found["precision"] is None else f" {found['precision']:.0%} came true;",
-            f" {found['predictions']:,} probabilities, told or not, were right on average within {found['ece']:.1%}",
-            "" if skill is None else f" and {skill:.0%} better (Brier) than always saying the base rate",
+            f" the {found['predictions']:,} probabilities, including those below the threshold, were off by"
+            f" {found['ece']:.1%} on average",
+            "" if skill is None else f" and {skill:.0%} better (Brier score) than always predicting the base rate",
             f" of {found['base_rate']:.0%}.",
         )
         self._console.print(told)
 
     def summary(self, events: int, publishing_seconds: float, counts: Mapping[str, int]) -> None:
         """Print the counts, and what each pattern means."""
-        table = Table(title="What was found", title_justify="left", title_style="bold", padding=(0, 1), expand=False)
+        table = Table(title="Notifications", title_justify="left", title_style="bold", padding=(0, 1), expand=False)
         table.add_column("pattern", no_wrap=True)
-        table.add_column("found", justify="right")
-        table.add_column("it says that")
+        table.add_column("number", justify="right")
+        table.add_column("meaning")
         for pattern in PATTERNS:
             table.add_row(Text(pattern.name, pattern.colour), str(counts[pattern.name]), pattern.meaning)
         self._console.print()
         self._console.print(table)
         self._console.print(
-            f"{events:,} events, {sum(counts.values()):,} notifications. Publishing them, a few at a time and each time"
-            f" waiting for the broker's answer, took {publishing_seconds:.2f} s of the time:"
+            f"{events:,} events, {sum(counts.values()):,} notifications. Publishing the events in small batches, and"
+            f" waiting for the broker's answer to each batch, took {publishing_seconds:.2f} s:"
             f" {events / max(publishing_seconds, 1e-9):,.0f} events/s."
         )
 

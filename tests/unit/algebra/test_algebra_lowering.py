@@ -98,5 +98,5 @@ def test_what_select_computes_does_not_multiply_without_bound() -> None:
         f"S NEXT{{$1.volume + $2.volume + $2.volume + $2.volume > 0}} ({nested(10)})",
         f"({nested(10)}) FOLD{{, , $.volume + $2.volume + $2.volume + $2.volume AS volume}} ({nested(10)})",
     ):
-        with pytest.raises(LimitExceeded, match="once what SELECT computes is put in"):
+        with pytest.raises(LimitExceeded, match="once inner SELECTs are substituted"):
             lowered(text)
