@@ -20,7 +20,7 @@ def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Hold
         outlook = program.forecasts.join(plan, subscriber, None, None, [])
     else:
         parts = [] if plan.division is None else plan.division.parts
-        machines = program.machines.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
+        machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
         outlook = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), outlook]
     for branch, service in enumerate(holding.services):

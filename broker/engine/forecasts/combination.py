@@ -15,6 +15,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ...automaton.machines.tree import Dividing
 from ...forecast.counts import Context, Counts
 from ...forecast.forecaster import Forecaster
 from ...forecast.varying import varying_of
@@ -23,7 +24,7 @@ from ..dispatch.matchers import Matcher
 from ..executors.matches import MatchSource
 from ..watcher import Follower
 from .pace import Pace
-from .parts import Division, Kind, PartPlan
+from .parts import Division, PartPlan
 from .progress import Progress
 from .scope import Scope
 from .serial import Serial
@@ -64,7 +65,7 @@ class Part(Follower):
             choose=settings.choose,
             varying=varying_of(definition),
         )
-        self.progress = Progress(lane, matcher, plan.states, plan.numbers, plan.states.left, positions)
+        self.progress = Progress(lane, matcher, plan.states, plan.states.left, positions)
         self.combination: Combination | None = None
         matcher.follower = self
 
@@ -94,7 +95,7 @@ class Combination:
         settings: Settings,
         pace: Pace | None,
     ) -> None:
-        self.kind: Kind = division.kind
+        self.kind: Dividing = division.kind
         self.phased = division.kind == ";"
         self.within: i64 = FOREVER if division.within is None else division.within
         self.parts = parts

@@ -21,23 +21,17 @@ from .track import FOREVER, Track
 
 @final
 class Progress:
-    """`numbers`: the elementary state of each state of the machine's automaton, 0 for those that nothing waits in.
-    `left`: how many steps are left from each of these; `positions`: the attributes of the key. `until`: the last moment
-    at which what was found last is sure to be so, if no event of the machine comes."""
+    """`left`: how many steps are left from each elementary state; `positions`: the attributes of the key. `until`: the
+    last moment at which what was found last is sure to be so, if no event of the machine comes."""
 
     def __init__(
-        self,
-        lane: Lane,
-        matcher: Matcher,
-        states: States,
-        numbers: list[int],
-        left: list[int],
-        positions: tuple[int, ...],
+        self, lane: Lane, matcher: Matcher, states: States, left: list[int], positions: tuple[int, ...]
     ) -> None:
         self.lane = lane
         self.counts = cast(TupleCounts, matcher.machine)
         self.states = states
-        self.numbers = numbers
+        plan = self.counts.machine.plan
+        self.numbers: list[int] = [state.number for state in plan.states]  # elementary; 0: nothing waits there
         self.left = left
         # Which of the machine's variables are part of the key, and where: only runners of these values are the key's.
         self.agreed: list[tuple[int, int]] = []
@@ -47,7 +41,7 @@ class Progress:
             if position in positions and all(found[at] == position for found in keys):
                 self.agreed.append((at, position))
         self.alone = len(self.agreed) == len(keys[0])
-        self.skips: list[bool] = [state.skips for state in self.counts.machine.automaton.states]
+        self.skips: list[bool] = [state.skips for state in plan.states]
         self.until: i64 = FOREVER
 
     def look(self, row: Row, time: i64) -> tuple[i64, bool]:

@@ -126,7 +126,7 @@ class Forecasts:
         scope = self._scope(plan.positions)
         progress: Progress | None = None
         if lane is not None and matcher is not None:
-            progress = Progress(lane, matcher, plan.states, plan.numbers[0], plan.left, plan.positions[0][1])
+            progress = Progress(lane, matcher, plan.states, plan.left, plan.positions[0][1])
         counts = self._known(version, plan)
         outlook = Outlook(
             self.next,
