@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import final
 
 from broker.algebra.ptopss.lowering import lower
-from broker.automaton.machines import Machines, Merged, decompose, merge
+from broker.automaton.constructions.composite import decompose
+from broker.automaton.machines import Machines, Merged, machines_of, merge
 from broker.events.schema import Schema
 from broker.language import ptopss
 
@@ -24,7 +25,7 @@ def machines(chains: Iterable[Chain]) -> Iterator[tuple[str, Machines]]:
     for number, chain in enumerate(chains):
         text = chain.ptopss()
         composite = lower(ptopss.parse(text), text, {STREAM: schema}.get, lambda: [STREAM])
-        yield f"q{number}", decompose(composite)
+        yield f"q{number}", machines_of(decompose(composite))
 
 
 def merged(chains: Iterable[Chain]) -> Merged:

@@ -20,9 +20,8 @@ from ..algebra.normal_form import ALWAYS, Form, describe_form
 from ..algebra.partitioned_stream import PartitionedStream
 from ..algebra.terms import Term, describe
 from ..events.schema import Schema, ValueType
-
-Distances: TypeAlias = tuple[tuple[int, int], ...]
-"""Sorted ranges (low, high) of microseconds, both inclusive, that neither meet nor touch."""
+from .distances import Distances
+from .machines.tree import MachineTree
 
 
 class Kind(enum.Enum):
@@ -198,7 +197,8 @@ class Automaton:
     one partition only; () where each state names its stream and nothing parts it. `operands`: the names by which people
     know the events of a match; `forbidden`: those of events that KILL arcs forbid. `within`: how far the last event of
     a match may be from its first one, in microseconds; a run for which it is past takes nothing any more. `distinct`:
-    two runs that give the same events to the same operands are one match.
+    two runs that give the same events to the same operands are one match. `machines`: what a composite pattern is made
+    of, for those who draw it or divide it.
     """
 
     states: tuple[State, ...]
@@ -211,6 +211,7 @@ class Automaton:
     report: Report = Report.EACH
     distinct: bool = False
     forbidden: tuple[str, ...] = ()
+    machines: MachineTree | None = field(default=None, compare=False)
 
     @property
     def final(self) -> int:

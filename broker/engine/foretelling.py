@@ -21,7 +21,7 @@ def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Hold
         listener = RunListener(program.forecasts.join(plan, subscriber, None, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
-        machines = program.machines.divide(subscriber.name, [(part.paths, part.operands) for part in parts])
+        machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
         found = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
         listener = RunListener(found, plan.windows)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]

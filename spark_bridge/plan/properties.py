@@ -14,17 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, final
 
-from broker.algebra.composite import Chain, Composite, Leaf, Structure, leaves
 from broker.automaton.analyses.ignoring import asks_for_adjacent_events, asks_for_adjacent_events_of_a_partition
 from broker.automaton.analyses.keys import key_parts, places
-from broker.automaton.analyses.window import is_one_event, looks_back, window_of
+from broker.automaton.analyses.variables import variables_of
+from broker.automaton.analyses.window import is_one_event, looks_back, state_windows, window_of
 from broker.automaton.automaton import Automaton, Kind, Report
 from broker.engine import Engine
 from broker.engine.executors.composite_plan import CompositePlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.forecasts.keys import key_of_automata
 from broker.engine.forecasts.plan import Plan as ForecastPlan
-from broker.engine.forecasts.plan import windows_of
 from broker.engine.subscriber import Subscriber
 from broker.events import StreamDefinition
 from broker.events.instant import FOREVER
@@ -123,11 +122,11 @@ def _window(subscriber: Subscriber) -> tuple[int | None, str | None]:
     if isinstance(machine, CompositePlan):
         if not machine.tuples:
             return None, "reports completions, which stand for tuples with different first events"
-        return (0 if len(machine.composite.operands) == 1 else machine.composite.within), None
+        return window_of(machine.automaton), None
     longest = 0
     for automaton in subscriber.form.compiled(subscriber.literals).automata:
         if len(automaton.states) > 1:
-            window = windows_of(automaton)[-1]
+            window = state_windows(automaton)[-1]
             if window == FOREVER:
                 return None, None
             longest = max(longest, window)
@@ -152,8 +151,8 @@ def _joined(subscriber: Subscriber, keys: KeyOf, streams: Mapping[str, StreamDef
     if isinstance(machine, PatternPlan):
         return _joined_line(machine.automaton, keys, streams)
     if isinstance(machine, CompositePlan):
-        place = _place(streams, machine.composite.stream, keys)
-        return _joined_tuples(machine.composite, place, keys[machine.composite.stream])
+        (stream,) = machine.streams()
+        return _joined_tuples(machine.automaton, _place(streams, stream, keys), keys[stream])
     automata = subscriber.form.compiled(subscriber.literals).automata
     sources = list(dict.fromkeys(stream for stream, _ in subscriber.form.sources))
     if all(len(automaton.states) == 1 for automaton in automata):
@@ -184,24 +183,16 @@ def _joined_line(automaton: Automaton, keys: KeyOf, streams: Mapping[str, Stream
     return f"not all events of a match have one value of {_said(keys, names)}"
 
 
-def _joined_tuples(composite: Composite, place: int, name: str) -> str | None:
-    if place in composite.partition:
+def _joined_tuples(automaton: Automaton, place: int, name: str) -> str | None:
+    if place in automaton.sources[0].key or len(automaton.operands) == 1:
         return None
-    if len(composite.operands) == 1:
-        return None
-    shared = [{join.variable for join in o.joins if join.position == place} for o in composite.operands]
-    if not set[int].intersection(*shared):
+    variables = variables_of(automaton)
+    taken = [positions for positions in variables.asked if positions is not None]
+    if not any(all(place in positions[variable] for positions in taken) for variable in variables.key):
         return f"not all its operands have one value of {name!r}"
-    if _adjacent(composite.structure):
+    if asks_for_adjacent_events_of_a_partition(automaton):
         return "asks for events that are adjacent in the stream, whatever their keys (',')"
     return None
-
-
-def _adjacent(structure: Structure) -> bool:
-    if isinstance(structure, Leaf):
-        return False
-    own = isinstance(structure, Chain) and "," in structure.separators
-    return own or any(_adjacent(part) for part in structure.parts if len(list(leaves(part))) > 1)
 
 
 def _said(keys: KeyOf, streams: list[str]) -> str:

@@ -16,7 +16,7 @@ from strategies.typed_queries import Happening
 
 from broker.algebra.cayuga.lowering import lower
 from broker.automaton.compilation import compile_query
-from broker.automaton.paths import compile_paths
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
 from broker.engine.forecasts.plan import Plan
 from broker.language.cayuga import parse
@@ -35,7 +35,7 @@ def beats(case: Case, plan: Plan, history: list[Happening]) -> list[Beat]:
     if case.language == "ptopss":
         composite = ptopss.lowered(case.query)
         ((_, positions),) = plan.positions
-        return ptopss_beats(composite, compile_paths(composite), positions, sets, history)
+        return ptopss_beats(automaton_of_composite(composite), positions, sets, history)
     query = lower(parse(case.query), case.query, cayuga.SCHEMAS.get, list)
     return cayuga_beats(compile_query(query), dict(plan.positions), sets, history)
 

@@ -2,7 +2,7 @@
 
 The chain's state after an event is the final one if a match was completed at it, else the most advanced elementary
 state that is live, or the set of all that are (semantics 3.7). Runs are those of the reference, tuples step along the
-arcs of path automata; nothing is shared, indexed or forgotten early.
+arcs; nothing is shared, indexed or forgotten early.
 
 Here: states and counts. Not here: whose events a chain counts: `positions`, by stream the attributes that make a key.
 """
@@ -16,15 +16,12 @@ from typing import Any, TypeAlias, final
 
 from doubles.interpreted_queries import InterpretedQueries
 
-from broker.algebra.composite import Composite
 from broker.algebra.normal_form import Form, duration_bound
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.algebra.terms import Attribute, Comparison, Register, Side
-from broker.automaton.automaton import Automaton
+from broker.automaton.analyses.kept_times import kept_times
+from broker.automaton.automaton import Arc, Automaton, Carry, Computed, EventTime, SlotSource, Stay
 from broker.automaton.compilation import Compiled
-from broker.automaton.paths import PathAutomaton
-from broker.automaton.paths.conditions import Distances
-from broker.automaton.paths.path_automaton import PathArc
 from broker.engine.executors.reference.run import ReferenceRun
 from broker.events.instant import FOREVER
 from broker.events.schema import Row
@@ -130,19 +127,18 @@ def cayuga_beats(compiled: Compiled, positions: Positions, sets: bool, history: 
     return beats
 
 
-# --- path automata ---------------------------------------------------------------------------------------------------
+# --- automata of points in order of arrival --------------------------------------------------------------------------
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A tuple begun: its state, the time of each slot, the variables bound, the values of the automaton's key, and the
-    number of its last event in its partition."""
+    """A tuple begun: its state and slots, the row of its first event, and the number of its last one in its
+    partition."""
 
     state: int
-    times: tuple[int, ...]
-    values: Row
-    key: Row
+    slots: Row
+    first: Row
     last: int
 
 
@@ -150,100 +146,91 @@ class Partial:
 class Tuples:
     """The tuples begun in one partition; `times` are those of its events."""
 
-    def __init__(self, automaton: PathAutomaton, composite: Composite) -> None:
+    def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
-        self.composite = composite
+        self.kept = kept_times(automaton)
         self.begun: list[Partial] = []
         self.times: list[int] = []
 
     def take(self, time: int, row: Row) -> bool:
         """An event of the partition; whether it has completed a match."""
         self.times.append(time)
-        environment = Environment(Occurrence(row, 0, 0, ()))
         matched = False
-        for partial in [Partial(0, (), (), (), -1), *self.begun]:
+        for partial in [Partial(0, (), row, -1), *self.begun]:
             for arc in self.automaton.arcs:
-                guard = self.composite.operands[arc.operand].guard
-                if arc.source == partial.state and any(all(holds(a, environment) for a in c) for c in guard):
-                    after = self._along(arc, partial, time, row)
-                    if after is not None and self.automaton.states[after.state].final:
+                if arc.source == partial.state and self._fits(arc, partial, time, row):
+                    if arc.target == self.automaton.final:
                         matched = True
-                    elif after is not None:
-                        self.begun.append(after)
+                    else:
+                        slots = tuple(self._filled(source, partial, time, row) for source in arc.update)
+                        self.begun.append(Partial(arc.target, slots, partial.first, len(self.times) - 1))
         return matched
 
-    def _along(self, arc: PathArc, partial: Partial, time: int, row: Row) -> Partial | None:
-        automaton, here = self.automaton, len(self.times) - 1
-        key = tuple(row[attribute] for attribute in automaton.keys[arc.operand]) if automaton.key else ()
-        if None in key or (partial.state and key != partial.key):
-            return None
-        if partial.state and not automaton.states[partial.state].skips and partial.last != here - 1:
-            return None
-        fits = (
-            all(within(automaton.limits[limit].allowed, time - partial.times[slot]) for slot, limit in arc.checks)
-            and all(here >= n and within(allowed, time - self.times[here - n]) for n, allowed in arc.recents)
-            and all(row[attribute] == partial.values[variable] for attribute, variable in arc.tests)
-            and all(row[one] == row[other] for one, other in arc.equals)
-            and all(row[attribute] is not None for attribute in arc.present)
-        )
-        if not fits:
-            return None
-        times = tuple(time if source < 0 else partial.times[source] for source in arc.times)
-        values = tuple(partial.values[source] if source >= 0 else row[-1 - source] for source in arc.values)
-        return Partial(arc.target, times, values, key, here)
+    def _fits(self, arc: Arc, partial: Partial, time: int, row: Row) -> bool:
+        here, slots = len(self.times) - 1, partial.slots
+        if partial.state and self.automaton.states[partial.state].stay is Stay.FOREIGN and partial.last != here - 1:
+            return False
+        if not satisfied(arc.guard, row) or not satisfied(arc.rest, row):
+            return False
+        if any(row[join.position] is None or row[join.position] != slots[join.register.slot] for join in arc.joins):
+            return False
+        for elapsed in arc.elapsed:
+            since: Any = slots[elapsed.slot] if elapsed.slot >= 0 else self.times[here + elapsed.slot]
+            if not any(low <= time - since <= high for low, high in elapsed.allowed):
+                return False
+        return True
+
+    def _filled(self, source: SlotSource, partial: Partial, time: int, row: Row) -> Any:
+        match source:
+            case Carry(slot):
+                return partial.slots[slot]
+            case EventTime():
+                return time
+            case Computed(Attribute(_, position)):
+                return row[position]
+        raise AssertionError(source)
 
     def live(self, now: int) -> set[int]:
         """The states with a tuple that a next event, at this time or later, may go on with."""
         return {partial.state for partial in self.begun if self._useful(partial, now)}
 
     def _useful(self, partial: Partial, now: int) -> bool:
-        state = self.automaton.states[partial.state]
-        if not state.skips and partial.last != len(self.times) - 1:
+        if self.automaton.states[partial.state].stay is Stay.FOREIGN and partial.last != len(self.times) - 1:
             return False
-        return all(
-            any(now <= time + high for _, high in self.automaton.limits[limit].allowed)
-            for slot, time in zip(state.slots, partial.times)
-            for limit in slot.must
-        )
+        highest = {e.number: e.allowed[-1][1] for arc in self.automaton.arcs for e in arc.elapsed}
+        kept: Any = [(partial.slots[slot], one.must) for slot, one in self.kept[partial.state].items()]
+        return all(now <= time + highest[number] for time, must in kept for number in must)
 
 
-def within(allowed: Distances, distance: int) -> bool:
-    return any(low <= distance <= high for low, high in allowed)
+def satisfied(form: Form, row: Row) -> bool:
+    environment = Environment(Occurrence(row, 0, 0, ()))
+    return any(all(holds(atom, environment) for atom in clause) for clause in form)
 
 
-def ptopss_beats(
-    composite: Composite, automaton: PathAutomaton, positions: tuple[int, ...], sets: bool, history: Sequence[Any]
-) -> list[Beat]:
+def ptopss_beats(automaton: Automaton, positions: tuple[int, ...], sets: bool, history: Sequence[Any]) -> list[Beat]:
     """`history`: events of the one stream, with time and row. The attributes of BY come first in `positions`."""
-    waiting = [number for number, state in enumerate(automaton.states) if number and not state.final]
-    number_of = {state: number for number, state in enumerate(waiting, 1)}
-    numbering = Numbering([distance(automaton, 0), *(distance(automaton, state) for state in waiting)], sets)
+    numbering = Numbering([distance(automaton, state) for state in range(automaton.final)], sets)
+    by = automaton.sources[0].key
     partitions: dict[Row, Tuples] = {}
     beats: list[Beat] = []
     for event in history:
-        part = tuple(event.row[position] for position in composite.partition)
+        part = tuple(event.row[position] for position in by)
         if None in part:
             continue
-        tuples = partitions.setdefault(part, Tuples(automaton, composite))
+        tuples = partitions.setdefault(part, Tuples(automaton))
         matched = tuples.take(event.time, event.row)
         key = tuple(event.row[position] for position in positions)
         if None in key:
             continue
-        if len(positions) > len(part):
-            tuples_of_key = Tuples(automaton, composite)
-            binding = tuple(event.row[attribute] for attribute in automaton.keys[0])
-            tuples_of_key.begun = [partial for partial in tuples.begun if partial.key == binding]
-            tuples_of_key.times = tuples.times
-            live = tuples_of_key.live(event.time)
-        else:
-            live = tuples.live(event.time)
-        state = numbering.state(matched, {number_of[state] for state in live})
-        beats.append(Beat(key, event.row, event.time, state))
+        tuples_of_key = Tuples(automaton)
+        tuples_of_key.times = tuples.times
+        tuples_of_key.begun = [p for p in tuples.begun if tuple(p.first[position] for position in positions) == key]
+        beats.append(Beat(key, event.row, event.time, numbering.state(matched, tuples_of_key.live(event.time))))
     return beats
 
 
-def distance(automaton: PathAutomaton, state: int) -> int:
-    """The least number of arcs from a state to a final one."""
-    if automaton.states[state].final:
+def distance(automaton: Automaton, state: int) -> int:
+    """The least number of arcs from a state to the final one."""
+    if state == automaton.final:
         return 0
     return 1 + min(distance(automaton, arc.target) for arc in automaton.arcs if arc.source == state)

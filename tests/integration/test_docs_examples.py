@@ -18,17 +18,17 @@ from broker.algebra import normal_form
 from broker.algebra.cayuga import expansion as algebra_expansion
 from broker.algebra.cayuga.lowering import lower
 from broker.algebra.cayuga.semantics import evaluate
-from broker.algebra.composite import Composite
 from broker.algebra.ptopss import semantics as semantics_ptopss
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase import semantics as semantics_sase
 from broker.algebra.sase.lowering import lower as lower_sase
 from broker.algebra.semantics import Bag, Occurrence
 from broker.automaton import compilation
+from broker.automaton.analyses import countable
+from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
-from broker.automaton.paths import compilation as paths_compilation
-from broker.automaton.paths import counting, exploration
 from broker.engine import Engine, Options, forms, shares
 from broker.engine.executors.kleene import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
@@ -110,9 +110,9 @@ LIMIT_MODULES: Final = (
     compilation,
     state_machine,
     kleene_plan,
-    paths_compilation,
+    conditions,
     exploration,
-    counting,
+    countable,
     forms,
     expansion,
     cell_tables,

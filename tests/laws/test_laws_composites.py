@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import ATTRIBUTES, STREAM, histories, lowered, subscriptions
 
-from broker.algebra.composite import Composite
 from broker.algebra.ptopss import semantics as meaning
+from broker.algebra.ptopss.composite import Composite
 from broker.engine import Engine, Match, Options
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row

@@ -14,7 +14,8 @@ from strategies.forecast_chains import matrix_of, power
 from strategies.forecasts import Case, engine_for, feed, played, subscribe
 from strategies.typed_queries import Happening
 
-from broker.automaton.paths import compile_paths
+from broker.automaton.automaton import Stay
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
 from broker.engine.forecasts.plan import Plan
 from broker.engine.forecasts.progress import MachineProgress
@@ -46,7 +47,7 @@ def parts_of(case: Case, plan: Plan, history: list[Happening]) -> list[list[Happ
         composite = ptopss.lowered(case.query)
         ((_, positions),) = plan.positions
         # What is adjacent is so in the partition, whatever the variables.
-        contiguous = any(not state.skips for state in compile_paths(composite).states[1:] if not state.final)
+        contiguous = any(state.stay is Stay.FOREIGN for state in automaton_of_composite(composite).states)
         apart = apart and not (contiguous and len(positions) > len(composite.partition))
     found: dict[Any, list[Happening]] = {}
     places = dict(plan.positions)

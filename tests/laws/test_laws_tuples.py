@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra.composite import Composite
 from broker.algebra.ptopss import semantics as meaning
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.automaton.paths import PathAutomaton, compile_paths
+from broker.automaton.automaton import Automaton
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine.executors.tuple_counts import Completion, Machine, Partition
 from broker.engine.executors.tuple_counts.completion import Tuple
 from broker.events.errors import DefinitionError
@@ -26,10 +27,10 @@ Found: TypeAlias = dict[tuple[int, Row], set[meaning.Assignment]]
 """By completing event and binding, the tuples."""
 
 
-def compiled(composite: Composite, history: list[Event]) -> PathAutomaton | None:
+def compiled(composite: Composite, history: list[Event]) -> Automaton | None:
     """Its automaton; None, and no match by any reading, where its conditions contradict each other."""
     try:
-        return compile_paths(composite)
+        return automaton_of_composite(composite)
     except DefinitionError as error:
         note(str(error))
         assert not meaning.tuples(composite, history)
@@ -132,7 +133,7 @@ def test_all_methods_count_what_cells_count(text: str, history: list[Event], eve
     """On streams too long for the meaning itself."""
     composite = lowered(text)
     try:
-        automaton = compile_paths(composite)
+        automaton = automaton_of_composite(composite)
     except DefinitionError:
         return
     chosen, general = Machine(automaton, tuples=every), Machine(automaton, windows=False)
@@ -160,7 +161,7 @@ def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
 ) -> None:
     composite = lowered(text)
     try:
-        machine = Machine(compile_paths(composite), tuples=every, windows=windows)
+        machine = Machine(automaton_of_composite(composite), tuples=every, windows=windows)
     except DefinitionError:
         return
     whole, parts = Player(composite, machine), Player(composite, machine)

@@ -12,7 +12,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from broker.algebra.composite import Composite
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
 from broker.algebra.ptopss.semantics import Event
 from broker.events.schema import Schema, Value

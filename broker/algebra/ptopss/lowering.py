@@ -19,11 +19,11 @@ from ...events.schema import Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
 from ...language.ptopss import syntax as cs
-from ..composite import Both, Chain, Composite, Condition, Either, Join, Leaf, Operand, Structure
-from ..constant_conditions import condition_text, decided, reason_for
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..resolution import condition, find, refuse
 from ..terms import Side, Term
+from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
+from .constant_conditions import condition_text, decided, reason_for
 
 
 def lower(
@@ -108,7 +108,7 @@ class _Lowering:
             refuse(self.text, predicate.at, "expected a predicate that can hold, found one that is always false")
         return form
 
-    def join(self, join: cs.JoinExpression) -> Join:
+    def join(self, join: cs.JoinExpression) -> VariableJoin:
         attribute = _EventScope(self.text, self.schema).name(join.attribute)
         position = self.schema.position(join.attribute.attribute)
         if join.variable not in self.variables:
@@ -118,7 +118,7 @@ class _Lowering:
         if _family(type_) != _family(attribute.type):
             wanted = f"expected a {_family(type_)} for '${join.variable}', which {like!r} is"
             refuse(self.text, join.attribute.at, f"{wanted}, found {join.attribute.attribute!r}, a {attribute.type}")
-        return Join(position, variable)
+        return VariableJoin(position, variable)
 
 
 def _family(type_: ValueType) -> str:

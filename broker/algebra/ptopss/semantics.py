@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from ...events.schema import Row, Value
-from ..composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
 from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
+from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
 
 Event: TypeAlias = tuple[int, Row]
 """Time and attributes; times do not fall from one event to the next."""

@@ -1,13 +1,13 @@
 """The machines of P-ToPSS as a stage of the compiler: state machines, Boolean machines, triggers (P-ToPSS 4).
 
-Here: what a composite subscription decomposes into, what subscriptions share, and how both are drawn. Not here: what
-runs. Everything is an immutable value or a pure function.
+Here: what a composite pattern is made of, what patterns share, and how both are drawn. Not here: where it comes from,
+and what automaton it is (constructions.composite). Everything is an immutable value or a pure function.
 """
 
 from __future__ import annotations
 
-from .boolean_machine import BooleanMachine, Gate
-from .decomposition import MASTER, Machine, Machines, Placed, Primitive, Trigger, decompose
+from .boolean_machine import BooleanMachine
+from .decomposition import MASTER, Machine, Machines, Placed, Trigger, machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
 from .merging import Merged, MergedGate, MergedState, merge
 from .state_machine import (
@@ -21,6 +21,7 @@ from .state_machine import (
     build_state_machine,
     live_instances,
 )
+from .tree import Gate, MachineTree, Primitive
 
 __all__ = [
     "MASTER",
@@ -31,6 +32,7 @@ __all__ = [
     "Link",
     "LinkKind",
     "Machine",
+    "MachineTree",
     "Machines",
     "Merged",
     "MergedGate",
@@ -42,10 +44,10 @@ __all__ = [
     "TimeCondition",
     "Trigger",
     "build_state_machine",
-    "decompose",
     "live_instances",
     "machine_lines",
     "machines_diagram",
+    "machines_of",
     "merge",
     "merged_diagram",
     "merged_lines",

@@ -6,17 +6,12 @@ of gates is a machine a gate. Not here: which machine starts which (decompositio
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from .state_machine import Symbol, TimeCondition
-
-
-class Gate(enum.Enum):
-    AND = "AND"
-    OR = "OR"
+from .tree import Gate
 
 
 @final

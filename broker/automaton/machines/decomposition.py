@@ -1,40 +1,29 @@
-"""From a composite subscription to its machines: the master, child state machines, Boolean machines (P-ToPSS 4.2).
+"""The machines of a composite pattern in their places: master, child state machines, Boolean machines (P-ToPSS 4.2).
 
-Here: which part of the expression is which machine, who triggers whom, and where each time condition is tested (table
-3). Not here: what one machine is, merging, drawing. The decomposition is how a pattern is explained and how forecasts
-combine; matching runs the paths of the whole expression, which have the triggers in them.
+Here: what they are called, who triggers whom, and where each time condition is tested (table 3), for explaining and
+drawing. Not here: what a pattern is made of (tree), what one machine is, merging, drawing. Matching runs the paths of
+the whole pattern, which have the triggers in them.
 
-A sequence within a sequence is the same with and without its parentheses, so that it is one machine; a tree of AND and
-OR is a machine a gate. A machine that matches is a symbol of its parent: X, Y, Z, ... from the inside out.
+A machine that matches is a symbol of its parent: X, Y, Z, ... from the inside out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Final, TypeAlias, final
 
-from ...algebra.composite import Both, Chain, Composite, Condition, Either, Join, Leaf, Structure
 from ...algebra.functions import MIRRORED
-from ...algebra.normal_form import ALWAYS, Form, describe_form
+from ...algebra.normal_form import ALWAYS, describe_form
 from ...events.instant import format_duration
-from .boolean_machine import BooleanMachine, Gate
+from .boolean_machine import BooleanMachine
 from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition, build_state_machine
+from .tree import Gate, GateNode, MachineTree, Node, Series, WrittenCondition, symbols_of
 
 MASTER: Final = "master"
 _LETTERS: Final = ("X", "Y", "Z", "U", "V", "W")  # the first four as in figure 5
 
 Body: TypeAlias = StateMachine | BooleanMachine
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Primitive:
-    """What triggers a primitive symbol: the operand without its name."""
-
-    guard: Form
-    joins: tuple[Join, ...]
 
 
 @final
@@ -117,29 +106,9 @@ class Machines:
         return None if trigger is None or trigger.state is None else (trigger.machine, trigger.state)
 
 
-def decompose(composite: Composite) -> Machines:
-    """The machines of a subscription. O(operands + conditions), times the depth of nesting."""
-    return _Decomposition(composite).machines()
-
-
-def _parts(structure: Structure) -> tuple[Structure, ...]:
-    """The symbols of the machine that a structure becomes, sequences within sequences dissolved."""
-    match structure:
-        case Leaf():
-            return (structure,)
-        case Chain(parts):
-            return tuple(chain.from_iterable(_parts(p) if isinstance(p, Chain) else (p,) for p in parts))
-        case Both(parts) | Either(parts):
-            return parts
-
-
-def _separators(structure: Structure) -> Iterator[str]:
-    """What stands between the symbols of a state machine."""
-    if isinstance(structure, Chain):
-        for index, part in enumerate(structure.parts):
-            if index > 0:
-                yield structure.separators[index - 1]
-            yield from _separators(part)
+def machines_of(tree: MachineTree) -> Machines:
+    """The machines of a pattern. O(operands + conditions), times the depth of nesting."""
+    return _Placement(tree).machines()
 
 
 def _meaning(body: Body) -> str:
@@ -151,42 +120,42 @@ def _meaning(body: Body) -> str:
             return f" {gate.value} ".join(f"({symbol.meaning})" for symbol in inputs)
 
 
-class _Decomposition:
-    def __init__(self, composite: Composite) -> None:
-        self.composite = composite
+class _Placement:
+    def __init__(self, tree: MachineTree) -> None:
+        self.tree = tree
         self.paths: dict[int, Address] = {}  # operand -> positions of symbols, from the master down
-        self.places: dict[Address, Structure] = {}  # the same of a machine -> what it is made of
+        self.places: dict[Address, Node] = {}  # the same of a machine -> what it is made of
         self.numbers: dict[Address, int] = {}
-        self.survey(composite.structure, ())
-        names = {operand.name for operand in composite.operands}
+        self.survey(tree.root, ())
         numbered = (f"{letter}{number}" for number in count(2) for letter in _LETTERS)
-        self.fresh = (name for name in chain(_LETTERS, numbered) if name not in names)
+        self.fresh = (name for name in chain(_LETTERS, numbered) if name not in tree.names)
         self.tests: dict[Address, list[TimeCondition]] = {}  # by operand, or by gate
         self.owned: list[tuple[Address, TimeCondition]] = []
-        for condition in composite.conditions:
+        for condition in tree.conditions:
             self.place(condition)
 
-    def survey(self, structure: Structure, path: Address) -> None:
-        self.places[path] = structure
+    def survey(self, node: Node, path: Address) -> None:
+        self.places[path] = node
         self.numbers[path] = len(self.numbers)
-        for position, part in enumerate(_parts(structure)):
-            if isinstance(part, Leaf):
-                self.paths[part.operand] = (*path, position)
+        for position, symbol in enumerate(symbols_of(node)):
+            if isinstance(symbol, int):
+                self.paths[symbol] = (*path, position)
             else:
-                self.survey(part, (*path, position))
+                self.survey(symbol, (*path, position))
 
     def is_gate(self, path: Address) -> bool:
-        return isinstance(self.places[path], Both | Either)
+        return isinstance(self.places[path], GateNode)
 
-    def place(self, condition: Condition) -> None:
+    def place(self, condition: WrittenCondition) -> None:
         """Which case of table 3 a condition is, and where it is tested."""
         reference, dependent = sorted((condition.minuend, condition.subtrahend))
         there, here = self.paths[reference], self.paths[dependent]
         depth = next(level for level, (one, other) in enumerate(zip(there, here)) if one != other)
         common = here[:depth]
         operator, duration = condition.operator, condition.duration
-        if self.is_gate(common):
-            case = Case.UNORDERED if isinstance(self.places[common], Both) else Case.APART
+        machine = self.places[common]
+        if isinstance(machine, GateNode):
+            case = Case.UNORDERED if machine.gate is Gate.AND else Case.APART
             owner = tested = common
             addresses: tuple[Address, ...] = ((0, *there[depth:]), (0, *here[depth:]))
         else:
@@ -207,9 +176,9 @@ class _Decomposition:
         if case is not Case.APART:
             self.tests.setdefault(tested, []).append(found)
 
-    def text(self, condition: Condition, case: Case) -> str:
+    def text(self, condition: WrittenCondition, case: Case) -> str:
         """The condition as it was written."""
-        names = [self.composite.operands[i].name for i in (condition.minuend, condition.subtrahend)]
+        names = [self.tree.names[i] for i in (condition.minuend, condition.subtrahend)]
         difference = f"t({names[0]}) - t({names[1]})"
         shown = f"|{difference}|" if case is Case.UNORDERED else difference
         return f"{shown} {condition.operator} {format_duration(condition.duration)}"
@@ -220,17 +189,17 @@ class _Decomposition:
         return tuple(sorted(distinct, key=lambda c: (c.addresses, c.operator, c.duration)))
 
     def machines(self) -> Machines:
-        composite = self.composite
+        tree = self.tree
         built: dict[Address, tuple[str, Body]] = {}
         self.build((), built)
         placed = tuple(Placed(self.numbers[owner], condition) for owner, condition in self.owned)
         return Machines(
-            composite.stream,
-            tuple(composite.schema.names[position] for position in composite.partition),
-            composite.within,
+            tree.source.stream,
+            tuple(tree.source.schema.names[position] for position in tree.source.key),
+            tree.within,
             tuple(self.machine(path, *built[path]) for path in self.numbers),
             placed,
-            tuple((operand.name, self.meaning(index)) for index, operand in enumerate(composite.operands)),
+            tuple((name, self.meaning(operand)) for operand, name in enumerate(tree.names)),
         )
 
     def machine(self, path: Address, name: str, body: Body) -> Machine:
@@ -244,40 +213,35 @@ class _Decomposition:
 
     def build(self, path: Address, built: dict[Address, tuple[str, Body]]) -> Body:
         """The machine at a path; children, and their names, before their parents."""
-        structure = self.places[path]
+        node = self.places[path]
         symbols: list[Symbol] = []
-        for position, part in enumerate(_parts(structure)):
+        for position, part in enumerate(symbols_of(node)):
             here = (*path, position)
-            if isinstance(part, Leaf):
-                operand = self.composite.operands[part.operand]
-                label = Primitive(operand.guard, operand.joins)
-                symbols.append(Symbol(operand.name, label, self.tested(here), self.meaning(part.operand)))
+            if isinstance(part, int):
+                label = self.tree.primitives[part]
+                symbols.append(Symbol(self.tree.names[part], label, self.tested(here), self.meaning(part)))
             else:
                 child = self.build(here, built)
                 symbols.append(Symbol(built[here][0], child, (), _meaning(child)))
         body: Body
-        match structure:
-            case Both():
-                body = BooleanMachine(Gate.AND, tuple(symbols), self.tested(path))
-            case Either():
-                body = BooleanMachine(Gate.OR, tuple(symbols))
-            case _:
-                terms: list[list[Symbol]] = [symbols[:1]]
-                for separator, symbol in zip(_separators(structure), symbols[1:], strict=True):
-                    if separator == ";":
-                        terms.append([])
-                    terms[-1].append(symbol)
-                body = build_state_machine(terms)
+        if isinstance(node, GateNode):
+            body = BooleanMachine(node.gate, tuple(symbols), self.tested(path))
+        else:
+            terms: list[list[Symbol]] = [symbols[:1]]
+            separators = node.separators if isinstance(node, Series) else ()
+            for separator, symbol in zip(separators, symbols[1:], strict=True):
+                if separator == ";":
+                    terms.append([])
+                terms[-1].append(symbol)
+            body = build_state_machine(terms)
         built[path] = (next(self.fresh) if path else MASTER, body)
         return body
 
     def meaning(self, operand: int) -> str:
         """An operand's predicate, for people."""
-        composite = self.composite
-        guard, joins = composite.operands[operand].guard, composite.operands[operand].joins
-        names = composite.schema.names
-        parts = [f"{names[join.position]} = ${composite.variables[join.variable]}" for join in joins]
-        if guard != ALWAYS:
-            shown = describe_form(guard)
-            parts.append(f"({shown})" if parts and len(guard) > 1 else shown)
+        primitive, names = self.tree.primitives[operand], self.tree.source.schema.names
+        parts = [f"{names[at]} = ${self.tree.results.names[variable]}" for at, variable in primitive.variables]
+        if primitive.guard != ALWAYS:
+            shown = describe_form(primitive.guard)
+            parts.append(f"({shown})" if parts and len(primitive.guard) > 1 else shown)
         return " AND ".join(parts) or "TRUE"

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ...algebra.composite import Composite
-from ...algebra.constant_conditions import remarks
+from ...automaton.automaton import Automaton, Report
 from ...automaton.diagram import Graph
-from ...automaton.machines import decompose, machine_lines, machines_diagram, merge, merged_diagram, merged_lines
+from ...automaton.machines import machine_lines, machines_diagram, machines_of, merge, merged_diagram, merged_lines
 from ..target import Outcome
 from .contract import Input
 from .machine_plan import Known, MachinePlan
@@ -23,26 +22,29 @@ PREFIX: Final = "composite "
 
 
 class CompositePlan(MachinePlan):
-    """`tuples`: each tuple is a result, not only one for all that an event completes."""
+    """`source`: what its events are merged from; `tree`: what it is made of; `tuples`: each tuple is a result, not only
+    one for all that an event completes."""
 
-    __slots__ = ("composite", "tuples")
+    __slots__ = ("automaton", "source", "tree", "tuples")
 
     kind = "composite"
 
-    def __init__(self, composite: Composite, tuples: bool) -> None:
-        self.composite = composite
-        self.tuples = tuples
+    def __init__(self, automaton: Automaton) -> None:
+        assert automaton.machines is not None
+        self.automaton = automaton
+        (self.source,) = automaton.sources
+        self.tree = automaton.machines
+        self.tuples = automaton.report is Report.EACH
 
     def inputs(self) -> list[Input]:
-        return [Input(self.composite.stream, operand.guard) for operand in self.composite.operands]
+        return [Input(self.source.stream, primitive.guard) for primitive in self.tree.primitives]
 
     def streams(self) -> tuple[str, ...]:
-        return (self.composite.stream,)
+        return (self.source.stream,)
 
     def outcome(self) -> Outcome:
-        composite = self.composite
-        floats = [attribute.type == "float" for attribute in composite.result_schema.attributes]
-        return Outcome(composite.variables, (), floats, LIMITS)
+        schema = self.automaton.schema
+        return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
 
     def counting(self) -> str:
         """How its tuples are counted, for people."""
@@ -53,20 +55,20 @@ class CompositePlan(MachinePlan):
         """What was made of each, in lines; of more than a few only what merging saves."""
         lines: list[str] = []
         for name, plan, _ in known[:SHOWN]:
-            lines += [f"{name}: {line}" for line in machine_lines(decompose(plan.composite))]
+            lines += [f"{name}: {line}" for line in machine_lines(machines_of(plan.tree))]
             lines.append(f"{name}: {plan.counting()}")
-            lines += [f"{name}: {remark}" for remark in remarks(plan.composite)]
+            lines += [f"{name}: {remark}" for remark in plan.tree.remarks]
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more composite subscriptions")
         if len(known) > 1:
-            merged = merged_lines(merge([(name, decompose(plan.composite)) for name, plan, _ in known]))
+            merged = merged_lines(merge([(name, machines_of(plan.tree)) for name, plan, _ in known]))
             lines += [f"composite subscriptions: {line}" for line in merged]
         return lines
 
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
         """One subscription as its machines (P-ToPSS, figure 5), several as their merged states (figure 6)."""
-        machines = [(name, decompose(plan.composite)) for name, plan, _ in known]
+        machines = [(name, machines_of(plan.tree)) for name, plan, _ in known]
         graph = machines_diagram("", machines[0][1]) if len(machines) == 1 else merged_diagram("", merge(machines))
         nodes = tuple(replace(node, key=PREFIX + node.key) for node in graph.nodes)
         edges = tuple(replace(e, source=PREFIX + e.source, target=PREFIX + e.target) for e in graph.edges)

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from ...algebra.composite import Composite
 from ...algebra.terms import Attribute, Constant, Register, Side
+from ...automaton.analyses.variables import variables_of
 from ...automaton.automaton import Arc, Automaton, BoundRow, Carry, Computed, EventRow
 from ...automaton.compilation import INTERNAL
-from ...automaton.paths.path_automaton import PathAutomaton
 from ..index.spaces import equalities
 
 Positions: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -93,9 +92,9 @@ def _kept(automaton: Automaton, loop: Arc, depth: int, source: Register, keys: M
             return False
 
 
-def key_of_paths(composite: Composite, automaton: PathAutomaton) -> Positions:
+def key_of_composite(automaton: Automaton) -> Positions:
     """BY, and the attributes of variables that every operand has in the same place."""
-    positions = list(composite.partition)
-    if automaton.key and all(found == automaton.keys[0] for found in automaton.keys):
-        positions += [position for position in automaton.keys[0] if position not in positions]
-    return ((composite.stream, tuple(positions)),)
+    source = automaton.sources[0]
+    shared = set(variables_of(automaton).keys())
+    joined = min(shared) if len(shared) == 1 else ()
+    return ((source.stream, tuple(dict.fromkeys([*source.key, *joined]))),)

@@ -10,18 +10,17 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias, final
 
-from ...algebra.composite import Composite
-from ...algebra.normal_form import duration_bound
+from ...automaton.analyses.chain import distances_of
+from ...automaton.analyses.window import state_windows
 from ...automaton.automaton import Automaton
-from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.errors import DefinitionError
 from ...events.instant import FOREVER
 from ...events.schema import Schema
 from ...forecast.settings import Settings, read_settings
 from ...forecast.varying import check_varying
-from .keys import Positions, key_of_automata, key_of_paths, unkeyed
+from .keys import Positions, key_of_automata, key_of_composite, unkeyed
 from .parts import PRODUCT_STATES_MAX, Division, division
-from .states import NONE, States, distances_of, states_of_automata, states_of_paths
+from .states import States, states_of
 
 Streams: TypeAlias = tuple[tuple[str, Schema | None], ...]
 
@@ -30,8 +29,8 @@ UNDIVIDED: Final = "no match"
 
 @final
 class Plan:
-    """`numbers`: for each automaton of the subscription its states' elementary ones, of a composite subscription those
-    of its paths. `windows` by elementary state: how long after its beginning a run is of use; empty for machines.
+    """`numbers`: for each automaton of the subscription its states' elementary ones. `windows` by elementary state: how
+    long after its beginning a run is of use. Both are empty for machines, whose own states are the elementary ones.
 
     With a `division` forecasts are put together from those of its parts: then the subscription's own chain says no more
     than how often it matches, and its numbers are for lineage, `left` being what they have left."""
@@ -84,36 +83,35 @@ def plan_of_automata(
     settings = _settings(written, streams, positions)
     if settings.per == "stream":
         positions = unkeyed(list(streams))
-    states, numbers = states_of_automata(automata, settings.states == "set")
+    states, numbers = states_of(automata, settings.states == "set")
     check_varying(settings.context, [states.shape.states], settings.steps)
     windows = [FOREVER] * len(states.left)
     for automaton, own in zip(automata, numbers):
-        for depth, window in enumerate(windows_of(automaton)):
+        for depth, window in enumerate(state_windows(automaton)):
             if depth:
                 windows[own[depth]] = window
     return Plan(settings, states, positions, numbers, windows)
 
 
-def plan_of_paths(written: Mapping[str, Any], composite: Composite, automaton: PathAutomaton, schema: Schema) -> Plan:
+def plan_of_automaton(written: Mapping[str, Any], automaton: Automaton, schema: Schema) -> Plan:
     """Raises DefinitionError or LimitExceeded."""
-    positions = key_of_paths(composite, automaton)
-    settings = _settings(written, {composite.stream: schema}, positions)
-    if settings.per == "stream" and positions != unkeyed([composite.stream]):
+    stream = automaton.sources[0].stream
+    positions = key_of_composite(automaton)
+    settings = _settings(written, {stream: schema}, positions)
+    if settings.per == "stream" and positions != unkeyed([stream]):
         raise DefinitionError("forecast: per = 'stream' is not for what BY or its variables part by key")
-    sets, waiting = settings.states == "set", [not state.final for state in automaton.states]
-    if settings.parts or (settings.parts is None and sum(waiting[1:]) > PRODUCT_STATES_MAX):
-        found = division(composite, sets)
+    sets = settings.states == "set"
+    if settings.parts or (settings.parts is None and len(automaton.states) - 1 > PRODUCT_STATES_MAX):
+        found = division(automaton, sets)
         if found is not None:
             check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
-            numbers = [number if waits else NONE for number, waits in enumerate(waiting)]
-            return Plan(
-                settings, States([1], [UNDIVIDED], False), positions, [numbers], [], distances_of(automaton), found
-            )
+            undivided = States([1], [UNDIVIDED], False)
+            return Plan(settings, undivided, positions, [], [], distances_of(automaton), found)
         if settings.parts:
             raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
-    states, numbers = states_of_paths(automaton, sets)
+    states, _ = states_of((automaton,), sets)
     check_varying(settings.context, [states.shape.states], settings.steps)
-    return Plan(settings, states, positions, [numbers], [])
+    return Plan(settings, states, positions, [], [])
 
 
 def _settings(written: Mapping[str, Any], streams: Mapping[str, Schema], positions: Positions) -> Settings:
@@ -125,25 +123,3 @@ def _settings(written: Mapping[str, Any], streams: Mapping[str, Schema], positio
     if len(positions) > 1 and any(part.kind == "attribute" for part in settings.context.parts):
         raise DefinitionError("forecast: context: expected no attribute where several streams are read")
     return settings
-
-
-def windows_of(automaton: Automaton) -> list[int]:
-    """By depth, how long after its beginning a run can still come to something, in microseconds, or FOREVER.
-
-    The bounds on DUR of all that a run must pass, as this automaton alone sees them: a place that it shares may keep
-    runs for longer.
-    """
-    found = [FOREVER] * len(automaton.states)
-    bound = duration_bound(automaton.forward(len(automaton.states) - 1).guard)
-    for depth in range(len(automaton.states) - 1, 0, -1):
-        limits = [bound, duration_bound(automaton.states[depth].theta)]
-        loop = automaton.loop(depth)
-        if loop is not None:
-            limits.append(duration_bound(loop.guard))
-        finite = [limit for limit in limits if limit is not None]
-        if finite:
-            found[depth] = min(finite)
-        entry = duration_bound(automaton.forward(depth - 1).guard)
-        finite += [] if entry is None else [entry]
-        bound = min(finite) if finite else None
-    return found

@@ -68,23 +68,18 @@ def lineage_of(run: Any) -> list[int]:
 
 @final
 class MachineProgress(Progress):
-    """By a machine. `numbers`: the elementary state of each state of its automaton, 0 for those that nothing waits in.
-    `left`: how many steps are left from each elementary state; `positions`: the attributes of the key."""
+    """By a machine. `left`: how many steps are left from each elementary state; `positions`: the attributes of the
+    key."""
 
     def __init__(
-        self,
-        lane: Lane,
-        matcher: Matcher,
-        states: States,
-        numbers: list[int],
-        left: list[int],
-        positions: tuple[int, ...],
+        self, lane: Lane, matcher: Matcher, states: States, left: list[int], positions: tuple[int, ...]
     ) -> None:
         super().__init__(0)
         self.lane = lane
         self.counts = cast(TupleCounts, matcher.machine)
         self.states = states
-        self.numbers = numbers
+        plan = self.counts.machine.plan
+        self.numbers: list[int] = [state.number for state in plan.states]  # elementary; 0: nothing waits there
         self.left = left
         # Which of the machine's variables are part of the key, and where: only runners of these values are the key's.
         self.agreed: list[tuple[int, int]] = []
@@ -94,7 +89,7 @@ class MachineProgress(Progress):
             if position in positions and all(found[at] == position for found in keys):
                 self.agreed.append((at, position))
         self.alone = len(self.agreed) == len(keys[0])
-        self.skips: list[bool] = [state.skips for state in self.counts.machine.automaton.states]
+        self.skips: list[bool] = [state.skips for state in plan.states]
 
     def look(self, state: KeyState, row: Row, time: i64) -> tuple[i64, bool]:
         self.until = FOREVER

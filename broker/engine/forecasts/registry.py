@@ -123,7 +123,7 @@ class Forecasts:
         if lane is not None and matcher is not None:
             # A machine is this subscription's from its first event on, a run only if it was born in a later epoch.
             since = ALWAYS_SINCE
-            progress = MachineProgress(lane, matcher, plan.states, plan.numbers[0], plan.left, positions)
+            progress = MachineProgress(lane, matcher, plan.states, plan.left, positions)
         whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
         found = PredictiveSubscription(self.next, since, subscriber, plan, whole, stream, progress, self.deadlines)
         if lane is not None and plan.division is not None:
@@ -131,7 +131,7 @@ class Forecasts:
             for part, machine in zip(plan.division.parts, parts, strict=True):
                 name, states = part.version(version), part.states
                 forecaster = settings.forecaster(name, states.shape, self._known(name, plan))
-                progress = MachineProgress(lane, machine, states, part.numbers, states.left, positions)
+                progress = MachineProgress(lane, machine, states, states.left, positions)
                 own.append(PartForecaster(part.number, forecaster, settings, states.final, states.left[NONE], progress))
             kind, within, arrivals = plan.division.kind, plan.division.within, found.arrivals
             found.combination = Combination(kind, within, own, found, stream, settings.duration, arrivals)

@@ -14,8 +14,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ...automaton.analyses.chain import elementary_states
 from ...automaton.automaton import Automaton
-from ...automaton.paths.path_automaton import PathAutomaton
 from ...events.errors import LimitExceeded
 from ...forecast.chain import Shape, shape
 
@@ -89,42 +89,7 @@ class States:
         return shape(self.final + 1, [self.final], chain, successors)
 
 
-def states_of_automata(automata: tuple[Automaton, ...], sets: bool) -> tuple[States, list[list[int]]]:
-    """The states of a query that is a union of automata, and each automaton's states' numbers, 0 for the start."""
-    left = [min(len(automaton.states) for automaton in automata)]
-    labels = ["nothing begun"]
-    numbers: list[list[int]] = []
-    for branch, automaton in enumerate(automata):
-        numbers.append([NONE])
-        for depth in range(1, len(automaton.states)):
-            numbers[-1].append(len(left))
-            left.append(len(automaton.states) - depth)
-            where = f" of branch {branch + 1}" if len(automata) > 1 else ""
-            labels.append(f"{depth} of {len(automaton.states)}{where}")
+def states_of(automata: tuple[Automaton, ...], sets: bool) -> tuple[States, list[list[int]]]:
+    """The states of a union of automata, and the numbers of each one's own, 0 for the start."""
+    left, labels, numbers = elementary_states(automata)
     return States(left, labels, sets), numbers
-
-
-def states_of_paths(automaton: PathAutomaton, sets: bool) -> tuple[States, list[int]]:
-    """The states of a composite subscription, and for each state of its automaton the elementary one, 0 for its start
-    and for the final ones, which nothing waits in."""
-    total, distance = len(automaton.states), distances_of(automaton)
-    left, labels, numbers = [distance[0]], ["nothing begun"], [NONE] * total
-    longest = max(distance[:1])
-    for number in range(1, total):
-        if not automaton.states[number].final:
-            numbers[number] = len(left)
-            left.append(distance[number])
-            labels.append(f"{longest - distance[number]} of {longest}")
-    for number, state in enumerate(numbers):
-        if state != NONE and labels.count(labels[state]) > 1:  # several ways to be as far
-            labels[state] += f" (state {number})"
-    return States(left, labels, sets), numbers
-
-
-def distances_of(automaton: PathAutomaton) -> list[int]:
-    """For each state how many events it takes to a final one at least. O(arcs)."""
-    total = len(automaton.states)
-    distance = [0 if state.final else total + 1 for state in automaton.states]
-    for arc in reversed(automaton.arcs):  # they are sorted by their sources, which are in topological order
-        distance[arc.source] = min(distance[arc.source], 1 + distance[arc.target])
-    return distance

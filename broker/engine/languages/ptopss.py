@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ...algebra.composite import Composite
 from ...algebra.ptopss.lowering import lower
+from ...automaton.automaton import Report
+from ...automaton.constructions.composite import automaton_of, decompose
+from ...automaton.machines.tree import MachineTree
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import PtopssQuery
 from ...language.subscription import REPORTS
 from ..executors.table import plan_of_composite
-from ..executors.tuple_counts.machine_plan import CountsPlan
-from ..forecasts.plan import plan_of_paths
+from ..forecasts.plan import plan_of_automaton
 from ..subscriber import Form
 from .language import CompileRequest, Language, Surroundings
 
@@ -23,37 +24,36 @@ def _reads(query: PtopssQuery) -> list[str]:
 
 def _compile(request: CompileRequest) -> Form:
     definition, surroundings = request.definition, request.surroundings
-    lowered = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
-    composite = _with_shared_parts(lowered, surroundings)
+    composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
+    report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
+    automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
     forecast = definition.forecast
-    machine = plan_of_composite(composite, definition.report != "completions", forecast is not None)
     plan, own = None, request.sources[0][1]
-    if forecast is not None and isinstance(machine, CountsPlan) and own is not None:
-        plan = plan_of_paths(forecast, composite, machine.paths, own)
+    if forecast is not None and own is not None:
+        plan = plan_of_automaton(forecast, automaton, own)
     return Form(
         definition.language,
         (request.text,),
         (print_query(request.syntax),),
         request.sources,
         composite.publish,
-        composite.result_schema,
-        states=len(composite.operands) + 1,
+        automaton.schema,
+        states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=machine,
-        operands=tuple(operand.name for operand in composite.operands),
+        machine=plan_of_composite(automaton, forecast is not None),
+        operands=automaton.operands,
         report=definition.report,
         forecast=forecast,
         plan=plan,
     )
 
 
-def _with_shared_parts(composite: Composite, surroundings: Surroundings) -> Composite:
-    """The same with guards and structure that other composites have too: most of what many of them would occupy."""
+def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
+    """The same with guards and machines that others have too: most of what many of them would occupy."""
     shared = surroundings.shared
-    guarded = (replace(operand, guard=shared(operand.guard)) for operand in composite.operands)
-    operands = tuple(shared(operand) for operand in guarded)
-    return replace(composite, operands=operands, structure=shared(composite.structure))
+    guarded = (replace(primitive, guard=shared(primitive.guard)) for primitive in tree.primitives)
+    return replace(tree, primitives=tuple([shared(primitive) for primitive in guarded]), root=shared(tree.root))
 
 
 PTOPSS: Final = Language(

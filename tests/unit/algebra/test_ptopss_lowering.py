@@ -7,22 +7,22 @@ from hypothesis import given
 from strategies.composite_subscriptions import lowered as generated
 from strategies.composite_subscriptions import subscriptions
 
-from broker.algebra.composite import (
+from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.ptopss.composite import (
     Both,
     Chain,
     Composite,
     Condition,
     Either,
-    Join,
     Leaf,
     Operand,
     Order,
     Structure,
+    VariableJoin,
     leaves,
     order,
 )
-from broker.algebra.constant_conditions import remarks
-from broker.algebra.normal_form import ALWAYS, describe_form
+from broker.algebra.ptopss.constant_conditions import remarks
 from broker.algebra.ptopss.lowering import lower
 from broker.events.errors import LimitExceeded, QueryError
 from broker.events.schema import Schema
@@ -60,9 +60,9 @@ def test_a_whole_subscription() -> None:
     assert composite.partition == (2, 0)
     assert [operand.name for operand in composite.operands] == ["first", "middle", "last"]
     assert [operand.joins for operand in composite.operands] == [
-        (Join(1, 0), Join(2, 1)),
-        (Join(1, 0), Join(2, 1)),
-        (Join(1, 0),),
+        (VariableJoin(1, 0), VariableJoin(2, 1)),
+        (VariableJoin(1, 0), VariableJoin(2, 1)),
+        (VariableJoin(1, 0),),
     ]
     guards = [describe_form(operand.guard) for operand in composite.operands]
     assert guards == ["status = 'denied'", "status = 'denied'", "hot = FALSE OR port > 1"]
@@ -77,7 +77,7 @@ def test_a_whole_subscription() -> None:
 def test_predicates_that_say_the_same_are_equal_guards() -> None:
     composite = lowered("FROM Log a: port > 1 AND hot b: hot = TRUE AND 1 < port MATCH a; b")
     assert composite.operands[0].guard == composite.operands[1].guard
-    assert lowered("FROM Log a: ip = $x MATCH a").operands == (Operand("a", ALWAYS, (Join(1, 0),)),)
+    assert lowered("FROM Log a: ip = $x MATCH a").operands == (Operand("a", ALWAYS, (VariableJoin(1, 0),)),)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra.composite import Both, Chain, Composite, Either, Leaf, Structure
+from broker.algebra.ptopss.composite import Both, Chain, Composite, Either, Leaf, Structure
 from broker.algebra.ptopss.lowering import lower
 from broker.algebra.ptopss.semantics import Assignment, Event, binding, tuples
 from broker.events.schema import Row, Schema

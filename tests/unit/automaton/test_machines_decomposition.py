@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from strategies.composite_subscriptions import lowered, subscriptions
 
-from broker.algebra.composite import Composite, Condition, order
 from broker.algebra.functions import compare
+from broker.algebra.ptopss.composite import Composite, Condition, order
 from broker.algebra.ptopss.lowering import lower
+from broker.automaton.constructions.composite import decompose
 from broker.automaton.machines import (
     BooleanMachine,
     Case,
@@ -24,8 +25,8 @@ from broker.automaton.machines import (
     Symbol,
     TimeCondition,
     Trigger,
-    decompose,
     live_instances,
+    machines_of,
 )
 from broker.events.schema import Schema
 from broker.language import ptopss
@@ -45,7 +46,8 @@ def batched(names: list[str]) -> list[tuple[str, str]]:
 def machines(pattern: str, definitions: str = "") -> Machines:
     """Operands that are not defined are s1, s2, ..., each with a type of its own."""
     used = sorted(set(re.findall(r"\bs\d\b", pattern)))
-    return decompose(composite(pattern, definitions or "\n".join(f"{name}: ty = '{name[1]}'" for name in used)))
+    defined = definitions or "\n".join(f"{name}: ty = '{name[1]}'" for name in used)
+    return machines_of(decompose(composite(pattern, defined)))
 
 
 def symbols(machine: Machine) -> tuple[Symbol, ...]:
@@ -140,7 +142,7 @@ def test_a_condition_is_the_same_whichever_way_it_is_written() -> None:
 
 def test_a_difference_from_the_later_operand_is_turned_round() -> None:
     written = replace(composite("s1; s2", "s1, s2: ty = '1'"), conditions=(Condition(0, 1, ">", 3),))
-    condition = decompose(written).conditions[0].condition
+    condition = machines_of(decompose(written)).conditions[0].condition
     assert (condition.operator, condition.duration) == ("<", -3)
     assert not condition.holds(reference=10, dependent=12)
     assert condition.holds(reference=12, dependent=8)
@@ -215,7 +217,7 @@ def test_a_gate_fires_when_its_inputs_say_so(gate: Gate, matched: list[int | Non
 @given(subscriptions())
 def test_each_operand_and_each_machine_is_one_symbol(text: str) -> None:
     subscription = lowered(text)
-    found = decompose(subscription)
+    found = machines_of(decompose(subscription))
     primitive: list[str] = []
     derived: list[str] = []
     for index, machine in enumerate(found.machines):
@@ -233,7 +235,7 @@ def test_each_operand_and_each_machine_is_one_symbol(text: str) -> None:
 @given(subscriptions())
 def test_cases_agree_with_the_order_of_operands(text: str) -> None:
     subscription = lowered(text)
-    found = decompose(subscription)
+    found = machines_of(decompose(subscription))
     assert len(found.conditions) == len(subscription.conditions)
     for written, placed in zip(subscription.conditions, found.conditions, strict=True):
         condition = placed.condition

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from strategies.composite_subscriptions import lowered, subscriptions
 
 from broker.algebra.ptopss.lowering import lower
+from broker.automaton.constructions.composite import decompose
 from broker.automaton.diagram import DRAWINGS, draw
 from broker.automaton.machines import (
     Machines,
     StateMachine,
-    decompose,
     machine_lines,
     machines_diagram,
+    machines_of,
     merge,
     merged_diagram,
 )
@@ -29,7 +30,7 @@ FIGURE_5 = f"{S1_TO_S8}\nMATCH s1; ((s2, s3) AND (s4, s5)); s6; (s7 OR s8)"
 
 def machines(rest: str) -> Machines:
     text = f"FROM S\n{rest}"
-    return decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"]))
+    return machines_of(decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])))
 
 
 def test_machines_are_listed_line_by_line() -> None:
@@ -152,7 +153,7 @@ def test_gates_and_triggers_look_different_in_every_format() -> None:
 
 @given(subscriptions())
 def test_every_decomposition_can_be_drawn_with_all_its_states(text: str) -> None:
-    found = decompose(lowered(text))
+    found = machines_of(decompose(lowered(text)))
     graph = machines_diagram(text, found)
     own = sum(len(m.body.states) if isinstance(m.body, StateMachine) else 1 for m in found.machines)
     assert len(graph.nodes) == own + (0 if isinstance(found.master.body, StateMachine) else 2)
@@ -160,7 +161,7 @@ def test_every_decomposition_can_be_drawn_with_all_its_states(text: str) -> None
     reached = {edge.target for edge in graph.edges}
     assert [node.label for node in graph.nodes if node.kind != "start" and node.key not in reached] == []
     for format in DRAWINGS:
-        assert draw(graph, format) == draw(machines_diagram(text, decompose(lowered(text))), format)
+        assert draw(graph, format) == draw(machines_diagram(text, machines_of(decompose(lowered(text)))), format)
     ElementTree.fromstring(draw(graph, "svg"))
     lines = machine_lines(found)
     assert len(lines) == len(found.machines) + len(found.conditions) + len(found.definitions)
@@ -168,7 +169,7 @@ def test_every_decomposition_can_be_drawn_with_all_its_states(text: str) -> None
 
 @given(st.lists(subscriptions(), max_size=4))
 def test_every_merged_graph_can_be_drawn(texts: list[str]) -> None:
-    found = merge([(f"q{number}", decompose(lowered(text))) for number, text in enumerate(texts)])
+    found = merge([(f"q{number}", machines_of(decompose(lowered(text)))) for number, text in enumerate(texts)])
     graph = merged_diagram("all", found)
     assert len(graph.nodes) >= len(found.states) + len(found.gates)
     reached = {edge.target for edge in graph.edges}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from strategies.composite_subscriptions import lowered, subscriptions
 
 from broker.algebra.ptopss.lowering import lower
-from broker.automaton.machines import LinkKind, Machines, Merged, StateMachine, decompose, merge, merged_lines
+from broker.automaton.constructions.composite import decompose
+from broker.automaton.machines import LinkKind, Machines, Merged, StateMachine, machines_of, merge, merged_lines
 from broker.automaton.machines.merging import GateFeed, Start, StateFeed
 from broker.events.schema import Schema
 from broker.language import ptopss
@@ -23,7 +24,7 @@ PRIMARY, SECONDARY, STAR = LinkKind.PRIMARY, LinkKind.SECONDARY, LinkKind.STAR
 def machines(pattern: str, before: str = "FROM S", after: str = "") -> Machines:
     used = "\n".join(f"{name}: ty = '{name}'" for name in "abcdefgh" if re.search(rf"\b{name}\b", pattern))
     text = f"{before}\n{used}\nMATCH {pattern} {after}"
-    return decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"]))
+    return machines_of(decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])))
 
 
 def merged(*patterns: str) -> Merged:
@@ -118,7 +119,7 @@ def word(found: Merged, state: int) -> list[tuple[object, bool]]:
 
 @given(st.lists(subscriptions(), max_size=5))
 def test_merging_loses_no_word_and_adds_no_state(texts: list[str]) -> None:
-    decomposed = [(f"q{number}", decompose(lowered(text))) for number, text in enumerate(texts)]
+    decomposed = [(f"q{number}", machines_of(decompose(lowered(text)))) for number, text in enumerate(texts)]
     found = merge(decomposed)
     assert found.before == sum(len(body.states) for _, one in decomposed for _, body in one.state_machines)
     assert len(found.states) <= found.before
@@ -166,7 +167,7 @@ def _chain(chain: list[tuple[str, str]]) -> Machines:
     pattern = "".join(f"{' ' if not i else chain[i][1] + ' '}{name}" for i, name in enumerate(names))
     definitions = "\n".join(f"{name}: ty = '{name[0]}'" for name in names)
     text = f"FROM S\n{definitions}\nMATCH {pattern}"
-    return decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"]))
+    return machines_of(decompose(lower(ptopss.parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])))
 
 
 def _equivalent(bodies: list[Machines], one: tuple[int, int], other: tuple[int, int]) -> bool:

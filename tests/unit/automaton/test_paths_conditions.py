@@ -7,24 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra.composite import Composite
 from broker.algebra.functions import compare
 from broker.algebra.ptopss import semantics as meaning
-from broker.automaton.paths.conditions import (
-    ANY,
+from broker.algebra.ptopss.composite import Composite
+from broker.automaton.constructions.composite.conditions import (
     FINISH,
-    FOREVER,
     START,
-    Distances,
     Requirement,
-    distances,
     requirements,
 )
+from broker.automaton.constructions.composite.decomposition import decompose
+from broker.automaton.distances import ANY, FOREVER, Distances, distances
 
 
 def asked(match: str) -> dict[tuple[int, int], Distances]:
     composite = lowered(f"FROM S\na, b, c, d: TRUE\nMATCH {match}")
-    return {requirement.pair: requirement.allowed for requirement in requirements(composite)}
+    return {requirement.pair: requirement.allowed for requirement in requirements(decompose(composite))}
 
 
 @given(st.sampled_from(["<", "<=", "=", "!=", ">", ">="]), st.integers(-3, 5), st.integers(0, 9))
@@ -104,7 +102,7 @@ def accepted(composite: Composite, requirement: Requirement, times: dict[int, in
 @given(subscriptions(), histories(most=8))
 def test_what_is_kept_accepts_the_same_tuples(text: str, history: list[meaning.Event]) -> None:
     composite = lowered(text)
-    kept = requirements(composite)
+    kept = requirements(decompose(composite))
     for placed in meaning.arrangements(composite, composite.structure, history)[:2000]:
         times = {operand: history[at][0] for operand, at in placed.items()}
         within = composite.within is None or max(times.values()) - min(times.values()) <= composite.within

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.paths import PathAutomaton, compile_paths
-from broker.automaton.paths.counting import method, uses_windows
+from broker.automaton.constructions.composite import automaton_of_composite
+from broker.engine.executors.tuple_counts.plan import CountingPlan, counting_plan
 
 
-def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> PathAutomaton:
-    return compile_paths(lowered(f"FROM S\n{defined}\nMATCH {match}"))
+def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> CountingPlan:
+    return counting_plan(automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> PathAutomaton:
 )
 def test_methods(match: str, counted: str) -> None:
     automaton = compiled(match)
-    assert method(automaton, uses_windows(automaton, tuples=False)) == counted
+    assert automaton.method(automaton.uses_windows(tuples=False)) == counted
 
 
 def test_the_times_of_a_contiguous_run_are_one() -> None:
@@ -56,17 +56,17 @@ def test_the_first_event_is_no_time_of_its_own_where_it_is_that_of_an_operand() 
 
 
 def test_tuples_are_handed_out_by_windows_where_each_state_holds_them_in_order() -> None:
-    assert uses_windows(compiled("a; b; c @(t(c) - t(a) < 5); d; e"), tuples=True)
-    assert not uses_windows(compiled("a; b; c @(t(c) - t(a) > 5); d; e"), tuples=True)
-    assert not uses_windows(compiled("a; (b AND c); d; e WITHIN 5"), tuples=True)
-    assert uses_windows(compiled("a; (b AND c); d; e"), tuples=True)
+    assert compiled("a; b; c @(t(c) - t(a) < 5); d; e").uses_windows(tuples=True)
+    assert not compiled("a; b; c @(t(c) - t(a) > 5); d; e").uses_windows(tuples=True)
+    assert not compiled("a; (b AND c); d; e WITHIN 5").uses_windows(tuples=True)
+    assert compiled("a; (b AND c); d; e").uses_windows(tuples=True)
 
 
 def test_variables_in_states_need_cells_and_a_key_does_not() -> None:
     some = compiled("a; b; c; d; e", "a, b: k = $x\nc, d, e: TRUE")
-    assert method(some, uses_windows(some, tuples=False)) == "one total a state and binding"
+    assert some.method(some.uses_windows(tuples=False)) == "one total a state and binding"
     every = compiled("a; b; c; d; e WITHIN 5", "a, b, c, d, e: k = $x")
-    assert method(every, uses_windows(every, tuples=False)) == "windows by a table"
+    assert every.method(every.uses_windows(tuples=False)) == "windows by a table"
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,30 @@ from __future__ import annotations
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.paths import PathAutomaton, compile_paths
-from broker.automaton.paths.compilation import LIMITS_MAX
-from broker.automaton.paths.exploration import MOVES_MAX
+from broker.automaton.analyses.kept_times import KeptTime, kept_times
+from broker.automaton.automaton import Automaton
+from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite.conditions import LIMITS_MAX
+from broker.automaton.constructions.composite.exploration import MOVES_MAX
+from broker.engine.executors.tuple_counts.plan import CountingPlan, counting_plan
 from broker.events.errors import DefinitionError, LimitExceeded
 
 
-def compiled(match: str, *definitions: str) -> PathAutomaton:
+def automaton_of(match: str, *definitions: str) -> Automaton:
     """An automaton; operands that are not defined fit every event."""
     defined = {name.strip() for line in definitions for name in line.split(":")[0].split(",")}
     words = match.replace("(", " ").replace(")", " ").replace(",", " ").replace(";", " ").split("WITHIN")[0].split()
     names = sorted({w for w in words if w[0] == "s" and w[1:].isdigit()} - defined)
     rest = [f"{', '.join(names)}: TRUE"] if names else []
-    return compile_paths(lowered("FROM S\n" + "\n".join([*definitions, *rest]) + f"\nMATCH {match}"))
+    return automaton_of_composite(lowered("FROM S\n" + "\n".join([*definitions, *rest]) + f"\nMATCH {match}"))
+
+
+def compiled(match: str, *definitions: str) -> CountingPlan:
+    return counting_plan(automaton_of(match, *definitions))
+
+
+def times_of(match: str) -> list[list[KeptTime]]:
+    return [list(own.values()) for own in kept_times(automaton_of(match))]
 
 
 def chain(first: int, upto: int, separator: str) -> str:
@@ -86,20 +97,21 @@ def test_a_variable_that_all_operands_join_is_a_key_and_in_no_state() -> None:
 def test_a_test_within_a_contiguous_run_reads_the_last_events_and_keeps_no_time() -> None:
     automaton = compiled("s1, s2, s3 @(t(s3) - t(s1) < 5)")
     assert [arc.recents for arc in automaton.arcs] == [(), (), ((2, ((0, 4),)),)]
-    assert not any(state.slots for state in automaton.states)
+    assert not any(state.times for state in automaton.states)
 
 
 def test_times_are_kept_from_the_event_to_the_last_condition_on_it() -> None:
-    automaton = compiled("s1; s2; s3 @(t(s3) - t(s1) < 5); s4")
-    assert [[slot.operand for slot in state.slots] for state in automaton.states] == [[], [0], [0], [], []]
+    match = "s1; s2; s3 @(t(s3) - t(s1) < 5); s4"
+    assert [[kept.since for kept in own] for own in times_of(match)] == [[], [0], [0], []]
+    automaton = compiled(match)
     assert [arc.checks for arc in automaton.arcs] == [(), (), ((0, 0),), ()]
 
 
 def test_what_only_one_branch_asks_is_not_a_must() -> None:
-    automaton = compiled("s1; ((s2 @(t(s2) - t(s1) < 5)) OR s3)")
-    assert [(slot.open, slot.must) for slot in automaton.states[1].slots] == [((0,), ())]
-    automaton = compiled("s1; (s3 OR s4); s2 @(t(s2) - t(s1) < 5)")
-    assert [(slot.open, slot.must) for slot in automaton.states[1].slots] == [((0,), (0,))]
+    (kept,) = times_of("s1; ((s2 @(t(s2) - t(s1) < 5)) OR s3)")[1]
+    assert (kept.open, kept.must) == ({0}, set())
+    (kept,) = times_of("s1; (s3 OR s4); s2 @(t(s2) - t(s1) < 5)")[1]
+    assert (kept.open, kept.must) == ({0}, {0})
 
 
 def test_too_many_moves_are_refused_with_the_limit() -> None:

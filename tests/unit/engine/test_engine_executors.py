@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.paths import compile_paths
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine.account import FAILED, NOT_SUSPENDED
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
@@ -22,7 +22,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 
 
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
-    machine = Machine(compile_paths(lowered(TEXT.format(separator))))
+    machine = Machine(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
     counts = TupleCounts(machine, by, inputs)
     counts.member = Member(Target(Outcome((), ()), None))

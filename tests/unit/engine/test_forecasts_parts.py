@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.algebra.composite import Both, Chain, Composite, Leaf
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
+from broker.automaton.automaton import Automaton
+from broker.automaton.constructions.composite import automaton_of_composite, decompose
+from broker.automaton.machines.tree import Gate, GateNode, Series, part_of
 from broker.engine import Engine, Match
-from broker.engine.forecasts.parts import division, part_of
+from broker.engine.forecasts.parts import division
 from broker.engine.forecasts.subscription import PredictiveSubscription
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
@@ -72,6 +75,10 @@ def composite_of(text: str) -> Composite:
     return lower(parse(text), text, {"S": schema}.get, lambda: ["S"])
 
 
+def automaton_of(text: str) -> Automaton:
+    return automaton_of_composite(composite_of(text))
+
+
 # --- which parts -----------------------------------------------------------------------------------------------------
 
 
@@ -86,29 +93,29 @@ def composite_of(text: str) -> Composite:
     ],
 )
 def test_parts_of_a_structure(match: str, kind: str, operands: list[list[int]]) -> None:
-    found = division(composite_of(f"FROM S {operands_of(match)} MATCH {match}"), False)
+    found = division(automaton_of(f"FROM S {operands_of(match)} MATCH {match}"), False)
     assert found is not None
     assert found.kind == kind
     assert [part.operands for part in found.parts] == operands
 
 
 def test_a_chain_of_leaves_has_no_parts() -> None:
-    assert division(composite_of("FROM S a: u < 1 b: u < 2 c: u < 3 MATCH a; b; c"), False) is None
-    assert division(composite_of("FROM S a: u < 1 b: u < 2 c: u < 3 MATCH a, b, c"), False) is None
+    assert division(automaton_of("FROM S a: u < 1 b: u < 2 c: u < 3 MATCH a; b; c"), False) is None
+    assert division(automaton_of("FROM S a: u < 1 b: u < 2 c: u < 3 MATCH a, b, c"), False) is None
 
 
 def test_a_part_keeps_what_is_inside_it() -> None:
     text = """FROM S BY k a: u < 1 b: u > 0 AND v = $x c: v = $x d: u > 0.5 AND v = $y
     MATCH (a AND b) AND (c; d @(t(d) - t(c) < 5 us)) WITHIN 9 us"""
-    whole = composite_of(text)
-    part = part_of(whole, Chain((Leaf(2), Leaf(3)), (";",)))
-    assert [operand.name for operand in part.operands] == ["c", "d"]
-    assert part.variables == ("x", "y")
-    assert [[join.variable for join in operand.joins] for operand in part.operands] == [[0], [1]]
+    whole = decompose(composite_of(text))
+    part = part_of(whole, Series((2, 3), (";",)))
+    assert part.names == ("c", "d")
+    assert part.results.names == ("x", "y")
+    assert [[variable for _, variable in primitive.variables] for primitive in part.primitives] == [[0], [1]]
     assert [(each.minuend, each.subtrahend) for each in part.conditions] == [(1, 0)]
-    assert (part.partition, part.within, part.publish) == (whole.partition, whole.within, None)
-    other = part_of(whole, Both((Leaf(0), Leaf(1))))
-    assert (other.variables, other.conditions) == (("x",), ())
+    assert (part.source, part.within) == (whole.source, whole.within)
+    other = part_of(whole, GateNode(Gate.AND, (0, 1)))
+    assert (other.results.names, other.conditions) == (("x",), ())
 
 
 def test_large_ones_are_divided_unless_that_is_refused() -> None:

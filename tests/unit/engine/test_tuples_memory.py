@@ -7,7 +7,7 @@ import json
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.paths import compile_paths
+from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine.executors.tuple_counts import Bounds, Machine, Partition
 from broker.events.schema import Row
 
@@ -15,7 +15,7 @@ from broker.events.schema import Row
 def machine(
     match: str, defined: str = "a, b, c: TRUE", tuples: bool = False, bounds: Bounds | None = None, windows: bool = True
 ) -> Machine:
-    return Machine(compile_paths(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows)
+    return Machine(automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows)
 
 
 def most(partition: Partition, figure: str, events: int, hits: list[int]) -> int:

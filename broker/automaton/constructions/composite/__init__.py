@@ -1,7 +1,19 @@
-"""Composite subscriptions as acyclic automata in which one path is one tuple of events."""
+"""Composite subscriptions as acyclic automata in which one path is one tuple of events.
+
+Here: the way from the typed form, through the machines that it is made of, to states and arcs. Not here: how tuples are
+counted (engine), how machines are drawn (machines).
+"""
 
 from __future__ import annotations
 
-from .construction import automaton_of_composite
+from ....algebra.ptopss.composite import Composite
+from ...automaton import Automaton, Report
+from .construction import automaton_of
+from .decomposition import decompose
 
-__all__ = ["automaton_of_composite"]
+__all__ = ["automaton_of", "automaton_of_composite", "decompose"]
+
+
+def automaton_of_composite(composite: Composite, report: Report = Report.EACH) -> Automaton:
+    """The automaton of a composite subscription (automaton_of)."""
+    return automaton_of(decompose(composite), report)

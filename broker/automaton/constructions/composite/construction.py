@@ -1,136 +1,146 @@
-"""From a composite subscription to its automaton: what its states keep, and what its arcs ask and fill.
+"""From the machines of a composite pattern to its automaton, in which one path is one tuple of events: what its states
+keep, and what its arcs ask and fill.
 
 Here: states and arcs. Not here: which states there are (exploration), what the time conditions mean (conditions), how
 tuples are counted (engine).
 
 A state is how far a match is, with the times that open conditions refer to and the variables that are bound: slots in
-this order. Every state but the start keeps what it has when an arc is taken; where `,` wants the very next event of the
-partition, only events of other partitions pass.
+this order. A run stays where it is also when it takes an arc; where `,` wants the very next event of the partition, it
+stays for events of other partitions only.
 """
 
 from __future__ import annotations
 
-from ....algebra.composite import Composite
+from typing import Final
+
 from ....algebra.guard import Join
 from ....algebra.normal_form import ALWAYS, Form, reordered
-from ....algebra.partitioned_stream import PartitionedStream
 from ....algebra.terms import Attribute, Comparison, Constant, Function, Register, Side, Term
 from ...automaton import Arc, Automaton, Carry, Computed, Elapsed, EventTime, Report, SlotSource, State, Stay, TimeModel
-from ...paths.compilation import explored
-from ...paths.configurations import DONE
-from ...paths.exploration import Exploration, Move, Place
+from ...machines.tree import MachineTree
+from .configurations import DONE
+from .exploration import Exploration, Move
+
+SKIPPING: Final = State("", stay=Stay.ALL)
+ADJACENT: Final = State("", stay=Stay.FOREIGN)
 
 
-def automaton_of_composite(composite: Composite, report: Report = Report.EACH) -> Automaton:
-    """The automaton of a subscription. O(states * operands * conditions).
+def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
+    """The automaton of a pattern. O(states * operands * conditions).
 
     Raises LimitExceeded beyond MOVES_MAX moves or LIMITS_MAX conditions, DefinitionError where no events can
     satisfy the conditions.
     """
-    exploration, run_of, places, moves = explored(composite, frozenset(range(len(composite.variables))))
-    waiting = [place for place in places if place.at != DONE]
-    tables = _Tables(exploration, run_of, waiting)
+    exploration = Exploration(tree)
+    tables = _Tables(tree, exploration)
     return Automaton(
-        states=tuple(map(tables.state, waiting)),
-        arcs=tuple(map(tables.arc, sorted(moves, key=lambda m: (tables.number[m.source], m.operand)))),
-        schema=composite.result_schema,
-        sources=(PartitionedStream(composite.stream, composite.schema, composite.partition),),
-        operands=tuple(operand.name for operand in composite.operands),
-        within=composite.within,
+        states=tuple([SKIPPING if exploration.skips(place) else ADJACENT for place in tables.waiting]),
+        arcs=tuple([tables.arc(move) for move in exploration.moves]),
+        schema=tree.results,
+        sources=(tree.source,),
+        operands=tree.names,
+        within=tree.within,
         time=TimeModel.ARRIVAL,
         report=report,
+        machines=tree,
     )
 
 
 class _Tables:
-    def __init__(self, exploration: Exploration, run_of: dict[int, tuple[int, int]], waiting: list[Place]) -> None:
-        self.exploration = exploration
-        self.run_of = run_of
-        self.composite = exploration.composite
-        self.results = self.composite.result_schema.attributes
-        self.number = {place: number for number, place in enumerate(waiting)}
+    """`waiting` are the places that are not final; `number` is theirs, all final ones being one state; `kept` and
+    `bound`: the operands whose times, and the variables that a place keeps, by number of the place."""
 
-    def state(self, place: Place) -> State:
-        return State("", stay=Stay.ALL if self.exploration.skips(place) else Stay.FOREIGN)
+    def __init__(self, tree: MachineTree, exploration: Exploration) -> None:
+        self.tree = tree
+        self.exploration = exploration
+        self.places = exploration.places
+        self.waiting = [place for place in self.places if place.at != DONE]
+        number = {place: number for number, place in enumerate(self.waiting)}
+        self.number = [number.get(place, len(number)) for place in self.places]
+        self.kept = [exploration.kept(place) for place in self.places]
+        self.bound = [sorted(place.bound) for place in self.places]
 
     def arc(self, move: Move) -> Arc:
-        source, operand, target = move
-        final = target.at == DONE
-        joins, rest, read = self.joined(source, operand)
+        final = self.places[move.target].at == DONE
+        joins, rest, read = self.joined(move.source, move.operand)
         return Arc(
-            source=self.number[source],
-            target=len(self.number) if final else self.number[target],
-            guard=self.composite.operands[operand].guard,
-            update=() if final else self.update(source, target, read),
-            output=self.output(source, read) if final else (),
-            operand=operand,
+            source=self.number[move.source],
+            target=self.number[move.target],
+            guard=self.tree.primitives[move.operand].guard,
+            update=() if final else self.update(move, read),
+            output=self.output(move.source, read) if final else (),
+            operand=move.operand,
             joins=joins,
             rest=rest,
             elapsed=self.elapsed(move),
         )
 
-    def joined(self, source: Place, operand: int) -> tuple[tuple[Join, ...], Form, dict[int, Attribute]]:
+    def joined(self, source: int, operand: int) -> tuple[tuple[Join, ...], Form, dict[int, Attribute]]:
         """What an event of the operand has to do with the variables: equalities with those that are bound, conditions
         on it alone, and the attribute that each of the others is read from."""
         joins: list[Join] = []
         atoms: list[Comparison] = []
         read: dict[int, Attribute] = {}
-        for join in self.composite.operands[operand].joins:
-            if join.variable in source.bound:
-                joins.append(Join(join.position, self.register(source, join.variable)))
+        for position, variable in self.tree.primitives[operand].variables:
+            if variable in self.places[source].bound:
+                joins.append(Join(position, self.register(source, variable)))
             else:
-                attribute = self.attribute(join.position)
-                known = read.setdefault(join.variable, attribute)
+                attribute = self.attribute(position)
+                known = read.setdefault(variable, attribute)
                 atoms.append(Comparison("=", known, attribute))  # an attribute equals itself unless it is null
         return tuple(joins), reordered((tuple(atoms),)) if atoms else ALWAYS, read
 
     def attribute(self, position: int) -> Attribute:
-        found = self.composite.schema.attributes[position]
+        found = self.tree.source.schema.attributes[position]
         return Attribute(Side.EVENT, position, found.type, found.name, found.nullable)
 
-    def register(self, place: Place, variable: int) -> Register:
-        slot = len(self.exploration.kept(place)) + sorted(place.bound).index(variable)
-        return Register(slot, -1, self.results[variable].type, self.results[variable].name)
+    def register(self, place: int, variable: int) -> Register:
+        slot = len(self.kept[place]) + self.bound[place].index(variable)
+        result = self.tree.results.attributes[variable]
+        return Register(slot, -1, result.type, result.name)
 
-    def update(self, source: Place, target: Place, read: dict[int, Attribute]) -> tuple[SlotSource, ...]:
-        before = self.exploration.kept(source)
-        times = [Carry(before.index(one)) if one in before else EventTime() for one in self.exploration.kept(target)]
-        values: list[SlotSource] = [
-            Carry(self.register(source, variable).slot) if variable in source.bound else Computed(read[variable])
-            for variable in sorted(target.bound)
+    def update(self, move: Move, read: dict[int, Attribute]) -> tuple[SlotSource, ...]:
+        before = self.kept[move.source]
+        found: list[SlotSource] = [
+            Carry(before.index(one)) if one in before else EventTime() for one in self.kept[move.target]
         ]
-        return (*times, *values)
+        for variable in self.bound[move.target]:
+            attribute = read.get(variable)
+            if attribute is None:
+                found.append(Carry(self.register(move.source, variable).slot))
+            else:
+                found.append(Computed(attribute))
+        return tuple(found)
 
-    def output(self, source: Place, read: dict[int, Attribute]) -> tuple[Term, ...]:
+    def output(self, source: int, read: dict[int, Attribute]) -> tuple[Term, ...]:
         found: list[Term] = []
-        for variable, result in enumerate(self.results):
+        for variable, result in enumerate(self.tree.results.attributes):
             value: Term = Constant(None, result.type)
-            if variable in source.bound:
+            if variable in self.places[source].bound:
                 value = self.register(source, variable)
             elif variable in read:
                 value = read[variable]
-            if result.type == "float" and self.mixed(variable) and not isinstance(value, Constant):
+            if result.type == "float" and not isinstance(value, Constant) and self.mixed(variable):
                 value = Function("float", (value,), "float")
             found.append(value)
         return tuple(found)
 
     def mixed(self, variable: int) -> bool:
-        """Whether int and float attributes share the variable."""
-        joins = [join for operand in self.composite.operands for join in operand.joins]
-        types = {self.attribute(join.position).type for join in joins if join.variable == variable}
-        return len(types) > 1
+        """Whether int attributes are read as the variable, which is a float."""
+        attributes = self.tree.source.schema.attributes
+        joins = [join for primitive in self.tree.primitives for join in primitive.variables]
+        return any(attributes[position].type == "int" for position, other in joins if other == variable)
 
     def elapsed(self, move: Move) -> tuple[Elapsed, ...]:
-        source, operand, target = move
-        kept = self.exploration.kept(source)
-        far = [
+        kept, run_of = self.kept[move.source], self.exploration.run_of
+        source, at = self.places[move.source], self.places[move.target].at
+        found = [
             Elapsed(kept.index(one), limit.allowed, limit.text, limit.number, one)
-            for limit, one in self.exploration.decided(source, operand, target.at)
+            for limit, one in self.exploration.decided(source, move.operand, at)
         ]
-        near = [
-            Elapsed(self.run_of[first][1] - self.run_of[operand][1], limit.allowed, limit.text, limit.number, first)
-            for limit in self.exploration.near
-            for first, last in [sorted((limit.first, limit.last))]
-            if operand == last
-        ]
-        return (*far, *near)
+        for limit in self.exploration.near:
+            first, last = sorted((limit.first, limit.last))
+            if move.operand == last:
+                back = run_of[first][1] - run_of[last][1]
+                found.append(Elapsed(back, limit.allowed, limit.text, limit.number, first))
+        return tuple(found)

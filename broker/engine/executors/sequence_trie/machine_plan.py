@@ -1,6 +1,7 @@
 """The plan of a composite subscription that is a chain of contiguous words: all on a stream are counted in one trie.
 
-Here: which composites are such, and how they come and go. Not here: what an event does (machine, trie).
+Here: how they come and go. Not here: which ones are such (automaton.analyses.sequences), what an event does (machine,
+trie).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, cast
 
-from ....algebra.composite import Chain, Composite, Leaf, Structure
+from ....automaton.automaton import Automaton
 from ...options import Options
 from ...target import Target
 from ..composite_plan import CompositePlan
@@ -25,12 +26,12 @@ class TriePlan(CompositePlan):
     version = 1
     figures = ("terms",)
 
-    def __init__(self, composite: Composite, words: list[list[int]]) -> None:
-        super().__init__(composite, False)
+    def __init__(self, automaton: Automaton, words: list[list[int]]) -> None:
+        super().__init__(automaton)
         self.words = words
 
     def alike(self, options: Options) -> Hashable:
-        return (self.executor, self.composite.stream)
+        return (self.executor, self.source.stream)
 
     def make(self, options: Options) -> Executor:
         return SequenceTrie()
@@ -67,26 +68,3 @@ class TriePlan(CompositePlan):
 
     def counting(self) -> str:
         return f"counted with all others in one trie of contiguous words, {len(self.words)} of them its own"
-
-
-def words_of(composite: Composite) -> list[list[int]] | None:
-    """The operands as a chain of contiguous words; None where it is more than that."""
-    if composite.variables or composite.conditions or composite.within is not None or composite.partition:
-        return None
-    parts: tuple[Structure, ...]
-    separators: tuple[str, ...]
-    match composite.structure:
-        case Leaf():
-            parts, separators = (composite.structure,), ()
-        case Chain(parts, separators):
-            pass
-        case _:
-            return None
-    words: list[list[int]] = [[]]
-    for number, part in enumerate(parts):
-        if not isinstance(part, Leaf):
-            return None
-        if number and separators[number - 1] == ";":
-            words.append([])
-        words[-1].append(part.operand)
-    return words

@@ -9,9 +9,9 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....automaton.paths.path_automaton import PathAutomaton
 from ...account import Account
 from .completion import ALWAYS_GOOD
+from .plan import CountingPlan
 from .runner import Arc
 from .slots import Slots
 
@@ -25,20 +25,18 @@ class CellTables:
     """What the runners of one machine share. `indexes` by state: the variables that some arc probes by, beside all;
     `probes` by arc: the attributes, and into which index."""
 
-    def __init__(
-        self, automaton: PathAutomaton, tuples: bool, cells_max: int, nodes_max: int, account: Account
-    ) -> None:
+    def __init__(self, plan: CountingPlan, tuples: bool, cells_max: int, nodes_max: int, account: Account) -> None:
         self.tuples = tuples
         self.account = account
         self.cells_max = cells_max
         self.nodes_max = nodes_max
-        self.horizon: i64 = ALWAYS_GOOD if automaton.horizon is None else automaton.horizon
-        self.skips = [state.skips for state in automaton.states]
-        self.final = [state.final for state in automaton.states]
-        self.slots = [Slots(automaton, state) for state in automaton.states]
-        self.arcs = [Arc(automaton, number) for number in range(len(automaton.arcs))]
+        self.horizon: i64 = ALWAYS_GOOD if plan.horizon is None else plan.horizon
+        self.skips = [state.skips for state in plan.states]
+        self.final = [state.final for state in plan.states]
+        self.slots = [Slots(plan, state) for state in plan.states]
+        self.arcs = [Arc(plan, number) for number in range(len(plan.arcs))]
         self.depth: i64 = max([n for arc in self.arcs for n in arc.recents], default=0)
-        self.indexes: list[list[tuple[int, ...]]] = [[] for _ in automaton.states]
+        self.indexes: list[list[tuple[int, ...]]] = [[] for _ in plan.states]
         self.probes: list[list[int]] = []
         self.into: list[int] = []
         for arc in self.arcs:
@@ -50,7 +48,7 @@ class CellTables:
                 attributes.setdefault(variable, attribute)
             subset = tuple(sorted(attributes))
             known = self.indexes[arc.source]
-            if len(subset) == len(automaton.states[arc.source].variables):
+            if len(subset) == len(plan.states[arc.source].variables):
                 into = EXACT
             elif not subset:
                 into = ALL
@@ -62,8 +60,8 @@ class CellTables:
             self.into.append(into)
         # A completion's binding: for each final state, by variable, where it is among the state's; -1: unbound.
         self.bound = [
-            [state.variables.index(v) if v in state.variables else -1 for v in range(automaton.variables)]
-            for state in automaton.states
+            [state.variables.index(v) if v in state.variables else -1 for v in range(plan.variables)]
+            for state in plan.states
         ]
         self._plans: dict[int, list[Arc]] = {}
 

@@ -12,13 +12,13 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....automaton.paths.counting import WIDTH_EXACT, method, uses_windows
-from ....automaton.paths.path_automaton import PathAutomaton
+from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...account import UNLIMITED, Account
 from .cell_tables import CellTables
 from .cells import Cells
 from .completion import ALWAYS_GOOD, Completion, Tuple
+from .plan import WIDTH_EXACT, counting_plan
 from .runner import NEVER, Binding, Runner
 from .window_tables import WindowTables
 from .windows import Windows
@@ -48,30 +48,30 @@ class Machine:
     """
 
     def __init__(
-        self, automaton: PathAutomaton, tuples: bool = False, bounds: Bounds | None = None, windows: bool = True
+        self, automaton: Automaton, tuples: bool = False, bounds: Bounds | None = None, windows: bool = True
     ) -> None:
-        self.automaton = automaton
+        self.plan = plan = counting_plan(automaton)
         self.tuples = tuples
         self.bounds = bounds or Bounds()
-        self.windowed = windows and uses_windows(automaton, tuples)
-        self.horizon: int | None = automaton.horizon
-        self.keyed = len(automaton.key) > 0
-        self.keys: list[list[int]] = [list(positions) for positions in automaton.keys]
+        self.windowed = windows and plan.uses_windows(tuples)
+        self.horizon: int | None = plan.horizon
+        self.keyed = len(plan.key) > 0
+        self.keys: list[list[int]] = [list(positions) for positions in plan.keys]
         self.single = all(positions == self.keys[0] for positions in self.keys)  # an event has one key value
         self.beginners: i64 = 0  # operands that can take a match's first event
-        for arc in automaton.arcs:
+        for arc in plan.arcs:
             if arc.source == 0:
                 self.beginners |= 1 << arc.operand
-        self.limited = not self.windowed and automaton.width > WIDTH_EXACT  # its cells may well be too many
+        self.limited = not self.windowed and plan.width > WIDTH_EXACT  # its cells may well be too many
         own = self.bounds
         self.account = Account(own.work, own.earned)
-        self.cell_tables = CellTables(automaton, tuples, own.cells, own.nodes, self.account)
-        self.window_tables = WindowTables(automaton, tuples, own.nodes, self.account) if self.windowed else None
+        self.cell_tables = CellTables(plan, tuples, own.cells, own.nodes, self.account)
+        self.window_tables = WindowTables(plan, tuples, own.nodes, self.account) if self.windowed else None
 
     @property
     def method(self) -> str:
         """How tuples are counted, for people."""
-        return method(self.automaton, self.windowed)
+        return self.plan.method(self.windowed)
 
     def partition(self) -> Partition:
         """A partition without partial matches. Cheap."""
@@ -149,7 +149,7 @@ class Partition:
     def _whole(self, key: Binding, rest: Binding) -> Binding:
         """A completion's binding with the key's values in their places."""
         values = list(rest)
-        for at, variable in enumerate(self.machine.automaton.key):
+        for at, variable in enumerate(self.machine.plan.key):
             values[variable] = key[at]
         return tuple(values)
 

@@ -10,9 +10,10 @@ from typing import Any, Final, TypeAlias
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....automaton.paths.path_automaton import PathArc, PathAutomaton
+from ....automaton.distances import Distances
 from ....events.schema import Row, Value
 from .completion import ALWAYS_GOOD, Completion, Tuple
+from .plan import CountedArc, CountingPlan
 
 Binding: TypeAlias = tuple[Value, ...]
 
@@ -40,15 +41,15 @@ class Arc:
         "values",
     )
 
-    def __init__(self, automaton: PathAutomaton, number: int) -> None:
-        arc: PathArc = automaton.arcs[number]
+    def __init__(self, plan: CountingPlan, number: int) -> None:
+        arc: CountedArc = plan.arcs[number]
         self.number: i64 = number
         self.source: i64 = arc.source
         self.operand: i64 = arc.operand
         self.target: i64 = arc.target
         self.check_slots: list[int] = [slot for slot, _ in arc.checks]
         self.check_limits: list[int] = [1 << limit for _, limit in arc.checks]
-        self.check_ranges: list[list[int]] = [flat(automaton.limits[limit].allowed) for _, limit in arc.checks]
+        self.check_ranges: list[list[int]] = [flat(plan.limits[limit]) for _, limit in arc.checks]
         self.recents: list[int] = [distance for distance, _ in arc.recents]
         self.recent_ranges: list[list[int]] = [flat(allowed) for _, allowed in arc.recents]
         self.tests: list[int] = [number for test in arc.tests for number in test]
@@ -58,7 +59,7 @@ class Arc:
         self.values: list[int] = list(arc.values)
 
 
-def flat(allowed: tuple[tuple[int, int], ...]) -> list[int]:
+def flat(allowed: Distances) -> list[int]:
     return [bound for low_high in allowed for bound in low_high]
 
 

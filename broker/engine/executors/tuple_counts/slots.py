@@ -13,7 +13,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....automaton.paths.path_automaton import PathAutomaton, PathState
+from .plan import CountedState, CountingPlan
 from .runner import flat, within
 
 DECIDED: Final = 1 << 62  # later than any time; limits are bits below it
@@ -25,19 +25,19 @@ class Slots:
     """The slots of one state. Distances: `ends`, beyond which a match is of no use, `decided`, from which on nothing
     on the slot is open, and `lapse`, the sooner of the two."""
 
-    def __init__(self, automaton: PathAutomaton, state: PathState) -> None:
-        limits = automaton.limits
-        self.masks: list[int] = [sum(1 << n for n in slot.open) for slot in state.slots]
-        self.musts: list[int] = [sum(1 << n for n in slot.must) for slot in state.slots]
-        self.bits: list[list[int]] = [[1 << n for n in slot.open] for slot in state.slots]
-        self.ranges: list[list[list[int]]] = [[flat(limits[n].allowed) for n in slot.open] for slot in state.slots]
+    def __init__(self, plan: CountingPlan, state: CountedState) -> None:
+        limits = plan.limits
+        self.masks: list[int] = [sum(1 << n for n in asked) for asked, _ in state.times]
+        self.musts: list[int] = [sum(1 << n for n in must) for _, must in state.times]
+        self.bits: list[list[int]] = [[1 << n for n in asked] for asked, _ in state.times]
+        self.ranges: list[list[list[int]]] = [[flat(limits[n]) for n in asked] for asked, _ in state.times]
         self.ends: list[int] = []
         self.decided: list[int] = []
-        for slot in state.slots:
-            highest = [limits[n].allowed[-1][1] for n in slot.must]
+        for asked, must in state.times:
+            highest = [limits[n][-1][1] for n in must]
             self.ends.append(min(highest, default=DECIDED))
-            lasts = [limits[n].allowed[-1] for n in slot.open]
-            self.decided.append(max(low if high == DECIDED else high + 1 for low, high in lasts))
+            lasts = [limits[n][-1] for n in asked]
+            self.decided.append(max([low if high == DECIDED else high + 1 for low, high in lasts], default=0))
         self.lapse = [min(end + 1, decided) for end, decided in zip(self.ends, self.decided)]
 
     def settled(self, values: list[int], time: i64) -> bool:

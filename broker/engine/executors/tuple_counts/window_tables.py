@@ -10,12 +10,13 @@ from typing import Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....automaton.paths.conditions import FOREVER, Distances
-from ....automaton.paths.path_automaton import PathAutomaton, Span
+from ....automaton.analyses.countable import Span
+from ....automaton.distances import FOREVER, Distances
 from ....events.schema import Value
 from ...account import Account
 from .cell_tables import PLANS_MAX
 from .completion import ALWAYS_GOOD
+from .plan import CountingPlan
 from .runner import Arc
 
 UNBOUNDED: Final = -1  # the window that loses nothing
@@ -29,11 +30,11 @@ SEARCHED: Final = 2  # neither: a witness is looked for among the events in the 
 class SpanTables:
     """One span: its windows' `bounds`, the one that holds all that the others do being `widest`."""
 
-    def __init__(self, automaton: PathAutomaton, span: Span) -> None:
+    def __init__(self, plan: CountingPlan, span: Span) -> None:
         allowed = [distances for _, distances in span.exits]
         self.size: i64 = len(span.states)
         self.stacked = span.stacked
-        self.skips = [automaton.states[state].skips for state in span.states]
+        self.skips = [plan.states[state].skips for state in span.states]
         if all(a[0][0] == 0 for a in allowed):
             self.witness: i64 = LATEST
         else:
@@ -42,7 +43,7 @@ class SpanTables:
         self.exits = {number: self._sum(distances) for number, distances in span.exits}
         self.reach: i64 = max(a[0][1] for a in allowed)
         inside = set(span.states)
-        self.inner = any(arc.source in inside and arc.target in inside for arc in automaton.arcs)
+        self.inner = any(arc.source in inside and arc.target in inside for arc in plan.arcs)
         unbounded = UNBOUNDED in self.bounds
         self.widest: i64 = self.bounds.index(UNBOUNDED if unbounded else max(self.bounds))
 
@@ -87,7 +88,7 @@ class Move:
         "windows",
     )
 
-    def __init__(self, automaton: PathAutomaton, arc: Arc, spans: tuple[Span, ...], tables: list[SpanTables]) -> None:
+    def __init__(self, plan: CountingPlan, arc: Arc, spans: tuple[Span, ...], tables: list[SpanTables]) -> None:
         span_of = {state: (number, at) for number, span in enumerate(spans) for at, state in enumerate(span.states)}
         span, at = span_of.get(arc.source, (-1, -1))
         into, to = span_of.get(arc.target, (-1, -1))
@@ -101,9 +102,9 @@ class Move:
         self.to: i64 = to
         self.inner: bool = span >= 0 and span == into
         self.into: i64 = -1 if self.inner else into
-        self.skips: bool = automaton.states[arc.source].skips
-        self.stays: bool = automaton.states[arc.target].skips
-        self.final: bool = automaton.states[arc.target].final
+        self.skips: bool = plan.states[arc.source].skips
+        self.stays: bool = plan.states[arc.target].skips
+        self.final: bool = plan.states[arc.target].final
         self.windows: list[int] = []
         self.nearest: i64 = 0
         self.reach: i64 = ALWAYS_GOOD
@@ -132,24 +133,24 @@ class Plan:
 class WindowTables:
     """All of one machine's."""
 
-    def __init__(self, automaton: PathAutomaton, tuples: bool, nodes_max: int, account: Account) -> None:
-        assert automaton.spans is not None
+    def __init__(self, plan: CountingPlan, tuples: bool, nodes_max: int, account: Account) -> None:
+        assert plan.spans is not None
         self.tuples = tuples
         self.account = account
         self.nodes_max = nodes_max
-        self.horizon: i64 = ALWAYS_GOOD if automaton.horizon is None else automaton.horizon
-        self.states = len(automaton.states)
-        self.skips = [state.skips for state in automaton.states]
-        self.spans = [SpanTables(automaton, span) for span in automaton.spans]
+        self.horizon: i64 = ALWAYS_GOOD if plan.horizon is None else plan.horizon
+        self.states = len(plan.states)
+        self.skips = [state.skips for state in plan.states]
+        self.spans = [SpanTables(plan, span) for span in plan.spans]
         self.span_of: list[int] = [-1] * self.states
         self.at: list[int] = [-1] * self.states  # within its span
-        for number, span in enumerate(automaton.spans):
+        for number, span in enumerate(plan.spans):
             for at, state in enumerate(span.states):
                 self.span_of[state], self.at[state] = number, at
-        arcs = [Arc(automaton, number) for number in range(len(automaton.arcs))]
+        arcs = [Arc(plan, number) for number in range(len(plan.arcs))]
         self.depth: i64 = max([n for arc in arcs for n in arc.recents], default=0)
-        self.unbound: tuple[Value, ...] = (None,) * automaton.variables
-        self._moves = [Move(automaton, arc, automaton.spans, self.spans) for arc in arcs]
+        self.unbound: tuple[Value, ...] = (None,) * plan.variables
+        self._moves = [Move(plan, arc, plan.spans, self.spans) for arc in arcs]
         self._moves.sort(key=lambda move: -move.source)
         self._plans: dict[int, Plan] = {}
 

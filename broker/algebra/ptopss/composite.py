@@ -1,7 +1,7 @@
-"""A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what every stage after the lowering reads.
+"""A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what its meaning and its construction read.
 
 Here: operands, their order and their time conditions as values, and questions about the structure alone. Not here: what
-is a match (ptopss/semantics), names and places of a text (language), machines of any kind.
+is a match (semantics), names and places of a text (language), machines of any kind.
 
 An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
 that were taken, distinct events to distinct operands.
@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from ..events.schema import Attribute, Schema, ValueType
-from .normal_form import Form
+from ...events.schema import Attribute, Schema, ValueType
+from ..normal_form import Form
 
 Order: TypeAlias = Literal["ordered", "unordered", "exclusive"]
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class VariableJoin:
     """The event's attribute at `position` equals the variable; a null equals nothing.
 
     Equality is that of numbers, so that an int attribute and a float one may share a variable.
@@ -36,7 +36,7 @@ class Operand:
 
     name: str
     guard: Form
-    joins: tuple[Join, ...]
+    joins: tuple[VariableJoin, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,20 +15,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from ...algebra.composite import Composite, Condition, Order, order
-from ...algebra.functions import MIRRORED
+from ....algebra.functions import MIRRORED
+from ....events.errors import LimitExceeded
+from ....events.instant import format_duration
+from ...distances import FOREVER, Distances, common, distances
+from ...machines.tree import MachineTree, Relation, WrittenCondition, relation
 from .places import Choices, choices, firsts, lasts
 
-FOREVER: Final = 1 << 62  # further apart than any two events
 START: Final = -1  # in the place of an operand: the first event of a match, whichever operand takes it
 FINISH: Final = -2  # the last one
-
-Distances: TypeAlias = tuple[tuple[int, int], ...]
-"""Sorted ranges (low, high) of microseconds, both inclusive, that neither meet nor touch."""
-ANY: Final[Distances] = ((0, FOREVER),)
+LIMITS_MAX: Final = 60  # conditions that nothing else implies: one bit each in a machine integer
 
 Pair: TypeAlias = tuple[int, int]
-Orders: TypeAlias = Mapping[Pair, Order]
+Orders: TypeAlias = Mapping[Pair, Relation]
 Edges: TypeAlias = dict[tuple[int, int], int]
 
 
@@ -41,55 +40,62 @@ class Requirement:
     allowed: Distances
 
 
-def distances(operator: str, duration: int) -> Distances:
-    """Which distances compare so with a duration."""
-    ranges = {
-        "<": ((0, duration - 1),),
-        "<=": ((0, duration),),
-        "=": ((duration, duration),),
-        "!=": ((0, duration - 1), (duration + 1, FOREVER)),
-        ">": ((duration + 1, FOREVER),),
-        ">=": ((duration, FOREVER),),
-    }[operator]
-    clipped = ((max(low, 0), min(high, FOREVER)) for low, high in ranges)
-    return joined(tuple((low, high) for low, high in clipped if low <= high))
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """Number `number` of a pattern's conditions: the event of operand `first` (START: of any) and the later one of
+    operand `last` (FINISH: the completing one) are an allowed distance apart; where AND leaves them unordered, either
+    may be the later one. `text` is for people."""
+
+    number: int
+    first: int
+    last: int
+    allowed: Distances
+    text: str
 
 
-def joined(ranges: Distances) -> Distances:
-    """Ranges that touch made one: `!= -3` allows everything."""
-    found: list[tuple[int, int]] = []
-    for low, high in ranges:
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return tuple(found)
+def time_limits(tree: MachineTree) -> tuple[TimeLimit, ...]:
+    """The requirements of a pattern, by number. Raises LimitExceeded beyond LIMITS_MAX."""
+    found = requirements(tree)
+    if len(found) > LIMITS_MAX:
+        raise LimitExceeded(
+            f"a subscription may have at most {LIMITS_MAX} time conditions that do not follow from each other, "
+            f"this one has {len(found)}"
+        )
+    return tuple([TimeLimit(n, *asked.pair, asked.allowed, _written(tree, asked)) for n, asked in enumerate(found)])
 
 
-def common(one: Distances, other: Distances) -> Distances:
-    """The distances in both."""
-    pairs = ((max(a, c), min(b, d)) for a, b in one for c, d in other)
-    return tuple(sorted((low, high) for low, high in pairs if low <= high))
+def _written(tree: MachineTree, asked: Requirement) -> str:
+    """A requirement for people: the conditions on its pair as they were written, and WITHIN where it is one of them."""
+
+    def text(condition: WrittenCondition) -> str:
+        names = [tree.names[operand] for operand in (condition.minuend, condition.subtrahend)]
+        duration = format_duration(condition.duration) if condition.duration >= 0 else str(condition.duration)
+        return f"t({names[0]}) - t({names[1]}) {condition.operator} {duration}"
+
+    written = [text(c) for c in tree.conditions if {c.minuend, c.subtrahend} == set(asked.pair)]
+    if tree.within is not None and (START in asked.pair or FINISH in asked.pair or not written):
+        written.append(f"WITHIN {format_duration(tree.within)}")
+    return " and ".join(written)
 
 
-def requirements(composite: Composite) -> tuple[Requirement, ...]:
+def requirements(tree: MachineTree) -> tuple[Requirement, ...]:
     """What must still be tested of a subscription's conditions and WITHIN, in the order in which they were written.
 
     An empty set of distances stands for what no match with both operands can satisfy. O(conditions^2 * mentioned^2).
     """
-    asked = _asked(composite)
+    asked = _asked(tree)
     apart = FOREVER  # what WITHIN says of any two events, where it is not the condition of a pair
-    if composite.within is not None:
-        first, last = firsts(composite.structure), lasts(composite.structure)
+    if tree.within is not None:
+        first, last = firsts(tree.root), lasts(tree.root)
         (start,) = first if len(first) == 1 else (START,)
         (finish,) = last if len(last) == 1 else (FINISH,)
         if start == START or finish == FINISH:
-            apart = composite.within
+            apart = tree.within
         if start != finish:
-            _ask(asked, Requirement((start, finish), True, distances("<=", composite.within)))
-    taken = choices(composite.structure)
+            _ask(asked, Requirement((start, finish), True, distances("<=", tree.within)))
+    taken = choices(tree.root)
     mentioned = sorted({operand for pair in asked for operand in pair if operand >= 0})
-    orders = {(a, b): order(composite.structure, a, b) for a in mentioned for b in mentioned if a < b}
+    orders = {(a, b): relation(tree.root, a, b) for a in mentioned for b in mentioned if a < b}
     kept = dict(asked)
     for pair, requirement in asked.items():
         if START in pair or FINISH in pair:
@@ -104,10 +110,10 @@ def requirements(composite: Composite) -> tuple[Requirement, ...]:
     return tuple(kept[pair] for pair in asked if pair in kept)
 
 
-def _asked(composite: Composite) -> dict[Pair, Requirement]:
+def _asked(tree: MachineTree) -> dict[Pair, Requirement]:
     found: dict[Pair, Requirement] = {}
-    for condition in composite.conditions:
-        requirement = _requirement(composite, condition)
+    for condition in tree.conditions:
+        requirement = _requirement(tree, condition)
         if requirement is not None:
             _ask(found, requirement)
     return found
@@ -119,16 +125,16 @@ def _ask(found: dict[Pair, Requirement], more: Requirement) -> None:
     found[more.pair] = Requirement(more.pair, more.ordered, allowed)
 
 
-def _requirement(composite: Composite, condition: Condition) -> Requirement | None:
+def _requirement(tree: MachineTree, condition: WrittenCondition) -> Requirement | None:
     """A condition as one on the distance; None where no match has both events."""
     early, late = sorted((condition.minuend, condition.subtrahend))
-    relation = order(composite.structure, early, late)
-    if relation == "exclusive":
+    standing = relation(tree.root, early, late)
+    if standing == "exclusive":
         return None
     operator, duration = condition.operator, condition.duration
-    if relation == "ordered" and condition.minuend == early:  # what is written is the negative distance
+    if standing == "ordered" and condition.minuend == early:  # what is written is the negative distance
         operator, duration = MIRRORED[operator], -duration
-    return Requirement((early, late), relation == "ordered", distances(operator, duration))
+    return Requirement((early, late), standing == "ordered", distances(operator, duration))
 
 
 def _implied(

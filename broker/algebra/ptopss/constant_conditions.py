@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from ..events.instant import format_duration
+from ...events.instant import format_duration
 from .composite import Composite, Condition, Structure, order
 
 

@@ -1,0 +1,63 @@
+"""Which times a run keeps in its slots, and which time conditions ask for them.
+
+Here: this, by state and slot. Not here: what follows from it (horizon, countable).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..automaton import Automaton, Carry, EventTime
+
+
+@dataclass(slots=True)
+class KeptTime:
+    """A slot with the time of an event: of operand `since`, below zero of the first one, whatever its operand.
+
+    `open` are the numbers of the conditions that may still ask for it, `must` those of them which every way to the end
+    does ask; `operands` are those that may have filled it.
+    """
+
+    since: int = -1
+    open: set[int] = field(default_factory=set)
+    must: set[int] = field(default_factory=set)
+    operands: set[int] = field(default_factory=set)
+
+
+def kept_times(automaton: Automaton) -> list[dict[int, KeptTime]]:
+    """For each state the times that it keeps, by slot, ascending. O(arcs * slots). For acyclic automata, whose states
+    are in topological order and whose arcs in that of their sources."""
+    found: list[dict[int, KeptTime]] = [{} for _ in automaton.states]
+    for arc in automaton.arcs:
+        if arc.target == automaton.final:
+            continue
+        for slot, source in enumerate(arc.update):
+            match source:
+                case EventTime():
+                    found[arc.target].setdefault(slot, KeptTime()).operands.add(arc.operand)
+                case Carry(before) if before in found[arc.source]:
+                    carried = found[arc.source][before]
+                    found[arc.target].setdefault(slot, KeptTime()).operands |= carried.operands
+    left = [False] * len(found)  # the states of which an arc that leaves them was seen
+    for arc in reversed(automaton.arcs):
+        own = found[arc.source]
+        if not own:
+            continue
+        always: dict[int, set[int]] = {}  # what this way to the end asks of each slot
+        if arc.target != automaton.final:
+            for slot, later in found[arc.target].items():
+                match arc.update[slot]:
+                    case Carry(before):
+                        own[before].open |= later.open
+                        own[before].since = later.since
+                        always[before] = set(later.must)
+        for elapsed in arc.elapsed:
+            if elapsed.slot >= 0:
+                own[elapsed.slot].open.add(elapsed.number)
+                own[elapsed.slot].since = elapsed.since
+                always.setdefault(elapsed.slot, set()).add(elapsed.number)
+        for slot, kept in own.items():
+            asked = always.get(slot, set())
+            kept.must = kept.must & asked if left[arc.source] else asked
+        left[arc.source] = True
+    return found

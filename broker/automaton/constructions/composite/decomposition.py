@@ -1,0 +1,45 @@
+"""From a composite subscription to the machines that it is made of.
+
+Here: what the typed form says, as machines say it. Not here: the machines (machines.tree), their automaton
+(construction). Nothing after this file knows the typed form.
+"""
+
+from __future__ import annotations
+
+from ....algebra.partitioned_stream import PartitionedStream
+from ....algebra.ptopss.composite import Both, Chain, Composite, Either, Leaf, Structure
+from ....algebra.ptopss.constant_conditions import remarks
+from ...machines.tree import Gate, GateNode, MachineTree, Node, Primitive, Series, WrittenCondition
+
+
+def decompose(composite: Composite) -> MachineTree:
+    """O(operands + conditions), times the depth of nesting."""
+    return MachineTree(
+        PartitionedStream(composite.stream, composite.schema, composite.partition),
+        tuple([operand.name for operand in composite.operands]),
+        tuple([Primitive(o.guard, tuple([(j.position, j.variable) for j in o.joins])) for o in composite.operands]),
+        composite.result_schema,
+        _node(composite.structure),
+        tuple([WrittenCondition(c.minuend, c.subtrahend, c.operator, c.duration) for c in composite.conditions]),
+        composite.within,
+        tuple(remarks(composite)),
+        isinstance(composite.structure, Chain) and any(isinstance(part, Chain) for part in composite.structure.parts),
+    )
+
+
+def _node(structure: Structure) -> Node:
+    match structure:
+        case Leaf(operand):
+            return operand
+        case Both(parts):
+            return GateNode(Gate.AND, tuple(map(_node, parts)))
+        case Either(parts):
+            return GateNode(Gate.OR, tuple(map(_node, parts)))
+        case Chain(parts, separators):
+            symbols: list[Node] = []
+            between: list[str] = []
+            for part, separator in zip(map(_node, parts), ("", *separators)):
+                inner = part if isinstance(part, Series) else Series((part,), ())
+                symbols += inner.symbols
+                between += (separator, *inner.separators)
+            return Series(tuple(symbols), tuple(between[1:]))

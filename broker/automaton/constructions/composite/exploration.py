@@ -1,0 +1,146 @@
+"""The states of a composite pattern's automaton, found breadth first from its start, and the moves between them.
+
+A state is how far the match is, the events that open conditions refer to and the variables bound: the branch that an
+OR took is forgotten unless a later condition asks. Moves that no event can make and states from which nothing
+completes are left out. Here: that. Not here: what states keep and arcs ask (construction), the steps (configurations).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, final
+
+from ....events.errors import DefinitionError, LimitExceeded
+from ...machines.tree import MachineTree
+from ...topological import topological_order
+from .conditions import FINISH, START, TimeLimit, time_limits
+from .configurations import DONE, Configuration, initial, remaining, skips, steps
+from .places import runs
+
+MOVES_MAX: Final = 8192  # moves between the states of one subscription's automaton: what its registration costs
+
+
+class Place(NamedTuple):
+    """What tells one state from another. `live`: the operands whose events open conditions refer to, START for the
+    first event of the match; `bound`: the variables."""
+
+    at: Configuration
+    live: frozenset[int]
+    bound: frozenset[int]
+
+
+class Move(NamedTuple):
+    """By an event of `operand`, from place to place, by number."""
+
+    source: int
+    operand: int
+    target: int
+
+
+@final
+class Exploration:
+    """`places` are the useful ones in topological order, the start first; `moves` those between them, in the order of
+    their sources, then of their operands. `near` are the limits that are tests on the last events, at the arc of their
+    later operand: `run_of` says where operands stand in their contiguous runs. The other limits ask for times kept."""
+
+    def __init__(self, tree: MachineTree) -> None:
+        """O(places * operands). Raises LimitExceeded beyond MOVES_MAX moves, which are counted as they are found, or
+        LIMITS_MAX conditions; DefinitionError where no events can satisfy the conditions."""
+        self.root = tree.root
+        self.run_of = runs(tree.root)
+        limits = time_limits(tree)
+        self.near = [limit for limit in limits if self._adjacent(limit)]
+        self._far = [limit for limit in limits if not self._adjacent(limit)]
+        self._joined = [frozenset([variable for _, variable in p.variables]) for p in tree.primitives]
+        self._remaining: dict[Configuration, frozenset[int]] = {}
+        self._open: dict[tuple[int, Configuration], list[TimeLimit]] = {}
+        self._asking: dict[int, list[tuple[TimeLimit, int]]] = {}
+        self.places: list[Place] = []
+        self.moves: list[Move] = []
+        self._explore()
+        if not self.places:
+            texts = " or ".join(limit.text for limit in limits if not limit.allowed)
+            raise DefinitionError(f"no events can satisfy {texts}, given the order and the other conditions")
+
+    def _adjacent(self, limit: TimeLimit) -> bool:
+        """Whether both its events are of one contiguous run."""
+        return limit.first >= 0 <= limit.last and self.run_of[limit.first][0] == self.run_of[limit.last][0]
+
+    def _explore(self) -> None:
+        found = {Place(initial(self.root), frozenset(), frozenset()): 0}
+        waiting = list(found)
+        leaving: list[list[Move]] = []
+        moves = 0
+        for source, place in enumerate(waiting):
+            leaving.append([])
+            for operand, at in steps(self.root, place.at):
+                if not self._possible(place, operand, at):
+                    continue
+                target = Place(at, self._live(place, operand, at), place.bound | self._joined[operand])
+                number = found.setdefault(target, len(found))
+                if number == len(waiting):
+                    waiting.append(target)
+                leaving[source].append(Move(source, operand, number))
+                moves += 1
+                if moves > MOVES_MAX:
+                    raise LimitExceeded(
+                        f"a composite subscription may have at most {MOVES_MAX} moves between its states, this one has "
+                        "more: the parts of an AND interleave in too many ways"
+                    )
+        order = topological_order([[move.target for move in own] for own in leaving])
+        useful = [place.at == DONE for place in waiting]
+        for number in reversed(order):
+            useful[number] = useful[number] or any(useful[move.target] for move in leaving[number])
+        new = {old: number for number, old in enumerate([old for old in order if useful[old]])}
+        for old, number in new.items():
+            self.places.append(waiting[old])
+            own = [Move(number, move.operand, new[move.target]) for move in leaving[old] if useful[move.target]]
+            self.moves += sorted(own)
+
+    def skips(self, place: Place) -> bool:
+        return skips(self.root, place.at)
+
+    def kept(self, place: Place) -> list[int]:
+        """The operands whose times are kept: not where all that is open excludes them from going on."""
+        return [one for one in sorted(place.live) if any(limit.allowed for limit in self._opened(one, place.at))]
+
+    def _opened(self, one: int, at: Configuration) -> list[TimeLimit]:
+        """The limits that may still ask for the event of an operand (START: the first), however the match goes on."""
+        found = self._open.get((one, at))
+        if found is None:
+            rest = self._remaining.get(at)
+            if rest is None:
+                rest = self._remaining[at] = remaining(self.root, at)
+            found = [limit for limit, other in self._asked(one) if other in rest or (other == FINISH and rest)]
+            self._open[one, at] = found
+        return found
+
+    def _asked(self, one: int) -> list[tuple[TimeLimit, int]]:
+        """The limits measured from the event of an operand, each with what ends it: a later operand or FINISH."""
+        found = self._asking.get(one)
+        if found is None:
+            found = self._asking[one] = [
+                (limit, end)
+                for limit in self._far
+                for start, end in ((limit.first, limit.last), (limit.last, limit.first))
+                if start == one and end != START
+            ]
+        return found
+
+    def _possible(self, place: Place, operand: int, at: Configuration) -> bool:
+        if any(not limit.allowed for limit in self.near if operand == max(limit.first, limit.last)):
+            return False
+        return all(limit.allowed for limit, _ in self.decided(place, operand, at))
+
+    def decided(self, place: Place, operand: int, at: Configuration) -> list[tuple[TimeLimit, int]]:
+        """The limits that an event of the operand decides, each with the operand whose event it is measured from."""
+        return [
+            (limit, one)
+            for one in sorted(place.live)
+            for limit, other in self._asked(one)
+            if other == operand or (other == FINISH and at == DONE)
+        ]
+
+    def _live(self, place: Place, operand: int, at: Configuration) -> frozenset[int]:
+        if not self._far:
+            return place.live
+        return frozenset([one for one in (*place.live, operand, START) if self._opened(one, at)])

@@ -1,0 +1,78 @@
+"""Where operands stand among the machines, as far as time conditions ask: what is first, last, adjacent, alternative.
+
+Here: questions about the machines alone. Not here: conditions themselves, configurations.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ...machines.tree import Gate, GateNode, Node, Series, symbols_of
+
+Choices: TypeAlias = frozenset[tuple[int, int]]
+"""Branches of ORs, each as (number of the OR in text order, branch)."""
+
+
+def firsts(node: Node) -> frozenset[int]:
+    """The operands that can take the first event of a match."""
+    match node:
+        case Series(symbols):
+            return firsts(symbols[0])
+        case GateNode(_, inputs):
+            return frozenset[int]().union(*map(firsts, inputs))
+        case _:
+            return frozenset((node,))
+
+
+def lasts(node: Node) -> frozenset[int]:
+    """The operands that can take the last event of a match."""
+    match node:
+        case Series(symbols):
+            return lasts(symbols[-1])
+        case GateNode(_, inputs):
+            return frozenset[int]().union(*map(lasts, inputs))
+        case _:
+            return frozenset((node,))
+
+
+def choices(root: Node) -> dict[int, Choices]:
+    """For each operand the branches that a match takes in which it has an event."""
+    found: dict[int, Choices] = {}
+    alternatives = 0
+
+    def walk(node: Node, taken: Choices) -> None:
+        nonlocal alternatives
+        if isinstance(node, int):
+            found[node] = taken
+            return
+        either = -1
+        if isinstance(node, GateNode) and node.gate is Gate.OR:
+            either, alternatives = alternatives, alternatives + 1
+        for branch, symbol in enumerate(symbols_of(node)):
+            walk(symbol, taken if either < 0 else taken | {(either, branch)})
+
+    walk(root, frozenset())
+    return found
+
+
+def runs(root: Node) -> dict[int, tuple[int, int]]:
+    """For each operand its contiguous run, operands of one machine with `,` between them, and its place in the run.
+
+    Between two events of one run there is no other event of the stream: one position gives the times of all.
+    """
+    found: dict[int, tuple[int, int]] = {}
+
+    def walk(node: Node) -> None:
+        before: tuple[int, int] | None = None
+        separators = ("", *node.separators) if isinstance(node, Series) else None
+        for number, symbol in enumerate(symbols_of(node)):
+            if not isinstance(symbol, int):
+                walk(symbol)
+                before = None
+                continue
+            adjacent = before is not None and separators is not None and separators[number] == ","
+            before = (before[0], before[1] + 1) if adjacent and before is not None else (symbol, 0)
+            found[symbol] = before
+
+    walk(root)
+    return found
