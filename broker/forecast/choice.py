@@ -46,10 +46,6 @@ class Choice:
         bound = min(self.losses) + self.margin
         return next(model for model, loss in enumerate(self.losses) if loss <= bound)
 
-    def mean_losses(self) -> list[float]:
-        """Nats a forecast, by model."""
-        return [loss / (MILLIONTHS * max(self.steps, 1)) for loss in self.losses]
-
     def merge(self, other: Choice) -> None:
         """Add what another part of the stream has shown of the same models. Associative and commutative."""
         self.losses = [a + b for a, b in zip(self.losses, other.losses, strict=True)]

@@ -11,6 +11,7 @@ from typing import Any, Final, cast, final
 import msgpack
 
 from ..engine import Engine
+from ..engine.snapshot import is_older
 from ..events import DefinitionError, Disorder
 from ..forecast.model_file import read_model
 from ..kernel import Cursors, Receipts, Record, Sources, wires
@@ -105,6 +106,14 @@ class ReplicatedState:
     def digest(self) -> bytes:
         """32 bytes, equal for states that will go on equally."""
         return digest_of(self.save())
+
+    def digest_of_older(self, body: bytes) -> bytes | None:
+        """That of a state whose engine an earlier version has saved in another form."""
+        if not is_older(_fields(body)[0]):
+            return None
+        read = ReplicatedState()
+        read.restore(body)
+        return read.digest()
 
 
 def digest_of(body: bytes) -> bytes:

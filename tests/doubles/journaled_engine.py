@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from broker.engine import Engine
+from broker.engine.snapshot import is_older
 from broker.events import Disorder
 from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
@@ -56,3 +57,6 @@ class JournaledEngine:
 
     def digest(self) -> bytes:
         return engine_digest(self.engine.snapshot())
+
+    def digest_of_older(self, body: bytes) -> bytes | None:
+        return engine_digest(Engine.restore(body).snapshot()) if is_older(body) else None

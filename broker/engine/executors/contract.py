@@ -123,6 +123,10 @@ class Executor:
         """Raise AssertionError where its parts contradict each other."""
         raise AssertionError
 
+    def order(self, symbols: list[int]) -> None:
+        """Before `dump`: the symbols of all who have joined, in the order of the subscriptions. Their numbers are of
+        this process only, and must not be written."""
+
     def dump(self) -> Any:
         """All that it keeps as lists, numbers, strings and booleans."""
         raise AssertionError

@@ -75,7 +75,7 @@ class MachinePlan:
 
     # --- snapshots ----------------------------------------------------------------------------------------------
 
-    def saved(self, member: Member, symbols: list[int]) -> Any:
+    def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
         """What the machine needs to recognise a member, as plain data, after it was dumped."""
         return None
 

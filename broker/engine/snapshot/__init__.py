@@ -8,7 +8,7 @@ Here: sections, their table, and older forms. Not here: files, when to take one 
 
 from __future__ import annotations
 
-from .codec import restore, save
+from .codec import is_older, restore, save
 from .state import EngineState
 
-__all__ = ["EngineState", "restore", "save"]
+__all__ = ["EngineState", "is_older", "restore", "save"]

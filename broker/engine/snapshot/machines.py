@@ -28,10 +28,10 @@ def save(state: EngineState) -> Any:
     registry = state.program.machines
     numbers = _numbered(registry)
     machines = [[bool(m.machine.taken), int(m.lost), int(m.told)] for m in numbers]
-    places = [
-        [name, numbers[seat.matcher], seat.plan.saved(seat.member, seat.symbols), [numbers[m] for m in seat.parts]]
-        for name, seat in registry.seats.items()
-    ]
+    places: list[Any] = []
+    for name, seat in registry.seats.items():
+        saved = seat.plan.saved(seat.matcher.machine, seat.member, seat.symbols)
+        places.append([name, numbers[seat.matcher], saved, [numbers[matcher] for matcher in seat.parts]])
     return [machines, places]
 
 
@@ -43,7 +43,14 @@ def begin(state: EngineState, content: Any) -> None:
 
 def save_contents(executor: str, state: EngineState) -> Any:
     """What the machines of one executor keep. O(all of it)."""
-    numbers = _numbered(state.program.machines)
+    registry = state.program.machines
+    numbers = _numbered(registry)
+    symbols: dict[Matcher, list[int]] = {}
+    for seat in registry.seats.values():
+        if seat.plan.executor == executor:
+            symbols.setdefault(seat.matcher, []).extend(seat.symbols)
+    for matcher, own in symbols.items():
+        matcher.machine.order(own)
     return [[number, m.machine.dump()] for m, number in numbers.items() if m.executor == executor]
 
 

@@ -17,18 +17,19 @@ from .trie import Words
 NO_PARENT: Final = -1
 
 
-def dump(words: Words) -> dict[str, Any]:
-    """Everything that later counts and witnesses depend on. Sets each term's `number`. O(terms)."""
+def dump(words: Words, names: Mapping[int, int] | None = None) -> dict[str, Any]:
+    """Everything that later counts and witnesses depend on, in an order that the words alone decide. Sets each term's
+    `number`. `names` are written instead of symbols. O(terms log terms)."""
     words.tidy()
-    terms = all_terms(words)
+    terms = all_terms(words, names)
     for number, term in enumerate(terms):
         term.number = number
     return {
         "position": words.position,
         "tick": words.tick,
         "items": [[number, item] for number, item in words.items.retained()],
-        "cursors": [word.symbols() for word in words.cursors],
-        "terms": [_record(term) for term in terms],
+        "cursors": sorted(_renamed(word.symbols(), names) for word in words.cursors),
+        "terms": [_record(term, names) for term in terms],
     }
 
 
@@ -102,32 +103,36 @@ def check_invariants(words: Words) -> None:
     assert words.statistics() == counted, (words.statistics(), counted)
 
 
-def _nodes(words: Words) -> list[Word]:
+def _nodes(words: Words, names: Mapping[int, int] | None = None) -> list[Word]:
     """Every node of the trie but its root."""
     found: list[Word] = []
     words.root.collect(found)
     for word in found:
         word.collect(found)
-    return found
+    return sorted(found, key=lambda word: _renamed(word.symbols(), names))
 
 
-def all_terms(words: Words) -> list[Term]:
+def all_terms(words: Words, names: Mapping[int, int] | None = None) -> list[Term]:
     """Every term, parents before children, equal first words in the order of their generations."""
+    nodes = _nodes(words, names)
+    places = {id(word): at for at, word in enumerate(nodes)}
     found: list[Term] = []
-    for word in _nodes(words):
+    for word in nodes:
         found += sorted([term for term in word.active or () if term.length == 1], key=Term.since)
     for term in found:
-        term.collect(found)
+        children: list[Term] = []
+        term.collect(children)
+        found += sorted(children, key=lambda child: places[id(child.word)])
     return found
 
 
-def _record(term: Term) -> list[Any]:
+def _record(term: Term, names: Mapping[int, int] | None) -> list[Any]:
     parent = term.parent
     assert parent is not None
     return [
         NO_PARENT if parent.number == NOWHERE else parent.number,
         term.since() if term.length == 1 else None,
-        term.word.symbols(),
+        _renamed(term.word.symbols(), names),
         term.ends,
         _written(term.now()),
         _written(term.before()),

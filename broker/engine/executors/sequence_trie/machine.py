@@ -34,7 +34,8 @@ class Ending(Member):
 @final
 class SequenceTrie(Executor):
     """Whoever joins later is another generation, so that anybody may join at any time. `again`: while a snapshot is
-    yet to be loaded, its endings by the numbers of their terms, and `names`: the symbols now by those of then."""
+    yet to be loaded, its endings by the numbers of their terms. `names` of symbols: by then those of now by those that
+    were written, while it is dumped the opposite."""
 
     def __init__(self) -> None:
         super().__init__(Account(UNLIMITED, 0), [], True, True)
@@ -84,8 +85,11 @@ class SequenceTrie(Executor):
         for term in dump.all_terms(self.words):
             assert (term.ends > 0) == (term.target is not None)
 
+    def order(self, symbols: list[int]) -> None:
+        self.names = {symbol: name for name, symbol in enumerate(dict.fromkeys(symbols))}
+
     def dump(self) -> Any:
-        return dump.dump(self.words)
+        return dump.dump(self.words, self.names)
 
     def load(self, data: Any) -> None:
         self.words, terms = dump.load(data, self.names)

@@ -52,10 +52,10 @@ class TriePlan(CompositePlan):
         trie.words.remove(ending.term)
         trie.count(symbols, -1)
 
-    def saved(self, member: Member, symbols: list[int]) -> Any:
-        term = cast(Ending, member).term
+    def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
+        term, names = cast(Ending, member).term, cast(SequenceTrie, machine).names
         assert term is not None
-        return [int(term.number), symbols]
+        return [int(term.number), [names[symbol] for symbol in symbols]]
 
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
         trie = cast(SequenceTrie, machine)

@@ -1,0 +1,37 @@
+"""Executors and languages are named by their own folders and by two tables, not by what runs and saves all of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from broker.engine.executors.table import EXECUTORS
+from broker.engine.languages.table import LANGUAGES
+
+ENGINE = Path(__file__).parents[2] / "broker" / "engine"
+FOLDERS = sorted(path.name for path in (ENGINE / "executors").iterdir() if (path / "__init__.py").exists())
+NAMED = re.compile(
+    rf"(?<![a-z])(?:{'|'.join([*FOLDERS, *LANGUAGES])}|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE
+)
+# What an older version wrote has its names.
+NEUTRAL = [
+    path
+    for place in ("engine.py", "program.py", "leaving.py", "suspensions.py", "dispatch", "results.py", "snapshot")
+    for path in ([ENGINE / place] if place.endswith(".py") else sorted((ENGINE / place).glob("*.py")))
+    if path.name != "format_5.py"
+]
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=str(path.relative_to(ENGINE))) for path in NEUTRAL])
+def test_no_executor_and_no_language_is_named(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if NAMED.search(line.replace("P-ToPSS", ""))] == []
+
+
+def test_every_executor_is_in_the_table_under_the_name_of_its_folder() -> None:
+    assert {plan.executor for plan in EXECUTORS} <= set(FOLDERS)
+    assert len({plan.executor for plan in EXECUTORS}) == len(EXECUTORS)
+    figures = [name for plan in EXECUTORS for name in plan.figures]
+    assert len(set(figures)) == len(figures)

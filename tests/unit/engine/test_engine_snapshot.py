@@ -1,0 +1,108 @@
+"""Snapshots: sections with versions, what is refused and how, and the form of before there were sections."""
+
+from __future__ import annotations
+
+import json
+import random
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+
+from broker.engine import Engine
+from broker.engine.snapshot import is_older
+from broker.events.errors import DefinitionError
+from broker.storage.engine_digest import engine_digest
+
+FORMAT_5 = Path(__file__).parent / "snapshots" / "format_5.msgpack"
+"""Made by the last version that wrote that form, of keyed states, a published stream, words that came and went on two
+streams, tuples with and without partitions, forecasts with a machine, and patterns in all representations of runs;
+after 100 events of `fed`."""
+CONTINUED = "5e7f2bc612067e4c"
+"""The digest of what that version found in the next 200."""
+
+
+def fed(engine: Engine, first: int, upto: int) -> dict[str, list[Any]]:
+    """Events of S and T, one a microsecond; lines by subscription."""
+    drawn = random.Random(7)
+    events = [
+        ("S" if drawn.random() < 0.7 else "T", drawn.randrange(3), drawn.choice("ABCD"), drawn.random() * 10)
+        for _ in range(upto)
+    ]
+    found: dict[str, list[Any]] = {}
+    for time in range(first, upto):
+        stream, key, letter, x = events[time]
+        row = (letter, key, x) if stream == "S" else (key, x)
+        for result in engine.publish(stream, [time], [row], [time + 1]).expanded():
+            found.setdefault(result.subscription, []).append(result.line())
+    for result in engine.finish():
+        found.setdefault(result.subscription, []).append(result.line())
+    return found
+
+
+def word(letters: str) -> str:
+    """Neighbours, and `;` between words."""
+    names = [f"o{at}" for at in range(len(letters.replace(";", "")))]
+    rest = iter(names)
+    match = ", ".join(next(rest) if letter != ";" else letter for letter in letters).replace(", ;, ", "; ")
+    defined = "\n".join(f"{name}: ty = '{letter}'" for name, letter in zip(names, letters.replace(";", "")))
+    return f"FROM S\n{defined}\nMATCH {match}"
+
+
+def with_words(*words: str) -> Engine:
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string", "k": "int", "x": "float"})
+    engine.add_stream("T", {"k": "int", "x": "float"})
+    for letters in words:
+        name = letters.replace(";", "_")
+        engine.subscribe(name, language="ptopss", query=word(letters), report="completions")
+    return engine
+
+
+def test_the_form_without_sections_is_read_and_goes_on_as_its_version_did() -> None:
+    saved = FORMAT_5.read_bytes()
+    assert is_older(saved)
+    engine = Engine.restore(saved)
+    engine.check_invariants()
+    again = engine.snapshot()
+    assert not is_older(again)
+    other = Engine.restore(again)
+    lines = fed(engine, 100, 300)
+    assert lines == fed(other, 100, 300)
+    text = json.dumps(lines, sort_keys=True)
+    assert blake2b(text.encode(), digest_size=8).hexdigest() == CONTINUED
+
+
+def test_an_engine_that_was_restored_says_the_same_of_itself() -> None:
+    """Whatever has come and gone before: a broker compares digests when it starts."""
+    engine = with_words("D;B", "AB", "C", "C;D", "CD")
+    fed(engine, 0, 20)
+    engine.unsubscribe("D_B")
+    engine.subscribe("BA", language="ptopss", query=word("BA"), report="completions")
+    fed(engine, 20, 40)
+    saved = engine.snapshot()
+    again = Engine.restore(saved)
+    assert engine_digest(again.snapshot()) == engine_digest(saved)
+    assert fed(again, 40, 80) == fed(engine, 40, 80)
+    assert engine_digest(again.snapshot()) == engine_digest(engine.snapshot())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda found: found["sections"]["forecasts"].__setitem__(0, 2), "version 2 of its section 'forecasts'"),
+        (lambda found: found["sections"].__setitem__("windows", [1, []]), "version 1 of its section 'windows'"),
+        (lambda found: found["sections"]["lanes"].__setitem__(0, 0), "reads version 1"),
+        (lambda found: found["sections"].pop("lanes"), "damaged"),
+        (lambda found: found.__setitem__("format", 7), "format 5 or 6, found format 7"),
+        (lambda found: found.__setitem__("sections", [1]), "damaged"),
+    ],
+)
+def test_what_this_version_does_not_read_is_refused_by_name(change: Any, told: str) -> None:
+    found = msgpack.unpackb(with_words("AB").snapshot(), strict_map_key=False)
+    change(found)
+    with pytest.raises(DefinitionError, match=told) as refused:
+        Engine.restore(msgpack.packb(found))
+    assert ("*.checkpoint" in str(refused.value)) == ("damaged" not in told)
