@@ -17,6 +17,7 @@ from .executors.machine_plan import Known
 from .forecasts.explanation import chain_lines
 from .index.columns import BLOCK
 from .index.spaces import Space
+from .planner import decision
 from .program import Program
 
 NAMES_SHOWN: Final = 8
@@ -99,6 +100,7 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
         lines = [f"{subscriptions}, {_counted(automata, 'automaton', 'automata')}"]
         lines.append(f"{_counted(before, 'state')} before merging, {after} after")
     for known in _machines(catalog, program):
+        lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
         lines += known[0].plan.explained(known)
     lines += chain_lines(program.forecasts)
     waiting: dict[int, int] = {}

@@ -15,10 +15,10 @@ from ..automaton.sharing import Change, End, Forest, Node
 from .bulk import Bulk
 from .directory import Directory
 from .dispatch.registry import Registry
-from .executors.table import EXECUTORS
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
+from .planner import EXECUTORS
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update

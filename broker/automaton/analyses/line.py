@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..automaton import Arc, Automaton, Kind
+from ..automaton import Accumulated, Arc, Automaton, Carry, EventRow, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,11 @@ def line_of(automaton: Automaton) -> tuple[Link, ...]:
 def place_of(line: tuple[Link, ...], arc: Arc) -> int:
     """How many operands of a line stand before what an arc forbids."""
     return next((number for number, link in enumerate(line) if link.begin.source == arc.source), len(line))
+
+
+def is_plain_line(automaton: Automaton) -> bool:
+    """Whether it is a line whose slots hold rows and aggregates of them alone, and whose conditions ask for no distance
+    of time but the window. O(arcs)."""
+    kinds = (Carry, EventRow, Accumulated)
+    plain = all(isinstance(source, kinds) for arc in automaton.arcs for source in arc.update)
+    return automaton.distinct and plain and len(line_of(automaton)) > 0

@@ -1,7 +1,7 @@
 """What a compiled query says of the machine that finds its matches: all that the dispatcher has to know of a query.
 
 Here: that form. Not here: machines themselves (contract), a plan (each executor's plan.py), which executor a query gets
-(table), who shares a machine (broker.engine.dispatch.registry).
+(planner), who shares a machine (broker.engine.dispatch.registry).
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from .contract import Executor, Input, Member
 class MachinePlan:
     """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    Plans of one `kind` count the events of their streams together and are explained together. Immutable.
+    Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
+    executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
     """
 
-    __slots__ = ()
+    __slots__ = ("passed_over",)
+
+    passed_over: tuple[str, ...]
 
     executor: ClassVar[str]
     version: ClassVar[int]

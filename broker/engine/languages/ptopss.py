@@ -12,8 +12,8 @@ from ...automaton.machines.tree import MachineTree
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import PtopssQuery
 from ...language.subscription import REPORTS
-from ..executors.table import plan_of_composite
 from ..forecasts.plan import plan_of_automaton
+from ..planner import Wanted, plan_of
 from ..subscriber import Form
 from .language import CompileRequest, Language, Surroundings
 
@@ -41,7 +41,7 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=plan_of_composite(automaton, forecast is not None),
+        machine=plan_of(Wanted(automaton, forecast=forecast is not None), surroundings.options),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,

@@ -46,7 +46,8 @@ def restore(data: bytes, state: EngineState) -> None:
             )
     try:
         for section in known:
-            section.restore(state, found[section.name][1])
+            if section.name in found or not section.may_lack:
+                section.restore(state, found[section.name][1])
     except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
 

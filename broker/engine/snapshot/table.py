@@ -20,12 +20,14 @@ from .state import EngineState
 
 
 class Section(NamedTuple):
-    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none."""
+    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none. `may_lack`: a snapshot
+    that was written before there was such a section is read without."""
 
     name: str
     version: int
     save: Callable[[EngineState], Any]
     restore: Callable[[EngineState, Any], None]
+    may_lack: bool = False
 
 
 def sections(program: Program) -> list[Section]:
@@ -39,6 +41,7 @@ def sections(program: Program) -> list[Section]:
                 executor.version,
                 partial(machines.save_contents, executor.executor),
                 partial(machines.restore_contents, executor.executor),
+                may_lack=True,
             )
             for executor in program.machines.executors
         ),
