@@ -12,11 +12,9 @@ from broker.engine.planner import EXECUTORS
 
 ENGINE = Path(__file__).parents[2] / "broker" / "engine"
 FOLDERS = sorted(path.name for path in (ENGINE / "executors").iterdir() if (path / "__init__.py").exists())
-ORDINARY = {"reference"}  # a word that says something else there
-NAMED = re.compile(
-    rf"(?<![a-z])(?:{'|'.join([*(set(FOLDERS) - ORDINARY), *LANGUAGES])}|kleenes?|composites?|tries?)(?![a-z])",
-    re.IGNORECASE,
-)
+ORDINARY = {"reference"}  # words that say other things, too
+NAMES = [name for name in (*FOLDERS, *LANGUAGES) if name not in ORDINARY]
+NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)
 # What an older version wrote has its names.
 NEUTRAL = [
     path
