@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.events.errors import DefinitionError
 from broker.events.schema import Schema
-from broker.forecast.choice import SURPRISE_MAX, Choice, surprise
+from broker.forecast.choice import MILLIONTHS, SURPRISE_MAX, Choice, surprise
 from broker.forecast.contexts import MISSING, ContextDefinition, month, read_context
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
