@@ -9,7 +9,7 @@ and the sum of the probabilities; with the sums of the losses that is all that t
 - ECE: the mean distance between what was said and what happened, over bins weighted by their number.
 - precision, recall and lead of what was told: notices that came true; matches that were told of; how long before.
 
-Probabilities are taken in millionths and sums are integers, so that calibrations of parts add up exactly, in any order.
+Probabilities are taken in millionths and sums are integers, so that they are exact in any order.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class Calibration:
         self.foretold: int = 0  # matches with a notice before them
         self.lead: int = 0  # of all notices that came true, in the unit of the clocks
 
-    def record(self, probability: float, outcome: bool, times: int = 1) -> None:
-        """A prediction was resolved, or `times` equal ones. O(1)."""
+    def record(self, probability: float, outcome: bool) -> None:
+        """A prediction was resolved. O(1)."""
         said = min(max(int(probability * MILLIONTHS + 0.5), 0), MILLIONTHS)
         place = bin_of(probability)
-        self.counts[place] += times
-        self.said[place] += times * said
+        self.counts[place] += 1
+        self.said[place] += said
         if outcome:
-            self.hits[place] += times
-            self.brier += times * (MILLIONTHS - said) ** 2
-            self.log += times * surprise(probability)
+            self.hits[place] += 1
+            self.brier += (MILLIONTHS - said) ** 2
+            self.log += surprise(probability)
         else:
-            self.brier += times * said * said
-            self.log += times * surprise(1.0 - probability)
+            self.brier += said * said
+            self.log += surprise(1.0 - probability)
 
     def resolved(self, resolution: ResolvedForecast) -> None:
         """A notice was resolved. O(1)."""
@@ -76,21 +76,6 @@ class Calibration:
         """A match came, `foretold` if a notice was outstanding. O(1)."""
         self.matches += 1
         self.foretold += foretold
-
-    def merge(self, other: Calibration) -> None:
-        """Add what became of other predictions. Associative and commutative. O(BINS)."""
-        for mine, theirs in ((self.counts, other.counts), (self.hits, other.hits), (self.said, other.said)):
-            for place in range(BINS):
-                mine[place] += theirs[place]
-        for name in _SUMS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same became of the same."""
-        return self.dump() == other.dump() if isinstance(other, Calibration) else NotImplemented
-
-    def __hash__(self) -> int:
-        raise TypeError("calibrations grow and have no hash")
 
     def worse_than_base(self) -> bool | None:
         """Whether whoever had said the share of trues all along would have been better; None while too few outcomes are

@@ -46,11 +46,6 @@ class Choice:
         bound = min(self.losses) + self.margin
         return next(model for model, loss in enumerate(self.losses) if loss <= bound)
 
-    def merge(self, other: Choice) -> None:
-        """Add what another part of the stream has shown of the same models. Associative and commutative."""
-        self.losses = [a + b for a, b in zip(self.losses, other.losses, strict=True)]
-        self.steps += other.steps
-
     def dump(self) -> dict[str, Any]:
         """As plain data."""
         return {"losses": list(self.losses), "steps": self.steps, "margin": self.margin}

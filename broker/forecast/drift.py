@@ -62,14 +62,6 @@ class Drift:
         """Set the clock's rate; forecasts are then to be estimated anew (Forecaster.estimate_anew)."""
         clock.rate = float(2**self.halvings) / GENERATIONS_A_HALF_LIFE
 
-    def merge(self, other: Drift) -> None:
-        """Take two parts of a stream together: alarms add up, the shorter half-life holds. The test starts anew, as an
-        excess depends on the order of losses. Associative and commutative.
-        """
-        self._start()
-        self.alarms += other.alarms
-        self.halvings = max(self.halvings, other.halvings)
-
     def dump(self) -> dict[str, Any]:
         """As plain data."""
         return {

@@ -141,8 +141,3 @@ def usable(horizon: int | None, window_end: int | None, now: int) -> int | None:
         return horizon
     remaining = window_end - now
     return remaining if horizon is None else min(horizon, remaining)
-
-
-def remaining_part(window_end: int, now: int, window: int, parts: int = 4) -> int:
-    """Which part of its window a run has left, 0 (the last) .. parts - 1: for contexts (forecasting 2.8 i)."""
-    return min(max((window_end - now) * parts // max(window, 1), 0), parts - 1)

@@ -8,8 +8,7 @@ P-ToPSS 5.2.2 sums powers of the matrix instead, which counts one success at sev
 distribution of the first passage: in [0, 1], not decreasing in n, and 0 below the shortest distance to a final state.
 After a match the question is the next one: `following` starts from the continuation of the final state.
 
-Here: h, its density, its quantiles, distances. Not here: where rows come from (chain), waiting times without horizon
-(waiting), several machines (combining).
+Here: h for all states and horizons. Not here: where rows come from (chain), several machines (combining).
 """
 
 from __future__ import annotations
@@ -46,23 +45,6 @@ class Passage:
             return list(after)
         begin = state * (self.horizon + 1)
         return self._values[begin : begin + self.horizon + 1]
-
-    def smallest(self, state: int, probability: float) -> int | None:
-        """The smallest number of steps within which the next match is at least so likely; None: beyond the horizon.
-
-        O(log horizon).
-        """
-        curve = self.curve(state)
-        if curve[-1] < probability:
-            return None
-        low, high = 0, self.horizon
-        while low < high:
-            middle = (low + high) // 2
-            if curve[middle] >= probability:
-                high = middle
-            else:
-                low = middle + 1
-        return low
 
 
 def first_passage(chain: MarkovChain, horizon: int) -> Passage:
@@ -110,23 +92,4 @@ def _after(chain: MarkovChain, state: int, values: list[float], width: int) -> l
     for step in range(1, width):
         total = sum(chance * values[target * width + step - 1] for target, chance in zip(row.targets, row.chances))
         found.append(min(max(total, found[-1]), 1.0))
-    return found
-
-
-def distances(chain: MarkovChain) -> list[int | None]:
-    """The least number of steps from each state to a final one; None where there is no way. O(states + edges)."""
-    before: list[list[int]] = [[] for _ in chain.rows]
-    for state, row in enumerate(chain.rows):
-        for target, chance in zip(row.targets, row.chances):
-            if chance > 0.0:
-                before[target].append(state)
-    found: list[int | None] = [None] * len(chain.rows)
-    level = sorted(chain.finals)
-    reached = 0
-    while level:
-        fresh = [state for state in level if found[state] is None]
-        for state in fresh:
-            found[state] = reached
-        level = sorted({source for state in fresh for source in before[state] if found[source] is None})
-        reached += 1
     return found

@@ -231,9 +231,9 @@ def test_as_often_as_it_says(match: str, within: int | str) -> None:
 
 def everything(verification: Verification) -> dict[str, Any]:
     """The figures of what was predicted right after matches too."""
-    found = load_calibration(verification.calibration.dump())
-    found.merge(verification.after_match)
-    return found.summary()
+    own, other = verification.calibration.dump(), verification.after_match.dump()
+    added = {name: [a + b for a, b in zip(own[name], other[name])] for name in ("counts", "hits", "said")}
+    return load_calibration({**{name: own[name] + other[name] for name in own}, **added}).summary()
 
 
 # --- one step after the other ----------------------------------------------------------------------------------------

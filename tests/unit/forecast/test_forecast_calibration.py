@@ -53,23 +53,10 @@ def test_measures_are_those_of_their_definitions(resolved: list[tuple[float, boo
     assert found["auc"] == (pytest.approx(wins / len(pairs)) if pairs else None)
 
 
-@given(outcomes, outcomes, outcomes)
-def test_calibrations_add_up_in_any_order(
-    a: list[tuple[float, bool]], b: list[tuple[float, bool]], c: list[tuple[float, bool]]
-) -> None:
-    left, tail = recorded(a), recorded(c)
-    left.merge(recorded(b))
-    left.merge(recorded(c))
-    tail.merge(recorded(b))
-    tail.merge(recorded(a))
-    assert left == tail == recorded(b + a + c)
-    assert load_calibration(json.loads(json.dumps(left.dump()))) == left
-
-
-def test_equal_predictions_may_be_recorded_at_once() -> None:
-    once, thrice = Calibration(), recorded([(0.25, False)] * 3)
-    once.record(0.25, False, times=3)
-    assert once == thrice
+@given(outcomes, outcomes)
+def test_calibrations_do_not_depend_on_order(a: list[tuple[float, bool]], b: list[tuple[float, bool]]) -> None:
+    assert recorded(a + b).dump() == recorded(b + a).dump()
+    assert load_calibration(json.loads(json.dumps(recorded(a).dump()))).dump() == recorded(a).dump()
 
 
 def test_probabilities_are_taken_to_the_nearest_millionth() -> None:
@@ -200,14 +187,10 @@ def test_halvings_are_limited_and_end_with_peace() -> None:
     assert drift.halvings == 0
 
 
-def test_a_drift_test_is_plain_data_and_parts_are_taken_together() -> None:
+def test_a_drift_test_is_plain_data() -> None:
     drift = Drift()
     for loss in losses(random.Random(1), 0.3, 0.5, 150):
         drift.observe(loss)
     again = load_drift(json.loads(json.dumps(drift.dump())))
     assert again.dump() == drift.dump()
     assert again.observe(0.4) == drift.observe(0.4)
-    other = Drift()
-    other.halvings, other.alarms = 2, 3
-    drift.merge(other)
-    assert (drift.alarms, drift.halvings, drift.outcomes) == (3, 2, 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.events.errors import DefinitionError
 from broker.events.schema import Schema
-from broker.forecast.choice import MILLIONTHS, SURPRISE_MAX, Choice, load_choice, surprise
+from broker.forecast.choice import MILLIONTHS, SURPRISE_MAX, Choice, surprise
 from broker.forecast.contexts import MISSING, ContextDefinition, month, read_context
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -86,25 +86,6 @@ def test_surprise_is_a_bounded_loss() -> None:
     assert surprise(1.0) == 0
     assert surprise(0.5) == round(log(2) * 1e6)
     assert surprise(0.0) == surprise(-1.0) == SURPRISE_MAX
-
-
-losses = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), max_size=10)
-
-
-@given(losses, losses, losses)
-def test_choices_add_up(a: list[list[float]], b: list[list[float]], c: list[list[float]]) -> None:
-    def scored(rows: list[list[float]]) -> Choice:
-        found = Choice(3)
-        for row in rows:
-            found.score(row)
-        return found
-
-    left, tail = scored(a), scored(c)
-    left.merge(scored(b))
-    left.merge(scored(c))
-    tail.merge(scored(b))
-    tail.merge(scored(a))
-    assert left.dump() == tail.dump() == scored(a + b + c).dump() == load_choice(left.dump()).dump()
 
 
 def test_the_simplest_of_the_good_is_chosen() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.forecast.horizon import Gaps, arrivals, bucket_of, remaining_part, usable, within_time
+from broker.forecast.horizon import Gaps, arrivals, bucket_of, usable, within_time
 
 DAY = 86_400_000_000
 lists_of_gaps = st.lists(st.integers(0, 10**13), max_size=20)
@@ -115,7 +115,3 @@ def test_a_key_without_gaps_borrows_those_of_the_pool() -> None:
     assert Gaps().atoms() == []
     own = gaps_of([2 * DAY] * 20)
     assert own.atoms(pool, strength=20.0) == [(DAY, 0.5), (2 * DAY, 0.5)]
-
-
-def test_what_is_left_of_a_window_is_a_value_of_a_context() -> None:
-    assert [remaining_part(100, now, 100) for now in (0, 1, 25, 26, 74, 76, 100, 120)] == [3, 3, 3, 2, 1, 0, 0, 0]
