@@ -225,15 +225,14 @@ class Automaton:
         """The arc on which a state takes further events."""
         return next((a for a in self.arcs if a.source == source and a.kind is Kind.LOOP), None)
 
-    def source(self, stream: str) -> PartitionedStream:
-        """The source with that stream."""
-        return next(source for source in self.sources if source.stream == stream)
+    def source_of(self, arc: Arc) -> PartitionedStream:
+        """The source of the events that an arc takes or forbids; of one that names no stream the only one."""
+        return next(source for source in self.sources if source.stream == arc.stream or not arc.stream)
 
     @property
     def partition(self) -> tuple[str, ...]:
         """The names of the attributes that part the sources."""
-        source = self.sources[0]
-        return tuple(source.schema.names[position] for position in source.key)
+        return tuple(source.schema.names[position] for source in self.sources[:1] for position in source.key)
 
     @property
     def output(self) -> tuple[Term, ...]:

@@ -1,7 +1,7 @@
 """An automaton for people: its begin, take, ignore and proceed arcs, as a graph for the renderers of diagram.
 
-Here: what is drawn of any automaton whose last state is that of a complete match, and how conditions are written. Not
-here: any format, nor how an engine keeps the runs.
+Here: what is drawn of any automaton, and how conditions are written. Not here: any format, nor how an engine keeps the
+runs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ ANY_EVENT: Final = "any event"
 
 
 def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
-    """The states (SASE+ 4.1), where a complete match is the last one; what is forbidden is a gate beside what it can
-    prevent."""
-    last = automaton.final - 1
+    """The states (SASE+ 4.1), of which the last one is the match where it waits for nothing but time; what is forbidden
+    is a gate beside what it can prevent."""
+    complete = all(arc.kind in (Kind.EPSILON, Kind.TIMEOUT) for arc in automaton.arcs if arc.target == automaton.final)
+    last = automaton.final - complete
     key = [f"state {at}" for at in range(last)] + ["match", "match"]
     nodes = [Node(key[at], _state(automaton, at), "state" if at else "start") for at in range(last)]
     nodes.append(Node("match", served, "end"))
@@ -49,13 +50,15 @@ def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
 
 def _state(automaton: Automaton, state: int) -> str:
     """A state by what it takes, the first one with what is said of the whole."""
-    arcs = [arc for arc in automaton.arcs if arc.source == state and arc.operand >= 0 and arc.kind != Kind.KILL]
+    arcs = [arc for arc in automaton.arcs if arc.source == state and arc.kind in (Kind.FORWARD, Kind.LOOP)]
     named = " or ".join(dict.fromkeys(event_name(automaton, arc) for arc in arcs))
-    return named if state else f"{named}: {_scope(automaton)}"
+    return named if state or not automaton.sources else f"{named}: {_scope(automaton)}"
 
 
 def event_name(automaton: Automaton, arc: Arc) -> str:
-    """The event that an arc takes: an operand's only or first one, or any further one."""
+    """The event that an arc takes: an operand's only or first one, or any further one; without operands its stream."""
+    if arc.operand < 0:
+        return arc.stream or automaton.states[arc.source].stream
     name = automaton.operands[arc.operand]
     if arc.kind == Kind.LOOP:
         return f"{name}[i]"
@@ -97,7 +100,8 @@ def _asked(arc: Arc, empty: str = ANY_EVENT) -> str:
     """What an arc asks, as it was written if that is known."""
     if arc.conjuncts:
         return " AND ".join(describe(replace(conjunct, _named)) for conjunct in arc.conjuncts)
-    return empty if arc.guard == ALWAYS else written(arc.guard)
+    parts = [written(form) for form in (arc.guard, arc.rest) if form != ALWAYS]
+    return " AND ".join([*parts, *(elapsed.text for elapsed in arc.elapsed)]) or empty
 
 
 def written(form: Form) -> str:

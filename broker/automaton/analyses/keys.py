@@ -10,12 +10,15 @@ keys.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ...algebra.guard import Join
 from ...algebra.normal_form import Form
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import Arc, Automaton, EventRow, Kind, Report
+
+ASKING: Final = (Kind.FORWARD, Kind.LOOP, Kind.KILL)
+"""Arcs that ask something of an event."""
 
 Holders: TypeAlias = dict[int, set[int]]
 """By slot, the operands whose events it may have."""
@@ -45,7 +48,7 @@ def key_parts(automaton: Automaton, joined: bool = True) -> tuple[KeyPart, ...]:
                     holders.setdefault(slot, set()).add(arc.operand)
     chains: list[tuple[int, ...]] = []
     if taking:
-        keys = [automaton.source(arcs[0].stream).key for arcs in taking]
+        keys = [automaton.source_of(arcs[0]).key for arcs in taking]
         chains += zip(*keys)
     if joined and len(taking) > 1 and automaton.report != Report.NONOVERLAP:
         chains += [chain for chain in _joined(automaton, taking, holders) if chain not in chains]
@@ -54,8 +57,7 @@ def key_parts(automaton: Automaton, joined: bool = True) -> tuple[KeyPart, ...]:
 
 def _taking(automaton: Automaton, operand: int) -> list[Arc]:
     """The arcs that take an operand's events."""
-    kinds = (Kind.FORWARD, Kind.LOOP)
-    return [arc for arc in automaton.arcs if arc.operand == operand and arc.kind in kinds]
+    return [arc for arc in automaton.arcs if arc.operand == operand and arc.kind in ASKING and arc.kind != Kind.KILL]
 
 
 def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int, int]]:
@@ -71,7 +73,7 @@ def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int,
 def _joined(automaton: Automaton, taking: list[list[Arc]], holders: Holders) -> list[tuple[int, ...]]:
     """Chains that joins make: one for each position of the first operand that leads through all others."""
     found: list[tuple[int, ...]] = []
-    for position in range(len(automaton.source(taking[0][0].stream).schema.attributes)):
+    for position in range(len(automaton.source_of(taking[0][0]).schema.attributes)):
         chain: tuple[int, ...] = ()
         for first, *more in taking:
             known = _registers(chain, holders)
@@ -100,7 +102,7 @@ def places(automaton: Automaton, parts: tuple[KeyPart, ...], arc: Arc) -> dict[i
     parts of their source, and those on which they are joined."""
     if arc.kind != Kind.KILL:
         return {number: part.positions[arc.operand] for number, part in enumerate(parts)}
-    found = dict(enumerate(automaton.source(arc.stream).key))
+    found = dict(enumerate(automaton.source_of(arc).key))
     for number in range(len(found), len(parts)):
         position = next((join.position for join in arc.joins if _leads(join, parts[number].registers)), None)
         if position is not None:
@@ -115,7 +117,7 @@ def within_key(automaton: Automaton, parts: tuple[KeyPart, ...]) -> Automaton:
     shared = list(enumerate(parts))
     arcs: list[Arc] = []
     for arc in automaton.arcs:
-        if arc.stream:
+        if arc.kind in ASKING:
             at = places(automaton, parts, arc)
             left = [
                 j for j in arc.joins if not any(at.get(n) == j.position and _leads(j, p.registers) for n, p in shared)
@@ -138,7 +140,7 @@ def _constants(automaton: Automaton, parts: tuple[KeyPart, ...]) -> dict[int, Co
     begins = [arc for arc in automaton.arcs if arc.kind == Kind.FORWARD]
     found: dict[int, Constant] = {}
     for number, part in enumerate(parts):
-        types = {automaton.source(arc.stream).schema.attributes[part.positions[arc.operand]].type for arc in begins}
+        types = {automaton.source_of(arc).schema.attributes[part.positions[arc.operand]].type for arc in begins}
         for arc in begins:
             value = _constant(arc.guard, part.positions[arc.operand])
             if value is not None and len(types) == 1:
@@ -167,7 +169,7 @@ def _narrowed(automaton: Automaton, arc: Arc, values: dict[int, Constant]) -> Fo
     """A guard of events that must also have these values at these positions."""
     atoms: list[Comparison] = []
     for position, value in sorted(values.items()):
-        own = automaton.source(arc.stream).schema.attributes[position]
+        own = automaton.source_of(arc).schema.attributes[position]
         if own.type != value.type:
             continue  # a forbidden event's, which may be of another type
         atoms.append(Comparison("=", Attribute(Side.EVENT, position, own.type, own.name, own.nullable), value))

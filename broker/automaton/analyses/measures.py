@@ -155,7 +155,7 @@ def _aggregate(
 ) -> Measure | None:
     match link.begin.update[slot]:
         case Accumulated(function, position):
-            attributes = automaton.source(link.begin.stream).schema.attributes
+            attributes = automaton.source_of(link.begin).schema.attributes
             integer = position >= 0 and attributes[position].type == "int"
             if isinstance(factor, int) and (function in ("len", "count") or (integer and function != "avg")):
                 return None  # a product of integers, exact beyond what floats hold

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from broker.algebra.cayuga.lowering import lower as lower_cayuga
 from broker.algebra.sase.lowering import lower
 from broker.automaton.automaton import Automaton
+from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.automaton.diagram import DRAWINGS, draw
 from broker.automaton.drawing import automaton_diagram
 from broker.engine.executors.kleene.explanation import plan_lines
 from broker.engine.executors.kleene.plan import compile_kleene
 from broker.events.schema import Schema
+from broker.language.cayuga import parse as parse_cayuga
 from broker.language.sase import parse
 
 SCHEMAS = {
@@ -79,6 +82,14 @@ def test_strategies_are_what_is_ignored(strategy: str, ignored: list[str]) -> No
     made = automaton(f"PATTERN SEQ(S+ a[], S b) WHERE {strategy}(a[], b) {{ [name] }} WITHIN 5")
     edges = automaton_diagram("", made, "q").edges
     assert [edge.label for edge in edges if edge.kind == "stay"] == ignored
+
+
+def test_automata_of_other_languages_are_drawn_alike() -> None:
+    text = "SELECT * FROM FILTER {price > 1}(S) NEXT {$1.name = $2.name} S PUBLISH q"
+    (query,) = compile_query(lower_cayuga(parse_cayuga(text), text, SCHEMAS.get, lambda: list(SCHEMAS))).automata
+    graph = automaton_diagram("", query, "q")
+    assert [(node.label, node.kind) for node in graph.nodes] == [("S", "start"), ("S", "state"), ("q", "end")]
+    assert [edge.kind for edge in graph.edges] == ["forward", "stay", "forward"]
 
 
 @pytest.mark.parametrize("format", list(DRAWINGS))

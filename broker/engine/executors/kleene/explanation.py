@@ -9,7 +9,7 @@ from typing import Final
 
 from ....algebra.normal_form import ALWAYS, Form
 from ....automaton.analyses.line import line_of
-from ....automaton.automaton import Automaton, Kind, Report, Stay
+from ....automaton.automaton import Arc, Automaton, Kind, Report, Stay
 from ....automaton.drawing import ANY_EVENT, event_name, standing, written
 from ....events.instant import format_duration
 from .plan import Negation, Plan
@@ -38,7 +38,7 @@ def plan_lines(plan: Plan) -> list[str]:
     kills = [arc for arc in automaton.arcs if arc.kind == Kind.KILL]
     for arc, negation in zip(kills, plan.negations):
         name = automaton.forbidden[arc.operand]
-        lines.append(f"no {name} {standing(automaton, arc)}: {_kept(plan, negation)}")
+        lines.append(f"no {name} {standing(automaton, arc)}: {_kept(plan, arc, negation)}")
     return lines
 
 
@@ -49,10 +49,10 @@ def _arc(plan: Plan, number: int, rest: Form) -> str:
     return found if rest == ALWAYS else f"{found}; tested run by run: {written(rest)}"
 
 
-def _kept(plan: Plan, negation: Negation) -> str:
+def _kept(plan: Plan, arc: Arc, negation: Negation) -> str:
     """Which negated events are remembered, and where."""
     given = plan.inputs[negation.input]
-    schema = plan.automaton.source(given.stream).schema
+    schema = plan.automaton.source_of(arc).schema
     by = f" by {', '.join(schema.names[position] for position in given.key)}" if given.key else ""
     kept = "only the newest is kept" if negation.rest == ALWAYS else "those of the window are kept"
     return f"{_arc(plan, negation.input, negation.rest)}; {kept}{by}"
@@ -65,5 +65,5 @@ def _window(automaton: Automaton) -> str:
 
 def _key(plan: Plan) -> str:
     """The attributes that all events of a match share, as the first operand has them."""
-    schema = plan.automaton.source(plan.inputs[plan.steps[0].begin].stream).schema
+    schema = plan.automaton.source_of(line_of(plan.automaton)[0].begin).schema
     return ", ".join(schema.names[part.positions[0]] for part in plan.key) or "nothing, all together"
