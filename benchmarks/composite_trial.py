@@ -23,7 +23,8 @@ from typing import Any, Final, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, cells
+from broker.engine import Engine
+from broker.engine.executors.keyed_runs import cells
 
 from .composite_workload import ATTRIBUTES, STREAM, Chain, Settings, relevant, stream, subscriptions
 from .memory_trial import resident

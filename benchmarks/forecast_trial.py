@@ -12,7 +12,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from time import process_time
 from typing import Any, Final, TypedDict
 
-from broker.engine import Engine, cells
+from broker.engine import Engine
+from broker.engine.executors.keyed_runs import cells
 from broker.forecast import passage
 from broker.forecast.chain import MarkovChain, Row, chain_of, shape
 from broker.forecast.counts import Counts

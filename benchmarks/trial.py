@@ -22,7 +22,8 @@ from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, Options, Results, cells
+from broker.engine import Engine, Options, Results
+from broker.engine.executors.keyed_runs import cells
 
 from .ticks import ATTRIBUTES, STREAM, Tick, from_csv, packed
 from .unit import unit_seconds

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, Final, TypeAlias, final
 
-from broker.engine import Engine, cells
+from broker.engine import Engine
+from broker.engine.executors.keyed_runs import cells
 from broker.events.schema import Row
 
 from ..measuring import BenchmarkError, Say

@@ -18,7 +18,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from time import process_time
 from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
-from broker.engine import Engine, Options, cells
+from broker.engine import Engine, Options
+from broker.engine.executors.keyed_runs import cells
 
 from ..ticks import ATTRIBUTES, STREAM, Tick
 from ..trial import columns, load

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from ..events.errors import DefinitionError
 from ..language.subscription import SubscriptionDefinition
 from .catalog import in_order
-from .cells import FOREVER, Cell, Expiry, live, sweep_delay
-from .dispatch.ordered import OrderedRuntime
+from .dispatch.dispatcher import Dispatcher
+from .executors.keyed_runs.cells import FOREVER, Cell, Expiry, live, sweep_delay
 from .results import Results
 from .target import ALWAYS_SINCE
 
@@ -45,16 +45,16 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
     return told
 
 
-def _go_back(runtime: OrderedRuntime, time: int | None) -> None:
+def _go_back(runtime: Dispatcher, time: int | None) -> None:
     """The newest time is that one again; no run that is needed has seen a later one. O(runs)."""
-    for cell in [cell for cells in runtime.cells for cell in cells.values()]:
+    for cell in [cell for cells in runtime.runs.cells for cell in cells.values()]:
         # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
         cell.runs = [run for run in cell.runs if live(run, runtime.now)]
-    runtime.purge()
-    runtime.now, runtime.promised = time, None
-    runtime.expiry = Expiry()
+    runtime.runs.purge()
+    runtime.runs.now, runtime.promised = time, None
+    runtime.runs.expiry = Expiry()
     waiting: list[tuple[int, int, Cell]] = []
-    for cells in runtime.cells:
+    for cells in runtime.runs.cells:
         for cell in list(cells.values()):
             cell.due = False
             limited = [run for run in cell.runs if run.limit != FOREVER]
@@ -64,7 +64,7 @@ def _go_back(runtime: OrderedRuntime, time: int | None) -> None:
             elif not cell.runs and cell.static is None:
                 del cells[cell.key]
     for since, delay, cell in sorted(waiting, key=lambda each: each[0]):  # a ring is in the order of its times
-        runtime.expiry.schedule(cell, since, delay)
+        runtime.runs.expiry.schedule(cell, since, delay)
 
 
 def _reading(engine: Engine, stream: str) -> list[SubscriptionDefinition]:

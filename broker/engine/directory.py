@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 
 from ..algebra.normal_form import Form
 from ..automaton.automaton import State
-from .boxes import Box
+from .executors.keyed_runs.boxes import Box
 from .index.arcs import ArcIndex
 from .index.spaces import Key, KeyPart, Space, equalities
 from .options import Options

@@ -32,8 +32,8 @@ from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
-from .cells import live_runs
-from .dispatch.ordered import OrderedRuntime
+from .dispatch.dispatcher import Dispatcher
+from .executors.keyed_runs.cells import live_runs
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
 from .forecasts.plan import Plan
@@ -66,7 +66,7 @@ class Engine:
         self.options = options if options is not None else Options()
         self.catalog = Catalog(self.options)
         self.program = Program(self.options)
-        self.runtime = OrderedRuntime(self.program)
+        self.runtime = Dispatcher(self.program)
         self.runtime.suspend = self._put_out
         self.events = 0  # taken so far; numbers those without an id
         self.matches = 0  # found so far, before they are multiplied by equal subscriptions
@@ -333,7 +333,7 @@ class Engine:
     def statistics(self) -> dict[str, Any]:
         """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
         forest = self.program.forest
-        live = live_runs(self.runtime.cells, self.runtime.now)
+        live = live_runs(self.runtime.runs.cells, self.runtime.now)
         return {
             "events": self.events,
             "matches": self.matches,
@@ -343,10 +343,10 @@ class Engine:
             "states": sum(1 for _ in forest.nodes()) + self.program.bulk.states(forest.starts),
             "families": sum(1 for p in self.program.all_places() if p.family is not None),
             "key_spaces": len(self.program.directory.statics),
-            "cells": sum(len(cells) for cells in self.runtime.cells),
+            "cells": sum(len(cells) for cells in self.runtime.runs.cells),
             "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
             "run_objects": len(live),
-            "runs_begun": self.runtime.begun,
+            "runs_begun": self.runtime.runs.begun,
             "suspended": len(suspended(self.catalog, self.program)),
             **self.program.machines.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),

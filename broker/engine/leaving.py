@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from .account import FAILED
 from .catalog import Catalog, Holding, Service
-from .dispatch.ordered import OrderedRuntime
+from .dispatch.dispatcher import Dispatcher
 from .explanation import path
 from .foretelling import foretell_no_more
 from .notices import Notice
@@ -53,19 +53,19 @@ def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
     return holding.internal
 
 
-def forget(catalog: Catalog, program: Program, runtime: OrderedRuntime, streams: list[str]) -> None:
+def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
     """Of these streams, let go of those that nobody makes any more."""
     for stream in streams:
         if stream not in catalog.internal and stream not in catalog.published:
-            runtime.clear(program.directory.forget(stream))
+            runtime.runs.clear(program.directory.forget(stream))
 
 
-def put_out(catalog: Catalog, program: Program, runtime: OrderedRuntime, results: Results, event: int) -> None:
+def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
     """Suspend those on whose behalf something was raised at an event. O(subscriptions) where anything was.
 
     Raises what was raised where that was on nobody's behalf.
     """
-    faults, runtime.faults = runtime.faults, []
+    faults, runtime.runs.faults = runtime.runs.faults, []
     concerned: dict[str, Fault] = {}
     for fault in faults:
         names = culprits(catalog, program, fault)
@@ -75,7 +75,7 @@ def put_out(catalog: Catalog, program: Program, runtime: OrderedRuntime, results
             concerned.setdefault(name, fault)
     for name, fault in concerned.items():
         subscriber = catalog.subscriptions[name]
-        catalog.withdrawn[name] = (FAILED, int(runtime.time))
+        catalog.withdrawn[name] = (FAILED, int(runtime.runs.time))
         target = Target(Outcome((), ()), subscriber)
         told, left = withdraw(catalog, program, subscriber)
         for other, notice in told:

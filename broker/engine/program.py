@@ -12,9 +12,9 @@ from typing import final
 from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, Node
-from .bulk import Bulk
 from .directory import Directory
 from .dispatch.registry import Registry
+from .executors.keyed_runs.bulk import Bulk
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options

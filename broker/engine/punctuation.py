@@ -6,23 +6,23 @@ Here: that. Not here: what waits (executors), events (ordered).
 from __future__ import annotations
 
 from .dispatch.derived import tell
-from .dispatch.ordered import OrderedRuntime
+from .dispatch.dispatcher import Dispatcher
 from .results import Results
 
 
-def punctuate(runtime: OrderedRuntime, time: int) -> Results:
+def punctuate(runtime: Dispatcher, time: int) -> Results:
     """Nothing before that time comes any more. O(what has waited for it)."""
     runtime.promised = time
     if runtime.now is None or runtime.now < time - 1:
-        runtime.now = time - 1  # an event at the time itself is of a new epoch
+        runtime.runs.now = time - 1  # an event at the time itself is of a new epoch
     return release(runtime, time)
 
 
-def release(runtime: OrderedRuntime, time: int) -> Results:
+def release(runtime: Dispatcher, time: int) -> Results:
     """What waits for a moment before that time, told now."""
     now = 0 if runtime.now is None else runtime.now
-    runtime.time = now
-    results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
+    runtime.runs.time = now
+    results = runtime.runs.results = Results([now], [()], [0], [now], runtime.runs.results.tally_after(now))
     runtime.program.machines.clock.advance(time, results.completions)
     tell(results, now)
     runtime.derive(results, 1, 0)
@@ -31,7 +31,7 @@ def release(runtime: OrderedRuntime, time: int) -> Results:
     return results
 
 
-def newest(runtime: OrderedRuntime) -> int | None:
+def newest(runtime: Dispatcher) -> int | None:
     """The time before which no event may come: that of the newest one, or what was promised."""
-    now, promised = runtime.now, runtime.promised
+    now, promised = runtime.runs.now, runtime.promised
     return now if promised is None or (now is not None and now > promised) else promised

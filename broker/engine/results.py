@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, final, overload
 
 from ..events.schema import Row
 from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
-from .cells import Lineage, Run, flattened
 from .composed import Composed
 from .executors.completions import Completions
+from .executors.keyed_runs.cells import Lineage, Run, flattened
 from .executors.matches import Item, Matched, ids, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice

@@ -15,7 +15,7 @@ from ..algebra.normal_form import Form
 from ..algebra.predicate import All, computation, condition
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
-from .family import Family
+from .executors.keyed_runs.family import Family
 from .index.arcs import ArcIndex, Guarded
 from .index.spaces import KeyPart, Space
 from .target import Target

@@ -78,7 +78,7 @@ CHURN = """
         while guests:
             busy.unsubscribe(guests.pop())
         publish(10)
-        busy.runtime.purge()
+        busy.runtime.runs.purge()
         busy.check_invariants()
 
     churn(10_000)

@@ -22,7 +22,7 @@ COMPILED = EXTENSION_SUFFIXES[0]
 STALE = (
     "build/lib/broker/stale.py",
     f"build/lib.{get_platform()}-{sys.implementation.cache_tag}/broker/stale.py",
-    f"broker/engine/dispatch/ordered{COMPILED}",
+    f"broker/engine/dispatch/dispatcher{COMPILED}",
     f"broker/stale{COMPILED}",
 )
 WITHOUT_COMPILER = {"PATH": str(Path(sys.executable).parent), "CC": "/nonexistent"}

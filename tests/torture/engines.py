@@ -23,7 +23,8 @@ from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from strategies.extremes import ATTRIBUTES, STREAM, batches, programs
 
-from broker.engine import Engine, Options, cells
+from broker.engine import Engine, Options
+from broker.engine.executors.keyed_runs import cells
 from broker.events import ForetellError
 
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (

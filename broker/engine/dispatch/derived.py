@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mypy_extensions import i64
 
-from ..cells import Lineage
+from ..executors.keyed_runs.cells import Lineage
 from ..executors.matches import Assigned, ids, trace_of
 from ..results import Derived, Results
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..cells import UNTOUCHED, Lineage, Run, flattened
+from ..executors.keyed_runs.cells import UNTOUCHED, Lineage, Run, flattened
 from ..explanation import path
 from ..index.spaces import waiting_key
 from ..results import Results
@@ -55,7 +55,7 @@ def restore(state: EngineState, content: Any) -> None:
     places = _addressed(state)
     state.runs = [_run(record, places, content["rows"]) for record in content["runs"]]
     for run in state.runs:
-        state.runtime.insert(run, waiting_key(run.place.key, run.row, run.slots))
+        state.runtime.runs.insert(run, waiting_key(run.place.key, run.row, run.slots))
 
 
 def _run(record: Sequence[Any], places: list[Place], rows: Sequence[Any]) -> Run:
@@ -88,13 +88,13 @@ def _addressed(state: EngineState) -> list[Place]:
 
 def save_epoch(state: EngineState) -> Any:
     runtime = state.runtime
-    tally = runtime.results.tally_after(runtime.now)
+    tally = runtime.runs.results.tally_after(runtime.now)
     return {
         "now": runtime.now,
         "promised": runtime.promised,
         "events": state.events,
         "matches": state.matches,
-        "begun": runtime.begun,
+        "begun": runtime.runs.begun,
         "tally": [[*entry, count] for entry, count in tally.items()],
     }
 
@@ -102,7 +102,7 @@ def save_epoch(state: EngineState) -> Any:
 def restore_epoch(state: EngineState, content: Any) -> None:
     runtime = state.runtime
     state.events, state.matches = content["events"], content["matches"]
-    runtime.now, runtime.promised, runtime.begun = content["now"], content["promised"], content["begun"]
+    runtime.runs.now, runtime.promised, runtime.runs.begun = content["now"], content["promised"], content["begun"]
     if runtime.now is not None:
         tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
-        runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)
+        runtime.runs.results = Results([runtime.now], [()], [0], [runtime.now], tally)

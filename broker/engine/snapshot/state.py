@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import final
 
 from ..catalog import Catalog
-from ..cells import Run, live_runs
-from ..dispatch.ordered import OrderedRuntime
+from ..dispatch.dispatcher import Dispatcher
+from ..executors.keyed_runs.cells import Run, live_runs
 from ..forms import Parsed
 
 
@@ -22,7 +22,7 @@ class EngineState:
     def __init__(
         self,
         catalog: Catalog,
-        runtime: OrderedRuntime,
+        runtime: Dispatcher,
         events: int = 0,
         matches: int = 0,
         install: Callable[[Parsed, int], None] | None = None,
@@ -33,4 +33,4 @@ class EngineState:
         self.events = events
         self.matches = matches
         self.install = install
-        self.runs: list[Run] = live_runs(runtime.cells, runtime.now)
+        self.runs: list[Run] = live_runs(runtime.runs.cells, runtime.now)

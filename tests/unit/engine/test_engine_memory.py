@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from broker.engine import Engine
-from broker.engine.dispatch.ordered import PURGE_MIN
+from broker.engine.executors.keyed_runs.runs import PURGE_MIN
 
 
 def make(**queries: str) -> Engine:
@@ -80,7 +80,7 @@ def test_churn_leaves_nothing() -> None:
         engine.check_invariants()
     engine.unsubscribe("resident")
     engine.check_invariants()
-    engine.runtime.purge()
+    engine.runtime.runs.purge()
     statistics = engine.statistics()
     assert (statistics["states"], statistics["runs"], statistics["cells"]) == (0, 0, 0)
 
@@ -94,7 +94,7 @@ def test_a_long_fold_keeps_and_releases_its_lineage() -> None:
     (again,) = restored.publish("S", [n + 1], [("A", 100000.0)])
     assert again.lineage == [*range(1, n + 3)]
     engine.unsubscribe("rise")
-    engine.runtime.purge()
+    engine.runtime.runs.purge()
 
 
 @pytest.mark.parametrize(

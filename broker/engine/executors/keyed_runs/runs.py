@@ -1,57 +1,51 @@
-"""The ordered runtime: events in order of their end, one epoch a time stamp (semantics 1.7).
+"""Runs in cells by key: what an event does to those that it concerns (semantics 1.7).
 
-For each event and each key space of its stream: one probe; then in the cell that it leads to
+For each key space of the event's stream: one probe; then in the cell that it leads to
 1. start arcs whose guard holds begin new runs, and families begin one run for all their members that hold;
-2. each waiting run is *affected* if it does not overlap the event and theta holds. If its place rebinds and the rebind
-   guard fails, nothing comes of it; else every arc whose guard holds makes a new run or a match. Either way it ends.
+2. each waiting run is *affected* if it does not overlap the event and theta holds. If its place has a loop and the
+   loop's guard fails, nothing comes of it; else every arc whose guard holds makes a new run or a match. Either way it
+   ends.
 
 Simultaneous events without pending lists: a new run's `t1` is now, and only what ended before an event begins is
 affected, so that nobody sees it within its epoch; an affected run is stamped, not removed, so that it still sees the
 others of the epoch, and the first later visit drops it.
 
-Here: the loop, hot and written for compilation. Not here: subscriptions (program), reading results, input checks.
+Here: that, hot and written for compilation. Not here: the loop over a batch (dispatch.dispatcher), the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ...algebra.computation import Slots
-from ...algebra.predicate import holds
-from ...events.schema import Row
-from ..cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, close_gap, flattened, sweep
-from ..directory import Static
-from ..index.arcs import ArcIndex
-from ..index.spaces import Key, Space, waiting_key
-from ..program import Program
-from ..results import Derived, Results
-from ..target import Target
-from ..trace import FINAL_DEPTH, mixed
-from ..transition import Fault, Place, Transition, Update
-from .derived import tell
-from .route import Entry
+from ....algebra.computation import Slots
+from ....algebra.predicate import holds
+from ....events.schema import Row
+from ...directory import Directory, Static
+from ...index.arcs import ArcIndex
+from ...index.spaces import Key, Space, waiting_key
+from ...results import Derived, Results
+from ...target import Target
+from ...trace import FINAL_DEPTH, mixed
+from ...transition import Fault, Place, Transition, Update
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, close_gap, sweep
 
-BEFORE: Final = -(1 << 62)  # earlier than any event
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
 
 
 @final
-class OrderedRuntime:
-    """The runs of a program. `now` is the newest epoch, None before the first event."""
+class KeyedRuns:
+    """The runs of a program, and the current event: `item` is what it adds to a trace, `link` to a lineage, `index`
+    where results refer to; `alone`: no other event of its epoch will be seen by a run that this one affects."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
         self.cells: list[dict[Key, Cell]] = []
         self.expiry = Expiry()
-        self.now: int | None = None
-        self.promised: int | None = None  # nothing earlier comes, says a punctuation
+        self.now: int | None = None  # the newest epoch, None before the first event
         self.results = Results([], [], [], [], {})
         self.begun = 0  # runs and cohorts ever started
-        # The current event: `item` is what it adds to a trace, `link` to a lineage, `index` where results refer to;
-        # `alone`: no other event of its epoch will be seen by a run that this one affects.
         self.row: Row = ()
         self.time: i64 = 0
         self.start: i64 = 0
@@ -60,14 +54,13 @@ class OrderedRuntime:
         self.link: Any = None
         self.index = 0
         self.alone = False
-        self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
         self.symbols: list[int] = []  # of machines' inputs that it satisfies
-        self.faults: list[Fault] = []  # what it has raised, which is for `suspend`
-        self.suspend: Callable[[Results, int], None] | None = None
+        self.faults: list[Fault] = []  # what it has raised
 
-    def refresh(self) -> None:
-        """Bring the cells in line with a changed program. O(what changed), but for a purge now and then."""
-        directory = self.program.directory
+    def refresh(self, places: int) -> None:
+        """Bring the cells in line with a changed program of so many places. O(what changed), but for a purge now and
+        then."""
+        directory = self.directory
         while len(self.cells) < len(directory.statics):
             self.cells.append({})
         for space, key in directory.changed:
@@ -80,7 +73,7 @@ class OrderedRuntime:
             elif static is not None:
                 cells[key] = Cell(space, key, static)
         directory.changed.clear()
-        if directory.dead > PURGE_MIN + len(self.program.places):
+        if directory.dead > PURGE_MIN + places:
             self.purge()
 
     def clear(self, spaces: list[int]) -> None:
@@ -93,95 +86,9 @@ class OrderedRuntime:
         for cell in [cell for cells in self.cells for cell in cells.values()]:
             cell.runs = [run for run in cell.runs if not run.place.dead]
             self._drop_if_empty(cell)
-        self.program.directory.dead = 0
+        self.directory.dead = 0
 
-    def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
-        """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
-        results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
-        self.results = results
-        directory = self.program.directory
-        number = directory.stream(stream)
-        spaces = directory.spaces[number]
-        machines = self.program.machines
-        entries = machines.entries.get(number)
-        forecasts = self.program.forecasts
-        foretold = len(forecasts.scopes) > 0
-        scopes = forecasts.scopes.get(number)
-        self.later = machines.feeding == 0 and not foretold and directory.others[number] == 0
-        n: i64 = len(times)
-        now: i64 = BEFORE if self.now is None else self.now
-        done: i64 = 0
-        first: i64 = 0
-        if entries is not None and self.later:
-            first = machines.route(stream).travel(results.completions, times, rows, ids, now)
-            if first > 0:
-                now = times[first - 1]
-                self.now = now
-                if self.expiry.next < now:
-                    self._expire(now)
-        i: i64
-        for i in range(first, n):
-            time: i64 = times[i]
-            self.alone = False
-            self.index = i
-            self.time = time
-            if time > now:
-                now = time
-                self.now = time
-                if machines.clock.next < time:
-                    results.completions.event = i
-                    machines.clock.advance(time, results.completions)
-                    if not self.later:
-                        tell(results, time)
-                if self.expiry.next < time:
-                    self._expire(time)
-                # The last event of a batch never is: the next batch may go on in its epoch.
-                self.alone = i + 1 < n and times[i + 1] > time
-            self.row = rows[i]
-            self.start = starts[i]
-            self.length = time - self.start + 1
-            self.item = ids[i]
-            self.link = ids[i]
-            if scopes is not None:
-                forecasts.begin(scopes, number, self.row, time)
-            self._visit(spaces)
-            if entries is not None:
-                self._compose(entries)
-            if done < len(results.derived):
-                done = self.derive(results, n, done)
-            if foretold:
-                for target, notice in forecasts.finish(time):
-                    results.tell(i, target, notice)
-            if len(self.faults) > 0 and self.suspend is not None:
-                tell(results, time)
-                self.suspend(results, i)
-                spaces, entries = directory.spaces[number], machines.entries.get(number)
-                scopes = forecasts.scopes.get(number)
-                foretold = len(forecasts.scopes) > 0
-        return results
-
-    def derive(self, results: Results, events: i64, done: i64) -> i64:
-        """The derived events from that number on, and what comes of them: how many there are."""
-        directory, forecasts = self.program.directory, self.program.forecasts
-        all_entries = self.program.machines.entries
-        while done < len(results.derived):
-            event = results.derived[done]
-            self.alone = False  # others may follow within its epoch
-            self.row, self.start, self.length = event.row, event.start, self.time - event.start + 1
-            self.item, self.link = event.trace, event.lineage
-            self.index = events + done
-            done += 1
-            number = event.stream
-            scopes = forecasts.scopes.get(number)
-            if scopes is not None:
-                forecasts.begin(scopes, number, self.row, self.time)
-            self._visit(directory.spaces[number])
-            entries = all_entries.get(number)
-            if entries is not None:
-                self._compose(entries)
-        return done
-
-    def _visit(self, spaces: list[Space]) -> None:
+    def visit(self, spaces: list[Space]) -> None:
         """The current event through the cells that it concerns."""
         row = self.row
         for space in spaces:
@@ -355,20 +262,8 @@ class OrderedRuntime:
             if born > feed.since:
                 results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
 
-    def _compose(self, entries: list[Entry]) -> None:
-        """The current event through the lanes of its stream."""
-        symbols = self.symbols
-        if len(symbols) > 0:
-            self.symbols = []
-        item: Any = self.link if isinstance(self.link, int) else (int(self.item), tuple(flattened(self.link)))
-        found = self.results.completions
-        found.event = self.index
-        for entry in entries:
-            entry.lane.take(entry.stream, symbols, self.row, self.time, item, found)
-        if not self.later and found.told < found.upto:
-            tell(self.results, self.time)
-
-    def _expire(self, now: int) -> None:
+    def expire(self, now: int) -> None:
+        """Drop what no event can affect any more, where it is due."""
         for cell in self.expiry.take(now):
             delay = sweep(cell, now)
             if delay > 0:
@@ -384,5 +279,5 @@ class OrderedRuntime:
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
-        assert not self.program.directory.changed, "refresh is due"
-        check_cells(self.cells, self.program.directory.statics, self.now, self.expiry)
+        assert not self.directory.changed, "refresh is due"
+        check_cells(self.cells, self.directory.statics, self.now, self.expiry)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import final
 
-from ..events.schema import Row
-from .index.axis import Axis
-from .index.intervals import Intervals
-from .target import Target
+from ....events.schema import Row
+from ...index.axis import Axis
+from ...index.intervals import Intervals
+from ...target import Target
 
 
 @final

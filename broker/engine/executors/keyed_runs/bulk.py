@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import final
 
-from ..algebra.normal_form import duration_bound
-from ..automaton.automaton import State
+from ....algebra.normal_form import duration_bound
+from ....automaton.automaton import State
+from ...directory import Directory
+from ...index.axis import Axis
+from ...index.intervals import Intervals
+from ...index.spaces import Key, Space
+from ...recipes import Kind, Recipe, Structure, Way
+from ...subscriber import Subscriber
+from ...target import Outcome, Target
+from ...templates import Literals
+from ...transition import UNBOUNDED, Place
 from .boxes import Box
-from .directory import Directory
 from .family import Family
-from .index.axis import Axis
-from .index.intervals import Intervals
-from .index.spaces import Key, Space
-from .recipes import Kind, Recipe, Structure, Way
-from .subscriber import Subscriber
-from .target import Outcome, Target
-from .templates import Literals
-from .transition import UNBOUNDED, Place
 
 
 @final

@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ..algebra.computation import Slots
-from ..events import instant
-from ..events.schema import Row
-from .directory import Static
-from .index.spaces import Key, Space, waiting_key
-from .transition import Place
+from ....algebra.computation import Slots
+from ....events import instant
+from ....events.schema import Row
+from ...directory import Static
+from ...index.spaces import Key, Space, waiting_key
+from ...transition import Place
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
 FOREVER: Final = instant.FOREVER

@@ -1,0 +1,151 @@
+"""The dispatcher: events in order of their end, one epoch a time stamp (semantics 1.7), to whatever they concern.
+
+For each event: time for those who wait for it; the cells of its keys, which begin and move runs and find the symbols
+that it satisfies; the lanes of its stream with these symbols; then the events that were made of what was found.
+
+Here: that loop, hot and written for compilation. Not here: what an event does to partial matches (executors),
+subscriptions (program), reading results, input checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ...events.schema import Row
+from ..executors.keyed_runs.cells import flattened
+from ..executors.keyed_runs.runs import KeyedRuns
+from ..program import Program
+from ..results import Results
+from .derived import tell
+from .route import Entry
+
+BEFORE: Final = -(1 << 62)  # earlier than any event
+
+
+@final
+class Dispatcher:
+    """A program at work."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.runs = KeyedRuns(program.directory)
+        self.promised: int | None = None  # nothing earlier comes, says a punctuation
+        self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
+        self.suspend: Callable[[Results, int], None] | None = None
+
+    @property
+    def now(self) -> int | None:
+        """The newest epoch, None before the first event."""
+        return self.runs.now
+
+    def refresh(self) -> None:
+        """Bring what runs in line with a changed program. O(what changed), but for a purge now and then."""
+        self.runs.refresh(len(self.program.places))
+
+    def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
+        """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
+        runs = self.runs
+        results = Results(times, rows, ids, starts, runs.results.tally_after(times[0] if times else None))
+        runs.results = results
+        directory = self.program.directory
+        number = directory.stream(stream)
+        spaces = directory.spaces[number]
+        machines = self.program.machines
+        entries = machines.entries.get(number)
+        forecasts = self.program.forecasts
+        foretold = len(forecasts.scopes) > 0
+        scopes = forecasts.scopes.get(number)
+        self.later = machines.feeding == 0 and not foretold and directory.others[number] == 0
+        n: i64 = len(times)
+        now: i64 = BEFORE if runs.now is None else runs.now
+        done: i64 = 0
+        first: i64 = 0
+        if entries is not None and self.later:
+            first = machines.route(stream).travel(results.completions, times, rows, ids, now)
+            if first > 0:
+                now = times[first - 1]
+                runs.now = now
+                if runs.expiry.next < now:
+                    runs.expire(now)
+        i: i64
+        for i in range(first, n):
+            time: i64 = times[i]
+            runs.alone = False
+            runs.index = i
+            runs.time = time
+            if time > now:
+                now = time
+                runs.now = time
+                if machines.clock.next < time:
+                    results.completions.event = i
+                    machines.clock.advance(time, results.completions)
+                    if not self.later:
+                        tell(results, time)
+                if runs.expiry.next < time:
+                    runs.expire(time)
+                # The last event of a batch never is: the next batch may go on in its epoch.
+                runs.alone = i + 1 < n and times[i + 1] > time
+            runs.row = rows[i]
+            runs.start = starts[i]
+            runs.length = time - runs.start + 1
+            runs.item = ids[i]
+            runs.link = ids[i]
+            if scopes is not None:
+                forecasts.begin(scopes, number, runs.row, time)
+            runs.visit(spaces)
+            if entries is not None:
+                self._compose(entries)
+            if done < len(results.derived):
+                done = self.derive(results, n, done)
+            if foretold:
+                for target, notice in forecasts.finish(time):
+                    results.tell(i, target, notice)
+            if len(runs.faults) > 0 and self.suspend is not None:
+                tell(results, time)
+                self.suspend(results, i)
+                spaces, entries = directory.spaces[number], machines.entries.get(number)
+                scopes = forecasts.scopes.get(number)
+                foretold = len(forecasts.scopes) > 0
+        return results
+
+    def derive(self, results: Results, events: i64, done: i64) -> i64:
+        """The derived events from that number on, and what comes of them: how many there are."""
+        directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
+        all_entries = self.program.machines.entries
+        while done < len(results.derived):
+            event = results.derived[done]
+            runs.alone = False  # others may follow within its epoch
+            runs.row, runs.start, runs.length = event.row, event.start, runs.time - event.start + 1
+            runs.item, runs.link = event.trace, event.lineage
+            runs.index = events + done
+            done += 1
+            number = event.stream
+            scopes = forecasts.scopes.get(number)
+            if scopes is not None:
+                forecasts.begin(scopes, number, runs.row, runs.time)
+            runs.visit(directory.spaces[number])
+            entries = all_entries.get(number)
+            if entries is not None:
+                self._compose(entries)
+        return done
+
+    def _compose(self, entries: list[Entry]) -> None:
+        """The current event through the lanes of its stream."""
+        runs = self.runs
+        symbols = runs.symbols
+        if len(symbols) > 0:
+            runs.symbols = []
+        item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
+        found = runs.results.completions
+        found.event = runs.index
+        for entry in entries:
+            entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
+        if not self.later and found.told < found.upto:
+            tell(runs.results, runs.time)
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
+        self.runs.check_invariants()
