@@ -347,7 +347,7 @@ class Results(Sequence[Match]):
         if composed is not None:
             each = composed.results()
             subscriber = self.targets[match].subscribers()[rest // each]
-            matched = next(islice(composed.each(), rest % each))
+            matched = next(islice(composed.each(), rest % each, None))
             return self._compose(block, match, composed, matched, subscriber)
         earlier = sum(offsets[m + 1] - offsets[m] for m in self._composed_before(block))
         return self._make(block, match, self._served(block, match)[rest], self._numbered()[at - earlier])
