@@ -28,7 +28,7 @@ def elementary_states(automata: tuple[Automaton, ...]) -> tuple[list[int], list[
         where = f" of branch {branch + 1}" if len(automata) > 1 else ""
         numbers.append([0, *range(len(left), len(left) + len(waiting))])
         for state, distance in enumerate(waiting, 1):
-            several = f" (state {state})" if waiting.count(distance) > 1 else ""  # several ways to be as far
-            labels.append(f"{own[0] - distance} of {own[0]}{where}{several}")
+            another = f" (state {state})" if distance in waiting[state:] else ""  # several ways to be as far
+            labels.append(f"{own[0] - distance} of {own[0]}{where}{another}")
         left += waiting
     return left, labels, numbers
