@@ -33,15 +33,7 @@ class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
     __slots__ = (
-        "_definitions",
-        "_deliveries",
-        "_engine",
-        "_held",
-        "_left",
-        "_lingering",
-        "_permanent",
-        "_record",
-        "_sources",
+        "_definitions", "_deliveries", "_engine", "_held", "_left", "_lingering", "_permanent", "_record", "_sources",
     )  # fmt: skip
 
     def __init__(

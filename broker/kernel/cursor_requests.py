@@ -47,17 +47,8 @@ class CursorRequests:
     """Carries requests out; what is told to `record` has happened. `leave` ends an attachment."""
 
     __slots__ = (
-        "_admission",
-        "_attached",
-        "_attachments",
-        "_cursors",
-        "_distribution",
-        "_given_up",
-        "_leave",
-        "_record",
-        "_sessions",
-        "refused",
-        "too_often",
+        "_admission", "_attached", "_attachments", "_cursors", "_distribution", "_given_up", "_leave", "_record",
+        "_sessions", "refused", "too_often",
     )  # fmt: skip
 
     def __init__(

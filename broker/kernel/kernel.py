@@ -78,26 +78,9 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission",
-        "_ahead",
-        "_around",
-        "_attachments",
-        "_counts",
-        "_cursors",
-        "_distribution",
-        "_draining",
-        "_durability",
-        "_engine",
-        "_handlers",
-        "_intake",
-        "_left_until",
-        "_reading",
-        "_records",
-        "_session_requests",
-        "_sessions",
-        "_streams",
-        "_subscribing",
-        "limits",
+        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
+        "_durability", "_engine", "_handlers", "_intake", "_left_until", "_reading", "_records", "_session_requests",
+        "_sessions", "_streams", "_subscribing", "limits",
     )  # fmt: skip
 
     def __init__(

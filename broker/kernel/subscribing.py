@@ -40,16 +40,8 @@ class Subscribing:
     `check_open` raises Busy where the broker takes nothing new."""
 
     __slots__ = (
-        "_admission",
-        "_attachments",
-        "_check_open",
-        "_cursors",
-        "_distribution",
-        "_durability",
-        "_engine",
-        "_sessions",
-        "cursor_requests",
-        "limits",
+        "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine", "_sessions",
+        "cursor_requests", "limits",
     )  # fmt: skip
 
     def __init__(
