@@ -1,4 +1,4 @@
-"""The walk through the code, docs/life-of-an-event.md, names files and definitions that are there."""
+"""The walks through the code, docs/life-of-*.md, name files and definitions that are there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "life-of-an-event.md"
-STEPS = re.findall(r"^\d+\. (.*?)(?=^\d+\. |^#|\n\n)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+STEP = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^#|\n\n|\Z)", re.MULTILINE | re.DOTALL)
+PAGES = [(DOCS / name).read_text(encoding="utf-8") for name in ("life-of-an-event.md", "life-of-a-subscription.md")]
+STEPS = [step for page in PAGES for step in STEP.findall(page)]
 NAME = re.compile(r"`([A-Za-z_]+(?:\.[a-z_]+)?)`(?!\])")
 LINK = re.compile(r"\]\(\.\./([^)]+)\)")
 
@@ -29,7 +31,7 @@ def defined(path: Path) -> set[str]:
     "step", STEPS, ids=lambda step: re.sub(r"\W+", "-", step.partition("**")[2].partition("**")[0])
 )
 def test_what_a_step_names_is_defined_in_its_files(step: str) -> None:
-    paths = [PAGE.parents[1] / each for each in LINK.findall(step)]
+    paths = [DOCS.parent / each for each in LINK.findall(step)]
     assert paths
     for path in paths:
         assert path.exists(), path
@@ -38,5 +40,5 @@ def test_what_a_step_names_is_defined_in_its_files(step: str) -> None:
         assert name in known, f"{name} is in none of {[path.name for path in paths]}"
 
 
-def test_the_page_is_a_walk_of_some_steps() -> None:
-    assert len(STEPS) > 10
+def test_the_pages_are_walks_of_some_steps() -> None:
+    assert all(len(STEP.findall(page)) > 10 for page in PAGES)

@@ -81,22 +81,13 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
         "the grammar, for people"
     ),
     ("docs/sase.md", 'query      = "PATTERN" "SEQ" "(" component { "," component } ")"'): "the grammar, for people",
-    ("ARCHITECTURE.md", "text ──parse──> syntax ──lower──> algebra ──construct──> automata ──share──> one program"): (
-        "a figure"
-    ),
-    ("ARCHITECTURE.md", "command      the shell                                    client     the Python SDK"): (
-        "a figure"
-    ),
-    ("ARCHITECTURE.md", "text ──> composite ──> machines: drawn, and merged for explain      automaton/machines"): (
-        "a figure"
-    ),
     (
         "ARCHITECTURE.md",
-        "text ──> pattern ──> automaton: a line of operands                   automaton/constructions/pattern",
-    ): ("a figure"),
+        "text ──parse──> syntax ──lower──> typed form ──construct──> automaton ──analyse──> facts",
+    ): "a figure",
     (
         "ARCHITECTURE.md",
-        "runs, machines ──> listener: whose forecasts are touched       engine/forecasts",
+        "command > server > storage > kernel > engine > forecast > automaton > algebra > language | wire > events",
     ): ("a figure"),
     ("docs/indexes.md", "flowchart TD"): "a figure",
     ("docs/indexes.md", 'space "every event"                    space "by name"'): "a figure",
