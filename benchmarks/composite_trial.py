@@ -24,7 +24,7 @@ from typing import Any, Final, TypedDict
 import msgpack
 
 from broker.engine import Engine
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 
 from .composite_workload import ATTRIBUTES, STREAM, Chain, Settings, relevant, stream, subscriptions
 from .memory_trial import resident
@@ -100,7 +100,7 @@ def measure(job: Job) -> Figures:
     engine = registered(texts)
     subscribe = process_time() - begun
     figures = Figures(
-        compiled=(cells.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
+        compiled=(built.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
         unit=unit,
         subscribe=subscribe,
         loaded=resident() - before,

@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any, Final, TypedDict
 
 from broker.engine import Engine
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 from broker.forecast import passage
 from broker.forecast.chain import MarkovChain, Row, chain_of, shape
 from broker.forecast.counts import Counts
@@ -82,7 +82,7 @@ def measure(job: Job) -> Figures:
     if matches[0] != matches[1]:
         raise ValueError(f"{matches[0]} matches without forecasts, {matches[1]} with them")
     return Figures(
-        compiled=_compiled(cells.__file__),
+        compiled=_compiled(built.__file__),
         mathematics_compiled=_compiled(passage.__file__),
         events=events,
         plain=seconds[0],

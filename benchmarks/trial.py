@@ -23,7 +23,7 @@ from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 import msgpack
 
 from broker.engine import Engine, Options, Results
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 
 from .ticks import ATTRIBUTES, STREAM, Tick, from_csv, packed
 from .unit import unit_seconds
@@ -104,7 +104,7 @@ def measure(job: Job) -> Figures:
     reading = process_time() - begun
     statistics = engine.statistics()
     return Figures(
-        compiled=(cells.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
+        compiled=(built.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)),
         events=events,
         matches=matches,
         wall=wall,

@@ -15,7 +15,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, Final, TypeAlias, final
 
 from broker.engine import Engine
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 from broker.events.schema import Row
 
 from ..measuring import BenchmarkError, Say
@@ -50,7 +50,7 @@ class Feed:
 
 def compiled() -> bool:
     """Whether the engine is the compiled one."""
-    return str(cells.__file__).endswith(tuple(EXTENSION_SUFFIXES))
+    return str(built.__file__).endswith(tuple(EXTENSION_SUFFIXES))
 
 
 def forecasts(

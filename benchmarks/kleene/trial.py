@@ -19,7 +19,7 @@ from time import process_time
 from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 from broker.engine import Engine, Options
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 
 from ..ticks import ATTRIBUTES, STREAM, Tick
 from ..trial import columns, load
@@ -87,7 +87,7 @@ def measure(job: Job) -> Figures:
     begun = process_time()
     lineages = [[_lineage(match) for match in _each(results)] for results in tail]
     reading = process_time() - begun
-    module = sys.modules.get(job["naive"][0]) if "naive" in job else cells
+    module = sys.modules.get(job["naive"][0]) if "naive" in job else built
     return Figures(
         compiled=(getattr(module, "__file__", None) or "").endswith(tuple(EXTENSION_SUFFIXES)),
         events=events,

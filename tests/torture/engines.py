@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from strategies.extremes import ATTRIBUTES, STREAM, batches, programs
 
 from broker.engine import Engine, Options
-from broker.engine.executors.keyed_runs import cells
+from broker.engine import results as built
 from broker.events import ForetellError
 
 SWITCHES: Final[tuple[dict[str, Any], ...]] = (
@@ -82,7 +82,7 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
 
 def play_all() -> None:
     """What `Other` has at the other end: a case a line, an answer a line."""
-    assert cells.__file__.endswith(".py"), "expected the sources"
+    assert built.__file__.endswith(".py"), "expected the sources"
     for line in sys.stdin:
         print(json.dumps(play(json.loads(line)), sort_keys=True), flush=True)
 
@@ -152,7 +152,7 @@ def attack(count: int, first: int) -> Counter[str]:
 
 
 def main(count: int, first: int = 0) -> None:
-    assert not cells.__file__.endswith(".py"), "expected the compiled packages first on PYTHONPATH"
+    assert not built.__file__.endswith(".py"), "expected the compiled packages first on PYTHONPATH"
     begun = monotonic()
     met: Counter[str] = Counter()
     part = 0
