@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, final
 
 from broker.forecast.chain import Row, Shape, mean_row, pooled_row, shrunk_row
 from broker.forecast.counts import Counts
+from broker.forecast.forecaster import Forecaster
 
 Context: TypeAlias = tuple[Any, ...]
 """None for the values that a pool does not tell apart."""
@@ -162,14 +163,14 @@ def weighted(counts: Counts, version: str) -> Weighted:
     return found
 
 
-def exact(forecaster: Any) -> None:
+def exact(forecaster: Forecaster) -> None:
     """Have a forecaster that has counted nothing yet estimate anew after every step."""
     forecaster._tolerance = 0.0
     levels = [forecaster.pool]
     if forecaster.moves is not None:
         forecaster.moves.tolerance = 0.0
         levels.append(forecaster.moves.pool)
-    for place in forecaster._places.values():
-        levels += place.levels
+    for chain in forecaster._chains.values():
+        levels += chain.levels
     for level in levels:
         level.tolerance = 0.0
