@@ -18,7 +18,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import chain
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Final, NotRequired, TypeAlias, TypedDict
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import msgpack
 
@@ -43,7 +43,7 @@ class Job(TypedDict):
     read: int
     subscriptions: dict[str, str]
     batches: NotRequired[int]
-    options: NotRequired[dict[str, bool]]
+    options: NotRequired[dict[str, Any]]
 
 
 class Figures(TypedDict):

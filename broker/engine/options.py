@@ -21,7 +21,8 @@ class Options:
     `runs_max`, `matches_max` and `negated_max` those of one key value of a SASE+ subscription: runs, or what stands for
     them, matches of one event, negated events that are kept. `columns`, `merging`, `buffer` and `variants` are ways to
     keep its runs (kleene.tables). `work_max` and `work_earned` count the work of one subscription of either kind
-    (account): what it may do at once, and how much more with each event.
+    (account): what it may do at once, and how much more with each event. `executors_off` names executors that no
+    subscription gets (executors.table): it gets the next one that can run its automaton, at last the reference.
     """
 
     static_index: bool = True
@@ -32,6 +33,7 @@ class Options:
     merging: bool = True
     buffer: bool = True
     variants: bool = True
+    executors_off: tuple[str, ...] = ()
     arcs_few: int = 8
     streams_max: int = 100_000
     bindings_max: int = 1_000_000

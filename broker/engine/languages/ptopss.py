@@ -41,7 +41,7 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=plan_of_composite(automaton, forecast is not None),
+        machine=plan_of_composite(automaton, forecast is not None, surroundings.options),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,

@@ -8,7 +8,7 @@ from ...algebra.sase.lowering import lower
 from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..executors.kleene.machine_plan import PatternPlan
+from ..executors.table import plan_of_pattern
 from ..subscriber import Form
 from .language import CompileRequest, Language
 
@@ -30,7 +30,7 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.states),
         template=None,
         recipes=[],
-        machine=PatternPlan(automaton, pattern.publish is not None),
+        machine=plan_of_pattern(automaton, pattern.publish is not None, request.surroundings.options),
         operands=automaton.operands,
     )
 

@@ -32,6 +32,7 @@ def sections_of_format_5(content: Mapping[str, Any]) -> dict[str, tuple[int, Any
         "machines: tuple_counts": [[number, kept] for number, kept in machines.partitions.items()],
         "machines: sequence_trie": machines.tries,
         "machines: kleene": machines.runs,
+        "machines: reference": [],
         "lanes": machines.lanes,
         "accounts": accounts,
         "epoch": epoch,

@@ -17,7 +17,8 @@ from ....events.schema import Row
 from ...account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..expansion import Found, MatchGraph
+from ..matches import Assigned, Expansion, Item, Matched
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
@@ -30,8 +31,8 @@ class Reference(Executor):
 
     def __init__(self, automaton: Automaton, account: Account) -> None:
         assert automaton.time is TimeModel.ARRIVAL, "epochs are not behind the executors' contract"
-        inputs = [Input(source.stream, TESTED_HERE) for source in automaton.sources]
-        super().__init__(account, inputs, automaton.report is not Report.EACH)
+        one_for_all = automaton.report in (Report.COMPLETIONS, Report.COMPRESSED)
+        super().__init__(account, inputs_of(automaton), one_for_all)
         self.automaton = automaton
         self.interpreter = Interpreter(automaton)
         self._timed = {arc.source for arc in automaton.arcs if arc.kind is Kind.TIMEOUT}
@@ -49,19 +50,19 @@ class Reference(Executor):
         self.account.spend(len(self.interpreter.runs))
         if self.interpreter.runs or self.interpreter.log:
             self.taken = True
-        self.alarm = self._due()
         return self.taken
-
-    def _due(self) -> int:
-        within = self.automaton.within or 0
-        waiting = [run.first().end + within for run in self.interpreter.runs if run.state in self._timed]
-        return min(waiting, default=NOTHING_DUE)
 
     def advance(self, time: i64, found: Completions) -> None:
         self._tell(self.interpreter.advance(int(time)), found)
-        self.alarm = self._due()
+
+    def _wait(self) -> None:
+        """Set the alarm for the run that waits for time and began first."""
+        within = self.automaton.within or 0
+        waiting = [run.first().end + within for run in self.interpreter.runs if run.state in self._timed]
+        self.alarm = min(waiting, default=NOTHING_DUE)
 
     def _tell(self, matches: list[CompletedRun], found: Completions) -> None:
+        self._wait()
         if not matches:
             return
         self.account.spend(MATCH_UNITS * len(matches))
@@ -77,6 +78,7 @@ class Reference(Executor):
 
     def clear(self) -> None:
         self.interpreter = Interpreter(self.automaton)
+        self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
         if self.alarm >= time:  # else a match waits to be told
@@ -86,10 +88,12 @@ class Reference(Executor):
 
     # --- inspection --------------------------------------------------------------------------------------------
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned]:
-        """Operand, item and time of the events of each run that an event at that time could go on with."""
+    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+        return self._partial(int(time))
+
+    def _partial(self, time: int) -> Iterator[Assigned]:
         for run in self.interpreter.runs:
-            if self.interpreter.inside(run, int(time)):
+            if self.interpreter.inside(run, time):
                 yield assigned(run.taken)
 
     def keys(self) -> int:
@@ -101,10 +105,16 @@ class Reference(Executor):
         return {partition for partition in [*runs, *logged] if partition is not None}
 
     def statistics(self) -> dict[str, int]:
-        """`waiting`: of the runs, those that wait for time; `negated`: events that may forbid matches."""
+        """`pattern_waiting`: of the runs, those that wait for time; `pattern_negated`: what may forbid matches."""
         runs = self.interpreter.runs
         waiting = len([run for run in runs if run.state in self._timed])
-        return {"keys": self.keys(), "runs": len(runs), "waiting": waiting, "negated": len(self.interpreter.log)}
+        return {
+            "patterns": 1,
+            "pattern_keys": self.keys(),
+            "pattern_runs": len(runs),
+            "pattern_waiting": waiting,
+            "pattern_negated": len(self.interpreter.log),
+        }
 
     def check_invariants(self) -> None:
         number = self.interpreter.number
@@ -153,7 +163,12 @@ class Reference(Executor):
             )
             for state, slots, taken in runs
         ]
-        self.alarm = self._due()
+        self._wait()
+
+
+def inputs_of(automaton: Automaton) -> list[Input]:
+    """Every event of its streams."""
+    return [Input(source.stream, TESTED_HERE) for source in automaton.sources]
 
 
 def frozen(value: Any) -> Any:
@@ -172,7 +187,7 @@ def operand_of(each: tuple[int, Item, int]) -> int:
 
 @final
 @mypyc_attr(acyclic=True)
-class CompletedRuns(MatchSource):
+class CompletedRuns(Found):
     """`alike`: one stands for all, since they have equal values."""
 
     def __init__(self, matches: list[CompletedRun], alike: bool) -> None:
@@ -188,3 +203,6 @@ class CompletedRuns(MatchSource):
 
     def arbitrary(self) -> bool:
         return self.alike
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return None if self.alike else MatchGraph(self, names)

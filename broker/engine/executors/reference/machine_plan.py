@@ -1,0 +1,78 @@
+"""The plan of any automaton over events in order of arrival, for the reference.
+
+Here: what the dispatcher has to know of it. Not here: runs (interpreter), who gets the reference (executors.table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from ....automaton.automaton import Automaton, Kind, Stay, describe_arc
+from ....automaton.diagram import Edge, Graph, Node
+from ....automaton.diagram.graph import EdgeKind
+from ...account import Account
+from ...options import Options
+from ...target import Outcome
+from ..contract import Executor, Input
+from ..machine_plan import Known, MachinePlan
+from .executor import Reference, inputs_of
+
+LIMITS: Final = "work_max"
+STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"}
+
+
+class ReferencePlan(MachinePlan):
+    """An automaton, as it is."""
+
+    __slots__ = ("automaton",)
+
+    executor = "reference"
+    version = 1
+    figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
+    kind = "reference"
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+
+    def inputs(self) -> list[Input]:
+        return inputs_of(self.automaton)
+
+    def streams(self) -> tuple[str, ...]:
+        return tuple(sorted(source.stream for source in self.automaton.sources))
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.automaton.schema.names, (), (), LIMITS)
+
+    def alike(self, options: Options) -> Hashable:
+        return self.automaton
+
+    def make(self, options: Options) -> Executor:
+        return Reference(self.automaton, Account(options.work_max, options.work_earned))
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """How many states each has, and how its runs are kept."""
+        return [
+            f"{name}: {len(plan.automaton.states)} states; how runs are kept: "
+            f"{'suspended' if machine is None else machine.method}"
+            for name, plan, machine in known
+        ]
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """Each automaton: states, how they stay, and arcs by kind."""
+        nodes: list[Node] = []
+        edges: list[Edge] = []
+        for name, plan, _ in known:
+            automaton: Automaton = plan.automaton
+            key = [f"{name} state {at}" for at in range(automaton.final + 1)]
+            for at, state in enumerate(automaton.states):
+                nodes.append(Node(key[at], str(at) if at else ", ".join(plan.streams()), "state" if at else "start"))
+                if at and state.stay is not Stay.NONE:
+                    edges.append(Edge(key[at], key[at], f"stay: {state.stay.value}", "stay"))
+            nodes.append(Node(key[-1], name, "end"))
+            for arc in automaton.arcs:
+                label = f"{arc.kind.value}: {describe_arc(arc)}"
+                edges.append(Edge(key[arc.source], key[arc.target], label, STYLES.get(arc.kind, "forward")))
+        return Graph("", tuple(nodes), tuple(edges))
