@@ -6,10 +6,12 @@ Its interpreter runs the automata that the languages lower to, so that this hold
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 from doubles.interpreted_queries import InterpretedQueries
 from hypothesis import HealthCheck, given, note, settings
-from laws.test_laws_engine import exact, meaning, typed
+from hypothesis import strategies as st
+from laws.test_laws_engine import Found, exact, feed_in_batches, found, fresh, meaning, subscribe, typed
 from strategies import composite_subscriptions, sase
 from strategies.typed_queries import Happening, histories, programs
 
@@ -18,6 +20,7 @@ from broker.algebra.sase import semantics as patterns
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine import Engine, Match, Options
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.engine.executors.reference.run import CompletedRun
 from broker.events.errors import DefinitionError
@@ -26,6 +29,16 @@ from broker.language.cayuga.syntax import CelQuery as Syntax
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
+light = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
+
+
+def interpreted(program: dict[str, Syntax], history: list[Happening]) -> Counter[Found]:
+    queries = InterpretedQueries(
+        {name: compile_query(query) for name, query in typed(program).items()},
+        {name: syntax.publish for name, syntax in program.items()},
+    )
+    every = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
+    return Counter((name, exact(row), start, end, lineage) for name, row, start, end, lineage in every)
 
 
 @heavy
@@ -33,12 +46,16 @@ heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check
 def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Happening]) -> None:
     for name, syntax in program.items():
         note(f"{name}: {print_query(syntax)}")
-    queries = InterpretedQueries(
-        {name: compile_query(query) for name, query in typed(program).items()},
-        {name: syntax.publish for name, syntax in program.items()},
-    )
-    found = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
-    assert Counter((name, exact(row), *rest) for name, row, *rest in found) == meaning(program, history)
+    assert interpreted(program, history) == meaning(program, history)
+
+
+@light
+@given(programs(most=6), histories(most=16))
+def test_merged_programs_are_automata_side_by_side(program: dict[str, Syntax], history: list[Happening]) -> None:
+    """On more than the meaning has time for."""
+    engine = fresh()
+    subscribe(engine, program)
+    assert found(feed_in_batches(engine, history)) == interpreted(program, history)
 
 
 @heavy
@@ -48,14 +65,14 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
     note(text)
     pattern = sase.lowered(text)
     interpreter = Interpreter(automaton_of_pattern(pattern))
-    found: list[tuple[int, patterns.Assignment, tuple[object, ...]]] = []
+    known: list[tuple[int, patterns.Assignment, tuple[object, ...]]] = []
 
     def tell(moment: int, matches: list[CompletedRun]) -> None:
         for match in matches:
             parts: list[list[int]] = [[] for _ in pattern.components]
             for arc, event in match.taken:
                 parts[arc.operand].append(event.item)
-            found.append((moment, tuple(map(tuple, parts)), exact(match.values)))
+            known.append((moment, tuple(map(tuple, parts)), exact(match.values)))
 
     streams = interpreter.automaton.streams()
     for number, (stream, time, row) in enumerate(history):
@@ -71,7 +88,7 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
             after = patterns.known_after(pattern, history, assignment)
             moment = next((at for at, (_, time, _) in enumerate(history) if time > after), len(history))
         expected.append((moment, assignment, exact(patterns.returned(pattern, history, assignment))))
-    assert found == expected
+    assert known == expected
 
 
 @heavy
@@ -87,12 +104,60 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
         note(str(error))
         assert not expected
         return
-    found: list[composites.Assignment] = []
+    made: list[composites.Assignment] = []
     for number, (time, row) in enumerate(history):
         for match in interpreter.feed(composite.stream, time, time, row, number):
             taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
-            found.append(tuple(map(taken.get, range(len(composite.operands)))))
+            made.append(tuple(map(taken.get, range(len(composite.operands)))))
             assert max(taken.values()) == number
-            assert exact(match.values) == exact(composites.binding(composite, found[-1], history))
-    assert len(found) == len(expected)
-    assert set(found) == expected
+            assert exact(match.values) == exact(composites.binding(composite, made[-1], history))
+    assert len(made) == len(expected)
+    assert set(made) == expected
+
+
+@light
+@given(st.lists(sase.queries(), min_size=1, max_size=3), sase.histories(12))
+def test_patterns_have_the_same_results_on_the_reference(texts: list[str], history: list[patterns.Event]) -> None:
+    """The same matches with the same ids and lineage, whatever an executor makes of them."""
+    note(texts)
+    found: list[list[Match]] = []
+    for options in (Options(), Options(executors_off=("kleene",))):
+        engine = Engine(options)
+        for stream, schema in sase.SCHEMAS.items():
+            engine.add_stream(stream, schema.declared())
+        for number, text in enumerate(texts):
+            engine.subscribe(f"q{number}", language="sase", query=text)
+        batches = [engine.publish(stream, [time], [row], [at]) for at, (stream, time, row) in enumerate(history, 1)]
+        found.append(sorted(match for batch in [*batches, engine.finish()] for match in batch.expanded()))
+        engine.check_invariants()
+    assert found[0] == found[1]
+
+
+@light
+@given(
+    st.lists(st.tuples(composite_subscriptions.subscriptions(4), st.booleans()), min_size=1, max_size=3),
+    composite_subscriptions.histories(14),
+)
+def test_composite_subscriptions_have_the_same_results_on_the_reference(
+    wanted: list[tuple[str, bool]], history: list[composites.Event]
+) -> None:
+    """The same ids; of completions also the same counts, whichever tuple each one shows."""
+    note(wanted)
+    found: list[list[Match]] = []
+    for options in (Options(), Options(executors_off=("sequence_trie", "tuple_counts"))):
+        engine = Engine(options)
+        engine.add_stream(composite_subscriptions.STREAM, composite_subscriptions.ATTRIBUTES)
+        for number, (text, each) in enumerate(wanted):
+            with suppress(DefinitionError):
+                report = "all" if each else "completions"
+                engine.subscribe(f"q{number}", language="ptopss", query=text, report=report)
+        times, rows = [time for time, _ in history], [row for _, row in history]
+        matches = list(engine.publish(composite_subscriptions.STREAM, times, rows, range(1, len(history) + 1)))
+        engine.check_invariants()
+        found.append(sorted(match if match.tuples is None else _counted(match) for match in matches))
+    assert found[0] == found[1]
+
+
+def _counted(match: Match) -> Match:
+    """A completion without the tuple that it shows."""
+    return match._replace(start=0, lineage=None, bindings=None)
