@@ -106,7 +106,7 @@ def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWr
                         results.add(expanded(found), engine.now)
                 else:
                     with placed(f"{reading.place}: {reading.unit} {item.place}"):
-                        results.add(expanded(_control(engine, item)), engine.now)
+                        results.add(expanded(apply_control(engine, item)), engine.now)
                 advance(item.position)
     except ForetellError:
         results.finish()
@@ -115,7 +115,8 @@ def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWr
     results.finish()
 
 
-def _control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
+def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
+    """Do what a line that is no event asks for; returns what comes of it."""
     match control.line:
         case Subscribe(name, language, query, lineage, report, forecast):
             engine.subscribe(name, language, query, lineage, report, forecast)

@@ -27,6 +27,7 @@ from .explain import explain
 from .fsck import fsck
 from .keygen import keygen
 from .listing import stats, streams, subscriptions
+from .partial import partial
 from .prepare import prepare
 from .probability import probability
 from .publish import publish
@@ -52,6 +53,7 @@ for command in (
     run,
     check,
     explain,
+    partial,
     serve,
     keygen,
     publish,

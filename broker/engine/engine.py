@@ -352,10 +352,10 @@ class Engine:
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),
         }
 
-    def partial_tuples(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """What a subscription with a machine has begun: ids by operand; of one that reports completions, a few of
-        them. Those that time has ruled out may still be among them; at most so many are given. For people. Raises
-        UnknownSubscription, and Unsupported for other subscriptions."""
+    def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
+        """The partial matches of a subscription, ids of events by operand: at most `most`, of a composite subscription
+        that reports completions a few examples. Those that time has ruled out may still be among them. Raises
+        UnknownSubscription, and Unsupported where the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 

@@ -208,7 +208,7 @@ class Registry:
         if seat is not None:
             begun = seat.matcher.machine.partial(time, seat.lane.position, seat.lane.places)
         if seat is None or begun is None:
-            raise Unsupported(f"subscription {name!r}: only one with a machine of its own keeps what it has begun")
+            raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         first = seat.member.target.first
         assert first is not None
         names = first.form.operands

@@ -399,3 +399,24 @@ def test_run_loads_neither_sockets_nor_terminals_nor_arrow(folder: Path) -> None
         command, cwd=folder, capture_output=True, text=True, env=environment, check=True, timeout=60
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_partial_lists_what_a_subscription_waits_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subscriptions, events = tmp_path / "subs.toml", tmp_path / "events.jsonl"
+    subscriptions.write_text(
+        '[streams.S]\nattributes = { v = "int" }\n'
+        '[subscriptions.tuples]\nlanguage = "ptopss"\nquery = "FROM S a: v = 1 b: v = 2 MATCH a; b"\n'
+        '[subscriptions.runs]\nlanguage = "sase"\n'
+        'query = "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { a.v = 1 AND b.v = 2 } RETURN a.v"\n'
+        '[subscriptions.cel]\nlanguage = "cayuga"\nquery = "FILTER{v = 1}(S)"\n'
+    )
+    lines = [json.dumps({"stream": "S", "time": at, "data": {"v": v}}) for at, v in enumerate([1, 3, 1])]
+    events.write_text("\n".join(lines))
+    for name in ("tuples", "runs"):
+        assert perform(["partial", str(subscriptions), name, "--events", str(events)]) == 0
+        assert capsys.readouterr().out == '{"a": [1]}\n{"a": [3]}\n'
+    assert perform(["partial", str(subscriptions), "runs", "--events", str(events), "--count", "1"]) == 0
+    assert capsys.readouterr().out == '{"a": [1]}\n'
+    for name, said in (("cel", "cannot list partial matches"), ("none", "unknown subscription 'none'")):
+        assert perform(["partial", str(subscriptions), name, "--events", str(events)]) == 2
+        assert said in capsys.readouterr().err

@@ -32,15 +32,15 @@ def rows(types: str) -> list[Row]:
 def test_three_live_instances_of_table_2() -> None:
     engine = engine_of(intrusion=LOGINS)
     engine.publish("Login", [10, 20, 30], [("a", "denied")] * 3)
-    assert sorted(map(len, engine.partial_tuples("intrusion"))) == [1, 2, 3]
-    assert engine.partial_tuples("intrusion") == [
+    assert sorted(map(len, engine.partial_matches("intrusion"))) == [1, 2, 3]
+    assert engine.partial_matches("intrusion") == [
         {"s1": [3]},
         {"s1": [2], "s2": [3]},
         {"s1": [1], "s2": [2], "s3": [3]},
     ]
     [match] = engine.publish("Login", [40], [("a", "success")])
     assert match.bindings == {"s1": [1], "s2": [2], "s3": [3], "s4": [4]}
-    assert engine.partial_tuples("intrusion") == []
+    assert engine.partial_matches("intrusion") == []
 
 
 def test_a_primitive_of_many_subscriptions_is_one_arc_of_the_index() -> None:
@@ -128,8 +128,8 @@ def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
     assert len(engine.subscriptions) == 0
     engine.check_invariants()
     engine.subscribe("q", query="FILTER{ty = 'A'}(S)")
-    with pytest.raises(Unsupported, match="a machine of its own"):
-        engine.partial_tuples("q")
+    with pytest.raises(Unsupported, match="cannot list partial matches"):
+        engine.partial_matches("q")
 
 
 def test_hitting_a_limit_is_told_even_where_nothing_is_left_to_report() -> None:

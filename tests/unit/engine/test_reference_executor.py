@@ -76,7 +76,7 @@ def pattern(text: str, most: int = UNLIMITED) -> Host:
 def test_time_completes_what_waits_for_it() -> None:
     host = pattern(TRAILING)
     assert host.take("S", 1, "A", 0, 0.0, 0.0) == []
-    assert (host.machine.alarm, host.machine.statistics()["pattern_waiting"]) == (4, 1)
+    assert (host.machine.alarm, host.machine.statistics()["reference_waiting"]) == (4, 1)
     assert host.take("S", 4, "C", 0, 0.0, 0.0) == []
     (source,) = host.take("S", 5, "C", 0, 0.0, 0.0)
     assert (source.amount(), source.one()) == (1, Matched([(0, 0, 1)], 1, 1, ()))
