@@ -9,7 +9,7 @@ from collections import Counter
 
 from doubles.interpreted_queries import InterpretedQueries
 from hypothesis import HealthCheck, given, note, settings
-from laws.test_laws_engine import exact, meaning, typed
+from laws.test_laws_engine import Found, exact, feed_in_batches, found, fresh, meaning, subscribe, typed
 from strategies import composite_subscriptions, sase
 from strategies.typed_queries import Happening, histories, programs
 
@@ -26,6 +26,16 @@ from broker.language.cayuga.syntax import CelQuery as Syntax
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check=slow)
+light = settings(max_examples=2 * settings().max_examples, suppress_health_check=slow)
+
+
+def interpreted(program: dict[str, Syntax], history: list[Happening]) -> Counter[Found]:
+    queries = InterpretedQueries(
+        {name: compile_query(query) for name, query in typed(program).items()},
+        {name: syntax.publish for name, syntax in program.items()},
+    )
+    every = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
+    return Counter((name, exact(row), start, end, lineage) for name, row, start, end, lineage in every)
 
 
 @heavy
@@ -33,12 +43,16 @@ heavy = settings(max_examples=6 * settings().max_examples, suppress_health_check
 def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Happening]) -> None:
     for name, syntax in program.items():
         note(f"{name}: {print_query(syntax)}")
-    queries = InterpretedQueries(
-        {name: compile_query(query) for name, query in typed(program).items()},
-        {name: syntax.publish for name, syntax in program.items()},
-    )
-    found = [each for h in history for each in queries.feed(h.stream, h.start, h.time, h.row, (h.id,))]
-    assert Counter((name, exact(row), *rest) for name, row, *rest in found) == meaning(program, history)
+    assert interpreted(program, history) == meaning(program, history)
+
+
+@light
+@given(programs(most=8), histories(most=24))
+def test_merged_programs_are_automata_side_by_side(program: dict[str, Syntax], history: list[Happening]) -> None:
+    """On more than the meaning has time for."""
+    engine = fresh()
+    subscribe(engine, program)
+    assert found(feed_in_batches(engine, history)) == interpreted(program, history)
 
 
 @heavy
@@ -48,14 +62,14 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
     note(text)
     pattern = sase.lowered(text)
     interpreter = Interpreter(automaton_of_pattern(pattern))
-    found: list[tuple[int, patterns.Assignment, tuple[object, ...]]] = []
+    known: list[tuple[int, patterns.Assignment, tuple[object, ...]]] = []
 
     def tell(moment: int, matches: list[CompletedRun]) -> None:
         for match in matches:
             parts: list[list[int]] = [[] for _ in pattern.components]
             for arc, event in match.taken:
                 parts[arc.operand].append(event.item)
-            found.append((moment, tuple(map(tuple, parts)), exact(match.values)))
+            known.append((moment, tuple(map(tuple, parts)), exact(match.values)))
 
     streams = interpreter.automaton.streams()
     for number, (stream, time, row) in enumerate(history):
@@ -71,7 +85,7 @@ def test_patterns_are_their_automata(text: str, history: list[patterns.Event]) -
             after = patterns.known_after(pattern, history, assignment)
             moment = next((at for at, (_, time, _) in enumerate(history) if time > after), len(history))
         expected.append((moment, assignment, exact(patterns.returned(pattern, history, assignment))))
-    assert found == expected
+    assert known == expected
 
 
 @heavy
@@ -87,12 +101,12 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
         note(str(error))
         assert not expected
         return
-    found: list[composites.Assignment] = []
+    made: list[composites.Assignment] = []
     for number, (time, row) in enumerate(history):
         for match in interpreter.feed(composite.stream, time, time, row, number):
             taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
-            found.append(tuple(map(taken.get, range(len(composite.operands)))))
+            made.append(tuple(map(taken.get, range(len(composite.operands)))))
             assert max(taken.values()) == number
-            assert exact(match.values) == exact(composites.binding(composite, found[-1], history))
-    assert len(found) == len(expected)
-    assert set(found) == expected
+            assert exact(match.values) == exact(composites.binding(composite, made[-1], history))
+    assert len(made) == len(expected)
+    assert set(made) == expected

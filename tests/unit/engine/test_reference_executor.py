@@ -1,0 +1,130 @@
+"""The reference behind the form that hosts know: who is told what and when, what is kept, limits, and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import composite_subscriptions, sase
+
+from broker.algebra.sase.semantics import Event
+from broker.automaton.automaton import Automaton, Report
+from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine.account import UNLIMITED, Account, Exhausted
+from broker.engine.executors.completions import Completions
+from broker.engine.executors.matches import Matched, MatchSource
+from broker.engine.executors.reference.executor import Reference
+from broker.events.schema import Row
+
+TRAILING = "PATTERN SEQ(S a, ~(T n)) WHERE skip_till_any_match(a) { a.ty = 'A' } WITHIN 3"
+ANY = "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b) { [k] AND b.ty = 'B' } WITHIN 20"
+PAIR = "FROM S\na: ty = 'A' AND k = $x\nb: ty = 'B' AND k = $x\nMATCH a ; b"
+
+
+class Host:
+    """Hands the reference the events of its streams."""
+
+    def __init__(self, automaton: Automaton, most: int = UNLIMITED) -> None:
+        self.automaton = automaton
+        self.most = most
+        self.machine = Reference(automaton, Account(most, most))
+        self.number = 0
+
+    def take(self, stream: str, time: int, *row: object) -> list[MatchSource]:
+        """What an event completes, and what the time before it does."""
+        found = self.completions()
+        if self.machine.due() < time:
+            self.machine.advance(time, found)
+        if stream in self.automaton.streams():
+            mask = 1 << self.automaton.streams().index(stream)
+            values: Row = tuple(row)  # type: ignore[arg-type]
+            self.machine.take(mask, values, time, 0, 0, self.number, found)
+        self.machine.check_invariants()
+        self.number += 1
+        return found.all((), time, 0)
+
+    def play(self, history: Sequence[Event]) -> list[Matched]:
+        return [match for each in history for source in self.take(each[0], each[1], *each[2]) for match in source.all()]
+
+    def rest(self) -> list[Matched]:
+        """What only time completes."""
+        found = self.completions()
+        self.machine.advance(99, found)
+        return [match for source in found.all((), 99, 0) for match in source.all()]
+
+    def completions(self) -> Completions:
+        found = Completions()
+        found.serve(self.machine.audience([], False))
+        return found
+
+    def reborn(self) -> None:
+        """Go on with what was written and read."""
+        saved = msgpack.unpackb(msgpack.packb(self.machine.dump()))
+        self.machine = Reference(self.automaton, Account(self.most, self.most))
+        self.machine.load(saved)
+        assert msgpack.packb(self.machine.dump()) == msgpack.packb(saved)
+
+
+def pattern(text: str, most: int = UNLIMITED) -> Host:
+    return Host(automaton_of_pattern(sase.lowered(text)), most)
+
+
+def test_time_completes_what_waits_for_it() -> None:
+    host = pattern(TRAILING)
+    assert host.take("S", 1, "A", 0, 0.0, 0.0) == []
+    assert (host.machine.due(), host.machine.statistics()["waiting"]) == (4, 1)
+    assert host.take("S", 4, "C", 0, 0.0, 0.0) == []
+    (source,) = host.take("S", 5, "C", 0, 0.0, 0.0)
+    assert (source.amount(), source.one()) == (1, Matched([(0, 0, 1)], 1, 1, ()))
+    assert host.machine.due() > 99
+
+
+def test_completions_are_told_by_their_values() -> None:
+    composite = composite_subscriptions.lowered(PAIR)
+    each, completions = (Host(automaton_of_composite(composite, r)) for r in (Report.EACH, Report.COMPLETIONS))
+    for host in (each, completions):
+        for time, k in enumerate((0, 0, 1)):
+            host.take("S", time, "A", k, 0.0)
+    (found,) = completions.take("S", 3, "B", 0, 0.0)
+    assert (found.amount(), found.one().values, found.arbitrary()) == (2, (0,), True)
+    (found,) = each.take("S", 3, "B", 0, 0.0)
+    assert [m.assigned for m in found.all()] == [[(0, 0, 0), (1, 3, 3)], [(0, 1, 1), (1, 3, 3)]]
+    assert not found.arbitrary()
+
+
+def test_what_is_kept_is_told_and_goes_with_the_window() -> None:
+    host = pattern(ANY)
+    host.play([("S", 1, ("A", 0, 0.0, 0.0)), ("S", 2, ("A", 0, 0.0, 0.0)), ("S", 3, ("A", 1, 0.0, 0.0))])
+    assert host.machine.statistics() == {"keys": 2, "runs": 4, "waiting": 0, "negated": 0}
+    assert host.machine.partitions() == {(0,), (1,)}
+    assert [0, 1] in [[item for _, item, _ in begun] for begun in host.machine.partial(4)]
+    assert len(list(host.machine.partial(22))) == 2
+    assert not host.machine.empty(23, 0, {})
+    assert host.machine.empty(24, 0, {})
+    assert host.machine.statistics()["runs"] == 0
+
+
+def test_an_account_bounds_what_an_event_may_cost() -> None:
+    host = pattern(ANY, 50)
+    with pytest.raises(Exhausted):
+        host.play([("S", time, ("A", 0, 0.0, 0.0)) for time in range(10)])
+    host.machine.clear()
+    assert host.machine.empty(10, 0, {})
+
+
+moments = st.integers(0, 8)
+
+
+@given(sase.queries(), sase.histories(), moments, st.booleans())
+def test_a_pattern_goes_on_where_it_was_saved(text: str, history: list[Event], at: int, swept: bool) -> None:
+    whole, parts = pattern(text), pattern(text)
+    expected = whole.play(history) + whole.rest()
+    found = parts.play(history[:at])
+    parts.reborn()
+    if swept and history[:at]:
+        parts.machine.empty(history[:at][-1][1], 0, {})
+    assert found + parts.play(history[at:]) + parts.rest() == expected
