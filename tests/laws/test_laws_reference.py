@@ -47,7 +47,7 @@ def test_queries_are_their_automata(program: dict[str, Syntax], history: list[Ha
 
 
 @light
-@given(programs(most=8), histories(most=24))
+@given(programs(most=6), histories(most=16))
 def test_merged_programs_are_automata_side_by_side(program: dict[str, Syntax], history: list[Happening]) -> None:
     """On more than the meaning has time for."""
     engine = fresh()

@@ -116,6 +116,7 @@ def proceeding(source: Stay, target: Stay) -> Automaton:
 
 def test_an_arc_that_peeks_is_followed_with_the_event_that_decides() -> None:
     assert found(proceeding(Stay.NONE, Stay.NONE), "AAB") == ["01", "012", "12"]
+    assert found(proceeding(Stay.NONE, Stay.ALL), "AAB") == ["01", "012", "12"], "the source takes it: no copy stays"
     assert found(proceeding(Stay.NONE, Stay.ALL), "ACB") == ["02"], "neither taken nor passed by: the target decides"
     assert found(proceeding(Stay.NONE, Stay.NONE), "ACB") == []
     assert found(proceeding(Stay.UNTAKEN, Stay.NONE), "ACAB") == ["02", "023", "23"], "the source lets it pass"
