@@ -30,7 +30,7 @@ from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.engine import Engine, Options, forms, shares
-from broker.engine.executors.kleene import expansion
+from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import cell_tables
 from broker.engine.forecasts import parts, states

@@ -83,7 +83,9 @@ def publish(engine: Engine, history: list[Event], first: int, upto: int, matches
 )
 def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObject) -> None:
     history = data.draw(histories())
-    engine = Engine(Options(static_index=data.draw(st.booleans())))
+    off = data.draw(st.sampled_from([(), (), ("sequence_trie",), ("sequence_trie", "tuple_counts")]))
+    options = Options(static_index=data.draw(st.booleans()), executors_off=off)
+    engine = Engine(options)
     engine.add_stream(STREAM, ATTRIBUTES)
     since: dict[str, tuple[str, Composite, int]] = {}
     matches: dict[str, list[Match]] = {}
@@ -108,7 +110,7 @@ def test_engine_is_the_meaning(wanted: list[tuple[str, str]], data: st.DataObjec
             gone[name] = at
         if not data.draw(st.integers(0, 3)):
             engine.check_invariants()
-            engine = Engine.restore(engine.snapshot())
+            engine = Engine.restore(engine.snapshot(), options)
         upto = data.draw(st.integers(at + 1, len(history)))
         publish(engine, history, at, upto, matches)
         at = upto

@@ -6,9 +6,11 @@ Its interpreter runs the automata that the languages lower to, so that this hold
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 from doubles.interpreted_queries import InterpretedQueries
 from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
 from laws.test_laws_engine import Found, exact, feed_in_batches, found, fresh, meaning, subscribe, typed
 from strategies import composite_subscriptions, sase
 from strategies.typed_queries import Happening, histories, programs
@@ -18,6 +20,7 @@ from broker.algebra.sase import semantics as patterns
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.engine import Engine, Match, Options
 from broker.engine.executors.reference.interpreter import Interpreter
 from broker.engine.executors.reference.run import CompletedRun
 from broker.events.errors import DefinitionError
@@ -110,3 +113,51 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
             assert exact(match.values) == exact(composites.binding(composite, made[-1], history))
     assert len(made) == len(expected)
     assert set(made) == expected
+
+
+@light
+@given(st.lists(sase.queries(), min_size=1, max_size=3), sase.histories(12))
+def test_patterns_have_the_same_results_on_the_reference(texts: list[str], history: list[patterns.Event]) -> None:
+    """The same matches with the same ids and lineage, whatever an executor makes of them."""
+    note(texts)
+    found: list[list[Match]] = []
+    for options in (Options(), Options(executors_off=("kleene",))):
+        engine = Engine(options)
+        for stream, schema in sase.SCHEMAS.items():
+            engine.add_stream(stream, schema.declared())
+        for number, text in enumerate(texts):
+            engine.subscribe(f"q{number}", language="sase", query=text)
+        batches = [engine.publish(stream, [time], [row], [at]) for at, (stream, time, row) in enumerate(history, 1)]
+        found.append(sorted(match for batch in [*batches, engine.finish()] for match in batch.expanded()))
+        engine.check_invariants()
+    assert found[0] == found[1]
+
+
+@light
+@given(
+    st.lists(st.tuples(composite_subscriptions.subscriptions(4), st.booleans()), min_size=1, max_size=3),
+    composite_subscriptions.histories(14),
+)
+def test_composite_subscriptions_have_the_same_results_on_the_reference(
+    wanted: list[tuple[str, bool]], history: list[composites.Event]
+) -> None:
+    """The same ids; of completions also the same counts, whichever tuple each one shows."""
+    note(wanted)
+    found: list[list[Match]] = []
+    for options in (Options(), Options(executors_off=("sequence_trie", "tuple_counts"))):
+        engine = Engine(options)
+        engine.add_stream(composite_subscriptions.STREAM, composite_subscriptions.ATTRIBUTES)
+        for number, (text, each) in enumerate(wanted):
+            with suppress(DefinitionError):
+                report = "all" if each else "completions"
+                engine.subscribe(f"q{number}", language="ptopss", query=text, report=report)
+        times, rows = [time for time, _ in history], [row for _, row in history]
+        matches = list(engine.publish(composite_subscriptions.STREAM, times, rows, range(1, len(history) + 1)))
+        engine.check_invariants()
+        found.append(sorted(map(without_witness, matches)))
+    assert found[0] == found[1]
+
+
+def without_witness(match: Match) -> Match:
+    """A completion without the tuple that it shows, any other match as it is."""
+    return match if match.tuples is None else match._replace(start=0, lineage=None, bindings=None)

@@ -21,6 +21,12 @@ from client import Notification
 from client.expansion import count
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+WAYS = (
+    Options(),
+    Options(),
+    Options(columns=False, merging=False, buffer=False, variants=False),
+    Options(executors_off=("kleene",)),
+)
 RISING = "SELECT * FROM FILTER{p > p_1}(S NEXT{$2.ty = $1.ty} S)"
 
 
@@ -60,15 +66,14 @@ def client_expands(results: Results) -> Counter[Any]:
     histories(),
     st.integers(0, 9),
     st.integers(1, 3),
-    st.booleans(),
+    st.sampled_from(WAYS),
     st.booleans(),
 )
 def test_engine_is_the_meaning(
-    wanted: list[tuple[str, int]], history: list[Event], cut: int, batch: int, plain: bool, beside: bool
+    wanted: list[tuple[str, int]], history: list[Event], cut: int, batch: int, options: Options, beside: bool
 ) -> None:
     """`beside`: the streams have another reader, too, whose results come between these."""
     note([text for text, _ in wanted])
-    options = Options(columns=False, merging=False, buffer=False, variants=False) if plain else Options()
     engine = Engine(options)
     for stream, schema in SCHEMAS.items():
         engine.add_stream(stream, schema.declared())
@@ -114,12 +119,11 @@ def test_engine_is_the_meaning(
 
 
 @settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)
-@given(st.one_of(sharing(), sharing(), columnar(), monotone()), histories(), st.booleans())
-def test_clients_expand_compressed_results_to_the_meaning(text: str, history: list[Event], plain: bool) -> None:
+@given(st.one_of(sharing(), sharing(), columnar(), monotone()), histories(), st.sampled_from(WAYS))
+def test_clients_expand_compressed_results_to_the_meaning(text: str, history: list[Event], options: Options) -> None:
     """However runs are kept; the graphs are read when the stream has gone on."""
     text = text.partition(" OUTPUT ")[0] + " OUTPUT compressed"
     note(text)
-    options = Options(columns=False, merging=False, buffer=False, variants=False) if plain else Options()
     engine = Engine(options)
     for stream, schema in SCHEMAS.items():
         engine.add_stream(stream, schema.declared())

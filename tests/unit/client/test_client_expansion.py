@@ -8,7 +8,7 @@ import msgpack
 import pytest
 
 from broker.engine import Engine, Match
-from broker.engine.executors.kleene import expansion
+from broker.engine.executors import expansion
 from broker.events import LimitExceeded
 from client import Notification
 from client.expansion import count

@@ -37,12 +37,12 @@ class Host:
     def take(self, stream: str, time: int, *row: object) -> list[MatchSource]:
         """What an event completes, and what the time before it does."""
         found = self.completions()
-        if self.machine.due() < time:
+        if self.machine.alarm < time:
             self.machine.advance(time, found)
         if stream in self.automaton.streams():
             mask = 1 << self.automaton.streams().index(stream)
             values: Row = tuple(row)  # type: ignore[arg-type]
-            self.machine.take(mask, values, time, 0, 0, self.number, found)
+            self.machine.take(mask, values, time, 0, 0, (), self.number, found)
         self.machine.check_invariants()
         self.number += 1
         return found.all((), time, 0)
@@ -58,7 +58,7 @@ class Host:
 
     def completions(self) -> Completions:
         found = Completions()
-        found.serve(self.machine.audience([], False))
+        found.serve(self.machine.audience())
         return found
 
     def reborn(self) -> None:
@@ -76,11 +76,11 @@ def pattern(text: str, most: int = UNLIMITED) -> Host:
 def test_time_completes_what_waits_for_it() -> None:
     host = pattern(TRAILING)
     assert host.take("S", 1, "A", 0, 0.0, 0.0) == []
-    assert (host.machine.due(), host.machine.statistics()["waiting"]) == (4, 1)
+    assert (host.machine.alarm, host.machine.statistics()["reference_waiting"]) == (4, 1)
     assert host.take("S", 4, "C", 0, 0.0, 0.0) == []
     (source,) = host.take("S", 5, "C", 0, 0.0, 0.0)
     assert (source.amount(), source.one()) == (1, Matched([(0, 0, 1)], 1, 1, ()))
-    assert host.machine.due() > 99
+    assert host.machine.alarm > 99
 
 
 def test_completions_are_told_by_their_values() -> None:
@@ -99,13 +99,14 @@ def test_completions_are_told_by_their_values() -> None:
 def test_what_is_kept_is_told_and_goes_with_the_window() -> None:
     host = pattern(ANY)
     host.play([("S", 1, ("A", 0, 0.0, 0.0)), ("S", 2, ("A", 0, 0.0, 0.0)), ("S", 3, ("A", 1, 0.0, 0.0))])
-    assert host.machine.statistics() == {"keys": 2, "runs": 4, "waiting": 0, "negated": 0}
+    figures = {"references": 1, "reference_keys": 2, "reference_runs": 4, "reference_waiting": 0, "reference_log": 0}
+    assert host.machine.statistics() == figures
     assert host.machine.partitions() == {(0,), (1,)}
-    assert [0, 1] in [[item for _, item, _ in begun] for begun in host.machine.partial(4)]
-    assert len(list(host.machine.partial(22))) == 2
+    assert [0, 1] in [[item for _, item, _ in begun] for begun in host.machine.partial(4, 0, {}) or ()]
+    assert len(list(host.machine.partial(22, 0, {}) or ())) == 2
     assert not host.machine.empty(23, 0, {})
     assert host.machine.empty(24, 0, {})
-    assert host.machine.statistics()["runs"] == 0
+    assert host.machine.statistics()["reference_runs"] == 0
 
 
 def test_an_account_bounds_what_an_event_may_cost() -> None:

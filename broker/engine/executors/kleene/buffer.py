@@ -18,11 +18,11 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
+from ..expansion import Found, GraphWriter
 from ..matches import Item, Matched
 from ..packed import Integers, integers, put_integer
-from .expansion import GraphWriter
-from .found import Found
 from .replay import tuple_item
+from .shared_graph import shared_graph
 from .tables import BEFORE, Tables
 
 FEW: Final = 64
@@ -246,7 +246,7 @@ class Shared(Found):
 
     def written(self, writer: GraphWriter) -> dict[str, Any] | None:
         """O(links of the window)."""
-        return writer.shared(self)
+        return shared_graph(writer, self)
 
     def all(self) -> Iterator[Matched]:
         left = self.most

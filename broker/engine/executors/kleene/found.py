@@ -1,7 +1,7 @@
 """What an event completed of a pattern, in one partition: matches, made when somebody reads them.
 
-Here: what all of them have, and matches of runs that exist one by one. Not here: the common form (matches), how other
-representations make theirs.
+Here: matches of runs that exist one by one. Not here: the common form (expansion), how other representations make
+theirs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, final
 from mypy_extensions import mypyc_attr
 
 from ....events.schema import Row
-from ..matches import Expansion, Item, Matched, MatchSource
-from .expansion import GraphWriter, MatchGraph
+from ..expansion import Found
+from ..matches import Item, Matched
 
 Trail: TypeAlias = "tuple[Any, int, Item, int, int] | None"
 """The events that a run has: what came before, component, item, time and place in the stream of the last one. Made of
@@ -29,18 +29,6 @@ def unrolled(trail: Trail) -> list[tuple[int, Item, int]]:
         trail = before
     found.reverse()
     return found
-
-
-@mypyc_attr(acyclic=True)
-class Found(MatchSource):
-    """Matches that can be told in full, as a graph."""
-
-    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
-        return MatchGraph(self, names)
-
-    def written(self, writer: GraphWriter) -> dict[str, Any] | None:
-        """The graph. O(matches)."""
-        return writer.each(self)
 
 
 @final

@@ -17,9 +17,9 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
+from ..expansion import Found
 from ..matches import Item, Matched
 from ..packed import Integers, integers, put_integer
-from .found import Found
 from .tables import Tables
 
 FEW: Final = 64  # events below which it is not worth while to turn a page

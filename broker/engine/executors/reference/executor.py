@@ -17,7 +17,8 @@ from ....events.schema import Row
 from ...account import MATCH_UNITS, Account
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input
-from ..matches import Assigned, Item, Matched, MatchSource
+from ..expansion import Found, MatchGraph
+from ..matches import Assigned, Expansion, Item, Matched
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
@@ -186,7 +187,7 @@ def operand_of(each: tuple[int, Item, int]) -> int:
 
 @final
 @mypyc_attr(acyclic=True)
-class CompletedRuns(MatchSource):
+class CompletedRuns(Found):
     """`alike`: one stands for all, since they have equal values."""
 
     def __init__(self, matches: list[CompletedRun], alike: bool) -> None:
@@ -202,3 +203,6 @@ class CompletedRuns(MatchSource):
 
     def arbitrary(self) -> bool:
         return self.alike
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return None if self.alike else MatchGraph(self, names)

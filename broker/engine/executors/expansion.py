@@ -5,22 +5,33 @@ member of a union and those behind it (-1: none): its target is the number of an
 link, whose whole union is meant. `before` is the link of the events that may stand before an event, -1 if a match
 begins with it; `last` is the link of the events that end one. Numbers lead to smaller ones only.
 
-Here: making that of what was found. Not here: reading it (client.expansion).
+Here: making that of matches one by one. Not here: of a match buffer (kleene.shared_graph), reading it
+(client.expansion).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
-from ..matches import Expansion, Item, MatchSource, ids
+from mypy_extensions import mypyc_attr
 
-if TYPE_CHECKING:
-    from .buffer import Shared
-    from .found import Found
+from .matches import Expansion, Item, MatchSource, ids
 
 EXPANSION_LINKS_MAX: Final = 10_000
 """Events and links in one result; one that would have more has none of it."""
 NOTHING: Final = -1
+
+
+@mypyc_attr(acyclic=True)
+class Found(MatchSource):
+    """Matches that can be told in full, as a graph."""
+
+    def expansion(self, names: tuple[str, ...]) -> Expansion | None:
+        return MatchGraph(self, names)
+
+    def written(self, writer: GraphWriter) -> dict[str, Any] | None:
+        """The graph. O(matches)."""
+        return writer.each(self)
 
 
 @final
@@ -78,69 +89,3 @@ class GraphWriter:
             if len(self.events) + len(self.links) > EXPANSION_LINKS_MAX:
                 return None
         return self.told(last)
-
-    def shared(self, found: Shared) -> dict[str, Any] | None:
-        """Of a page of the match buffer: what can be reached and lies inside the window."""
-        page = found.page
-        if int(page.nodes) + int(page.links) > 4 * EXPANSION_LINKS_MAX or found.most >= 0:
-            return None
-        base, root, items, _, nodes, links = page.dump()
-        components, times, _, unions, bests, _ = nodes
-        targets, nexts, tops = links
-        oldest = int(found.oldest)
-        wanted = _reached(found.unions, base, root, unions, bests, targets, nexts, tops, oldest)
-        events: dict[int, int] = {}
-        written: dict[int, int] = {}  # by link of the page
-
-        def link_of(union: int) -> int:
-            return written.get(union - root, NOTHING)
-
-        for at in wanted:
-            behind, target = link_of(nexts[at]), targets[at]
-            node = target - base
-            if target < NOTHING:
-                inner = link_of(-2 - target)
-                written[at] = behind if inner == NOTHING else self.link(-2 - inner, behind)
-            elif node < 0 or bests[node] < oldest:
-                written[at] = behind
-            else:
-                if node not in events:
-                    before = NOTHING if unions[node] == NOTHING else link_of(unions[node])
-                    events[node] = self.event(components[node], items[node], times[node], before)
-                written[at] = self.link(events[node], behind)
-        last = NOTHING
-        for union in found.unions:
-            if link_of(union) != NOTHING:
-                last = self.link(-2 - link_of(union), last)
-        if found.row is not None:
-            end = self.event(len(self.names) - 1, found.item, int(found.time), last)
-            last = self.link(end, NOTHING)
-        return self.told(last)
-
-
-def _reached(
-    ends: list[int],
-    base: int,
-    root: int,
-    unions: list[int],
-    bests: list[int],
-    targets: list[int],
-    nexts: list[int],
-    tops: list[int],
-    oldest: int,
-) -> list[int]:
-    """The links of a page that lead from the ends to a match inside the window, ascending."""
-    seen: set[int] = set()
-    stack = list(ends)
-    while stack:
-        at = stack.pop() - root
-        if at < 0 or at in seen or tops[at] < oldest:
-            continue
-        seen.add(at)
-        stack.append(nexts[at])
-        target = targets[at]
-        if target < NOTHING:
-            stack.append(-2 - target)
-        elif target >= base and bests[target - base] >= oldest:
-            stack.append(unions[target - base])
-    return sorted(seen)
