@@ -15,7 +15,7 @@ from typing import Any, Final, TypedDict
 from broker.engine import Engine
 from broker.engine import results as built
 from broker.forecast import passage
-from broker.forecast.chain import MarkovChain, Row, chain_of, shape
+from broker.forecast.chain import MarkovChain, TransitionRow, chain_of, shape
 from broker.forecast.counts import Counts
 from broker.forecast.forecaster import Forecaster
 from broker.forecast.passage import first_passage
@@ -131,7 +131,7 @@ def long_chain(states: int = STATES) -> MarkovChain:
     rows = []
     for state in range(states):
         targets = sorted({0, state, min(state + 1, states - 1)})
-        rows.append(Row(tuple(targets), tuple([1.0 / len(targets)] * len(targets))))
+        rows.append(TransitionRow(tuple(targets), tuple([1.0 / len(targets)] * len(targets))))
     return chain_of(shape(states, {states - 1}), rows)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from broker.events.schema import Row as EventRow
-from broker.forecast.chain import MarkovChain, Row, Shape, chain_of, shape
+from broker.forecast.chain import MarkovChain, Shape, TransitionRow, chain_of, shape
 from broker.forecast.passage import Passage, first_passage
 
 from ..measuring import BenchmarkError
@@ -70,7 +70,7 @@ def feed(walk: Walk) -> Feed:
 
 def coin(chance: float, horizon: int) -> Passage:
     """First passages if every rise were the throw of one coin."""
-    rows = [Row((0, min(state + 1, LENGTH)), (1.0 - chance, chance)) for state in range(LENGTH + 1)]
+    rows = [TransitionRow((0, min(state + 1, LENGTH)), (1.0 - chance, chance)) for state in range(LENGTH + 1)]
     chain: MarkovChain = chain_of(form(), rows)
     return first_passage(chain, horizon)
 

@@ -222,7 +222,7 @@ class DurationConstant(Predicate):
 
 
 @final
-class Computed(Predicate):
+class ComputedPredicate(Predicate):
     """Any other comparison."""
 
     def __init__(self, operator: int, left: Computation, right: Computation) -> None:
@@ -321,7 +321,7 @@ def predicate(atom: Comparison) -> Predicate:
             left = computation(atom.left)
             if isinstance(left, Increment) and isinstance(atom.right, Constant) and type(atom.right.value) is int:
                 return CountConstant(operator, left, atom.right.value)
-            return Computed(operator, left, computation(atom.right))
+            return ComputedPredicate(operator, left, computation(atom.right))
 
 
 @final
@@ -342,7 +342,7 @@ class Once(Predicate):
 
 
 @final
-class Shared:
+class SharedPredicate:
     """Makes the predicates of many guards, and the costly ones that read only the event just once."""
 
     def __init__(self) -> None:
@@ -358,12 +358,12 @@ class Shared:
         return known
 
 
-def conjunction(clause: Clause, shared: Shared | None = None) -> All | None:
+def conjunction(clause: Clause, shared: SharedPredicate | None = None) -> All | None:
     """Return a clause ready for evaluation."""
     return _chained(_made(clause, shared))
 
 
-def condition(form: Form, shared: Shared | None = None) -> All | None:
+def condition(form: Form, shared: SharedPredicate | None = None) -> All | None:
     """Return a form as a conjunction: the atoms of all clauses, then the disjunction of the rest, if any.
 
     None: the form always holds.
@@ -375,7 +375,7 @@ def condition(form: Form, shared: Shared | None = None) -> All | None:
     return _chained([*_made(tuple(common), shared), AnyOf(rest)])
 
 
-def _made(clause: Clause, shared: Shared | None) -> list[Predicate]:
+def _made(clause: Clause, shared: SharedPredicate | None) -> list[Predicate]:
     return [predicate(atom) if shared is None else shared.predicate(atom) for atom in clause]
 
 

@@ -45,7 +45,7 @@ class Scope(Protocol):
 class MemberScope(Scope, Protocol):
     """A scope of a language that has variables of events."""
 
-    def member(self, member: syntax.Member) -> Term: ...
+    def member(self, member: syntax.MemberAccess) -> Term: ...
 
 
 def refuse(text: str, at: int, message: str) -> NoReturn:
@@ -130,7 +130,7 @@ def resolve(expression: syntax.Expression, scope: Scope) -> Term:
             return scope.duration(expression.at)
         case syntax.Name():
             return scope.name(expression)
-        case syntax.Member():
+        case syntax.MemberAccess():
             if not isinstance(scope, MemberScope):
                 raise AssertionError("variables of events in a language that has none")
             return scope.member(expression)

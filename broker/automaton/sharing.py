@@ -22,7 +22,7 @@ EndKey: TypeAlias = tuple[Form, tuple[Term, ...]]
 
 
 @final
-class Node:
+class SharedState:
     """One shared state. `entry` is the arc into it, `rebind` its loop; both None for a start state."""
 
     __slots__ = ("children", "depth", "ends", "entry", "key", "number", "parent", "rebind", "references", "state")
@@ -31,7 +31,7 @@ class Node:
         self,
         number: int,
         key: StateKey | None,
-        parent: Node | None,
+        parent: SharedState | None,
         state: State,
         entry: Arc | None,
         rebind: Arc | None,
@@ -44,7 +44,7 @@ class Node:
         self.rebind = rebind
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.references = 0
-        self.children: dict[StateKey, Node] = {}
+        self.children: dict[StateKey, SharedState] = {}
         self.ends: dict[EndKey, End] = {}
 
 
@@ -54,7 +54,7 @@ class End:
 
     __slots__ = ("arc", "key", "node", "number", "references")
 
-    def __init__(self, number: int, key: EndKey, node: Node, arc: Arc) -> None:
+    def __init__(self, number: int, key: EndKey, node: SharedState, arc: Arc) -> None:
         self.number = number
         self.key = key
         self.node = node
@@ -66,7 +66,7 @@ class End:
 class Change:
     """What an insertion created or a removal took away, parents first; the end only where it is new or gone."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[SharedState, ...]
     end: End | None
 
 
@@ -75,16 +75,16 @@ class Forest:
     """The shared states of all automata."""
 
     def __init__(self) -> None:
-        self.starts: dict[str, Node] = {}
+        self.starts: dict[str, SharedState] = {}
         self._numbers = 0
 
     def insert(self, automaton: Automaton) -> tuple[End, Change]:
         """Merge an automaton in. O(states), whatever the forest holds."""
-        created: list[Node] = []
+        created: list[SharedState] = []
         first = automaton.states[0]
         node = self.starts.get(first.stream)
         if node is None:
-            node = self.starts[first.stream] = Node(self._number(), None, None, first, None, None)
+            node = self.starts[first.stream] = SharedState(self._number(), None, None, first, None, None)
             created.append(node)
         node.references += 1
         for index in range(1, len(automaton.states)):
@@ -93,7 +93,7 @@ class Forest:
             key: StateKey = (entry.guard, entry.update, state, *again)
             child = node.children.get(key)
             if child is None:
-                child = node.children[key] = Node(self._number(), key, node, state, entry, rebind)
+                child = node.children[key] = SharedState(self._number(), key, node, state, entry, rebind)
                 created.append(child)
             child.references += 1
             node = child
@@ -111,8 +111,8 @@ class Forest:
         end.references -= 1
         if end.references == 0:
             del end.node.ends[end.key]
-        gone: list[Node] = []
-        node: Node | None = end.node
+        gone: list[SharedState] = []
+        node: SharedState | None = end.node
         while node is not None:
             node.references -= 1
             if node.references == 0:
@@ -124,7 +124,7 @@ class Forest:
             node = node.parent
         return Change(tuple(reversed(gone)), end if end.references == 0 else None)
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[SharedState]:
         """Every state, parents first, in the order of creation of the trees."""
         for start in self.starts.values():
             stack = [start]

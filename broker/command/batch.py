@@ -14,10 +14,10 @@ from ..events import (
     Retraction,
     Row,
     StreamDefinition,
-    Subscribe,
+    SubscribeLine,
     UnknownStream,
-    Unsubscribe,
-    Update,
+    UnsubscribeLine,
+    UpdateLine,
     suggestion,
 )
 from .complaint import BadInput
@@ -61,7 +61,7 @@ class EventBatch:
 class Control:
     """A line of the file that is not an event."""
 
-    line: Subscribe | Unsubscribe | Update | Retraction | Punctuation
+    line: SubscribeLine | UnsubscribeLine | UpdateLine | Retraction | Punctuation
     place: int
     position: int
 

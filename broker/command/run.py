@@ -15,10 +15,10 @@ from ..events import (
     Retraction,
     Row,
     StreamDefinition,
-    Subscribe,
-    Unsubscribe,
+    SubscribeLine,
+    UnsubscribeLine,
     Unsupported,
-    Update,
+    UpdateLine,
 )
 from .batch import Control, EventBatch, answers
 from .build import PURE, UNCOMPILED, build
@@ -118,10 +118,10 @@ def match_events(engine: EmbeddedEngine, reading: EventReader, results: ResultWr
 def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
     """Do what a line that is no event asks for; returns what comes of it."""
     match control.line:
-        case Subscribe(name, language, query, lineage, report, forecast):
+        case SubscribeLine(name, language, query, lineage, report, forecast):
             engine.subscribe(name, language, query, lineage, report, forecast)
             return []
-        case Unsubscribe(name):
+        case UnsubscribeLine(name):
             return engine.unsubscribe(name)
         case Punctuation(time, None, None):
             return engine.punctuate(time)
@@ -129,5 +129,5 @@ def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printabl
             raise Unsupported("a punctuation of one stream, or a predicated one, is not supported yet")
         case Retraction():
             raise Unsupported("a retraction is not supported yet")
-        case Update():
+        case UpdateLine():
             raise Unsupported("an update of a subscription is not supported yet")

@@ -12,7 +12,7 @@ from ..algebra.normal_form import Form
 from ..automaton.automaton import State
 from .executors.keyed_runs.boxes import Box
 from .index.arcs import ArcIndex
-from .index.spaces import Key, KeyPart, Space, equalities
+from .index.spaces import Key, Space, WaitingKeyPart, equalities
 from .options import Options
 from .transition import Place, Transition
 
@@ -112,7 +112,7 @@ class Directory:
         """The cell whose events a start arc concerns, by the constants in its guard, and the rest of the guard."""
         found, rest = equalities(guard) if self.options.static_index else ({}, guard)
         positions = tuple(sorted(found))
-        values = tuple(KeyPart(found[p]).constant for p in positions)
+        values = tuple(WaitingKeyPart(found[p]).constant for p in positions)
         key: Key = values[0] if len(values) == 1 else values
         return self.space(stream, positions), key, rest
 
@@ -121,7 +121,7 @@ class Directory:
         found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
         positions = tuple(sorted(found))
         space = self.space(state.stream, positions)
-        parts = [KeyPart(found[p]) for p in positions]
+        parts = [WaitingKeyPart(found[p]) for p in positions]
         return Place(number, depth, space, parts, rest, self.options.dynamic_few)
 
     def check_invariants(self) -> None:

@@ -36,7 +36,7 @@ from .dispatch.dispatcher import Dispatcher
 from .executors.keyed_runs.cells import live_runs
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
-from .forecasts.plan import Plan
+from .forecasts.plan import ForecastPlan
 from .forecasts.probability import Probability, probability_of
 from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
@@ -175,7 +175,7 @@ class Engine:
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
-        plan = form.plan if isinstance(form.plan, Plan) else None
+        plan = form.plan if isinstance(form.plan, ForecastPlan) else None
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
         if form.machine is not None:
@@ -353,8 +353,8 @@ class Engine:
         }
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """The partial matches of a subscription, ids of events by operand: at most `most`, of a composite subscription
-        that reports completions a few examples. Those that time has ruled out may still be among them. Raises
+        """The partial matches of a subscription, ids of events by operand: at most `most`, of one that reports
+        completions only a few. Those that time has ruled out may still be among them. Raises
         UnknownSubscription, and Unsupported where the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)

@@ -11,7 +11,7 @@ from ..algebra.normal_form import ALWAYS, describe_form
 from ..automaton.automaton import describe_arc
 from ..automaton.diagram import Edge, Graph
 from ..automaton.diagram import Node as Picture
-from ..automaton.sharing import Forest, Node
+from ..automaton.sharing import Forest, SharedState
 from .catalog import Catalog
 from .executors.machine_plan import Known
 from .forecasts.explanation import chain_lines
@@ -173,9 +173,9 @@ def _served(names: list[str]) -> str:
     return ", ".join(names[:NAMES_SHOWN]) + more
 
 
-def path(node: Node) -> list[Node]:
+def path(node: SharedState) -> list[SharedState]:
     """From the start state's successor down to the node."""
-    found: list[Node] = []
+    found: list[SharedState] = []
     while node.parent is not None:
         found.append(node)
         node = node.parent

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from .catalog import Holding
 from .forecasts.listening import RunListener
-from .forecasts.plan import Plan
+from .forecasts.plan import ForecastPlan
 from .notices import Notice
 from .program import Program
 from .subscriber import Subscriber
 from .target import Target
 
 
-def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Holding) -> None:
+def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
@@ -33,7 +33,7 @@ def foretell(program: Program, plan: Plan, subscriber: Subscriber, holding: Hold
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """Undo it; the outcomes of forecasts that will never be known."""
     plan = subscriber.form.plan
-    if not isinstance(plan, Plan) or holding is None:
+    if not isinstance(plan, ForecastPlan) or holding is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None

@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     published: bool = False
 
 
-class Row(NamedTuple):
+class ExecutorRow(NamedTuple):
     """An executor: its plan's class, why it cannot run what is wanted (None: it can), and the plan."""
 
     plan: type[MachinePlan]
@@ -79,11 +79,11 @@ def _against_reference(wanted: Wanted) -> str | None:
     return "it keeps no states that a forecast could follow" if wanted.forecast else None
 
 
-TABLE: Final[tuple[Row, ...]] = (
-    Row(TriePlan, _against_trie, _trie),
-    Row(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
-    Row(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
-    Row(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton)),
+TABLE: Final[tuple[ExecutorRow, ...]] = (
+    ExecutorRow(TriePlan, _against_trie, _trie),
+    ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
+    ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
+    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton)),
 )
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE])
 

@@ -11,7 +11,7 @@ from typing import final
 
 from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
-from ..automaton.sharing import Change, End, Forest, Node
+from ..automaton.sharing import Change, End, Forest, SharedState
 from .directory import Directory
 from .dispatch.registry import Registry
 from .executors.keyed_runs.bulk import Bulk
@@ -89,7 +89,7 @@ class Program:
         # A published result may be read by someone who wants lineage later on, when it is too late to begin with it.
         if feed is None and not (subscriber is not None and subscriber.lineage):
             return
-        node: Node | None = end.node
+        node: SharedState | None = end.node
         while node is not None and node.parent is not None:
             self.places[node.number].lineage += difference
             node = node.parent
@@ -111,7 +111,7 @@ class Program:
 
     def _above(self, end: End, states: list[int]) -> list[tuple[Place, int]]:
         found: list[tuple[Place, int]] = []
-        node: Node | None = end.node
+        node: SharedState | None = end.node
         while node is not None and node.parent is not None:
             found.append((self.places[node.number], states[node.depth]))
             node = node.parent
@@ -119,7 +119,7 @@ class Program:
 
     # --- coming -------------------------------------------------------------------------------------------------
 
-    def _place(self, node: Node) -> None:
+    def _place(self, node: SharedState) -> None:
         if node.parent is None or node.entry is None:
             self.directory.stream(node.state.stream)
             return
@@ -139,7 +139,7 @@ class Program:
             self._add_arc(node.parent, arc)
 
     def _start_arc(
-        self, start: Node, guard: Form, update: Update | None, place: Place | None, target: Target | None
+        self, start: SharedState, guard: Form, update: Update | None, place: Place | None, target: Target | None
     ) -> StartArc:
         space, key, guard = self.directory.start_cell(start.state.stream, guard)
         return StartArc(space, key, Transition(guard, update, place, target))
@@ -150,7 +150,7 @@ class Program:
             self.directory.count(start.space.stream, 1)
             self.directory.static(start.space, start.key).arcs.add(start.transition)
 
-    def _add_arc(self, node: Node, arc: Transition) -> None:
+    def _add_arc(self, node: SharedState, arc: Transition) -> None:
         """A further arc out of a state that runs wait in one by one."""
         self.places[node.number].arcs.add(arc)
         start = self._starts.get(node.number)
@@ -171,7 +171,7 @@ class Program:
             self._ends[end.number] = transition
         self._widen(node, duration_bound(end.arc.guard))
 
-    def _widen(self, node: Node, bound: int | None) -> None:
+    def _widen(self, node: SharedState, bound: int | None) -> None:
         """An arc with this bound on DUR now leaves the state: windows grow, here and above."""
         while node.parent is not None and node.entry is not None:
             before = self._forward_bounds[node.number]
@@ -211,7 +211,7 @@ class Program:
                 parent = self.places[node.parent.number]
                 self._drop_arc(node.parent, next(a for a in parent.arcs.arcs if a.place is place))
 
-    def _drop_arc(self, node: Node, arc: Transition) -> None:
+    def _drop_arc(self, node: SharedState, arc: Transition) -> None:
         place = self.places[node.number]
         place.arcs.remove(arc)
         start = self._starts.get(node.number)

@@ -75,7 +75,7 @@ NOWHERE: Final = Way(-1)
 
 
 @final
-class Kind:
+class GroupKind:
     """A structure by number, while `groups` of such members are in use."""
 
     def __init__(self, structure: Structure, number: int) -> None:
@@ -109,7 +109,7 @@ class Recipe:
         self.output = automaton.forward(len(automaton.states) - 1).output
         terms: list[Term] = [*self.output, *(atom for clause in self.state.theta for atom in clause)]
         numbers = {number_of(leaf) for term in terms for leaf in walk(term)}
-        self.kind: Kind | None = None
+        self.kind: GroupKind | None = None
         self.varying = sorted(max(number, ~number) for number in numbers if number is not None)
 
     def key(self, literals: Literals) -> Key:

@@ -17,7 +17,7 @@ from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSourc
 from ..events.schema import Row
 from .executors.keyed_runs.family import Family
 from .index.arcs import ArcIndex, Guarded
-from .index.spaces import KeyPart, Space
+from .index.spaces import Space, WaitingKeyPart
 from .target import Target
 from .watcher import Watch
 
@@ -97,7 +97,7 @@ class Place:
     something, in microseconds, or UNBOUNDED; `family` where the place stands for a whole family of siblings.
     """
 
-    def __init__(self, number: int, depth: int, space: Space, key: list[KeyPart], theta: Form, few: int) -> None:
+    def __init__(self, number: int, depth: int, space: Space, key: list[WaitingKeyPart], theta: Form, few: int) -> None:
         self.number = number
         self.depth: i64 = depth
         self.space = space

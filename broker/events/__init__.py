@@ -22,7 +22,7 @@ from .errors import (
     Unsupported,
     shown,
 )
-from .event import Event, Input, Punctuation, Retraction, Subscribe, Unsubscribe, Update
+from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import LARGEST, UNITS, format_duration, format_instant, parse_duration, parse_instant
 from .lines import LONGEST_LINE, parse_line
 from .names import checked_name, checked_subscription_name
@@ -54,12 +54,12 @@ __all__ = [
     "Row",
     "Schema",
     "StreamDefinition",
-    "Subscribe",
+    "SubscribeLine",
     "UnknownStream",
     "UnknownSubscription",
-    "Unsubscribe",
+    "UnsubscribeLine",
     "Unsupported",
-    "Update",
+    "UpdateLine",
     "Value",
     "ValueType",
     "check_rows",

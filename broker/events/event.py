@@ -45,7 +45,7 @@ class Punctuation:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Subscribe:
+class SubscribeLine:
     """A new subscription, with the fields of a subscription file."""
 
     name: str
@@ -58,7 +58,7 @@ class Subscribe:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Unsubscribe:
+class UnsubscribeLine:
     """The end of the subscription of this name."""
 
     name: str
@@ -66,7 +66,7 @@ class Unsubscribe:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateLine:
     """A change of a subscription: arcs of its automaton are added and removed.
 
     `since` and `until` are the wire's `from` and `to`; None for both means from now on.
@@ -79,4 +79,4 @@ class Update:
     until: int | None = None
 
 
-Input: TypeAlias = Event | Retraction | Punctuation | Subscribe | Unsubscribe | Update
+Input: TypeAlias = Event | Retraction | Punctuation | SubscribeLine | UnsubscribeLine | UpdateLine

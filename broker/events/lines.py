@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, NoReturn, cast
 
 from .errors import EventError, shown
-from .event import Event, Input, Punctuation, Retraction, Subscribe, Unsubscribe, Update
+from .event import Event, Input, Punctuation, Retraction, SubscribeLine, UnsubscribeLine, UpdateLine
 from .instant import parse_instant
 from .nearest import suggestion
 from .schema import Row, Value
@@ -146,7 +146,7 @@ def _punctuation(line: dict[str, object]) -> Punctuation:
     return Punctuation(time, stream, _text(line, "where") if "where" in line else None)
 
 
-def _subscribe(line: dict[str, object]) -> Subscribe:
+def _subscribe(line: dict[str, object]) -> SubscribeLine:
     _only(line, ("subscribe",), "a subscribe line")
     fields = _fields(line, "subscribe", _SUBSCRIBE_KEYS)
     lineage = fields.get("lineage")
@@ -157,15 +157,15 @@ def _subscribe(line: dict[str, object]) -> Subscribe:
         raise EventError(f"forecast: expected an object, found {shown(forecast)}")
     report = None if fields.get("report") is None else _text(fields, "report")
     name, language, query = _text(fields, "name"), _text(fields, "language"), _text(fields, "query")
-    return Subscribe(name, language, query, lineage, report, forecast)
+    return SubscribeLine(name, language, query, lineage, report, forecast)
 
 
-def _unsubscribe(line: dict[str, object]) -> Unsubscribe:
+def _unsubscribe(line: dict[str, object]) -> UnsubscribeLine:
     _only(line, ("unsubscribe",), "an unsubscribe line")
-    return Unsubscribe(_text(line, "unsubscribe"))
+    return UnsubscribeLine(_text(line, "unsubscribe"))
 
 
-def _update(line: dict[str, object]) -> Update:
+def _update(line: dict[str, object]) -> UpdateLine:
     _only(line, ("update",), "an update line")
     fields = _fields(line, "update", _UPDATE_KEYS)
     insert, delete = _texts(fields, "insert"), _texts(fields, "delete")
@@ -174,7 +174,7 @@ def _update(line: dict[str, object]) -> Update:
     since, until = _instant(fields, "from"), _instant(fields, "to")
     if since is not None and until is not None and until < since:
         raise EventError(f"to: expected a time not before from, {since}, found {until}")
-    return Update(_text(fields, "subscription"), insert, delete, since, until)
+    return UpdateLine(_text(fields, "subscription"), insert, delete, since, until)
 
 
 _OTHERS: Final[Mapping[str, Callable[[dict[str, object]], Input]]] = MappingProxyType(

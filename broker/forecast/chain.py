@@ -23,7 +23,7 @@ KRICHEVSKY_TROFIMOV: Final = 0.5
 
 
 @final
-class Row:
+class TransitionRow:
     """Where a state leads: `targets` ascending, their `chances`, which sum to one, and the effective count behind.
     Immutable; a plain class, since rows are made for every few transitions."""
 
@@ -35,8 +35,8 @@ class Row:
         self.weight = weight
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Row) and self.targets == other.targets and self.chances == other.chances
-        return same and isinstance(other, Row) and self.weight == other.weight
+        same = isinstance(other, TransitionRow) and self.targets == other.targets and self.chances == other.chances
+        return same and isinstance(other, TransitionRow) and self.weight == other.weight
 
     def __hash__(self) -> int:
         return hash((self.targets, self.chances, self.weight))
@@ -78,9 +78,9 @@ class Shape:
 class MarkovChain:
     """A row for each state; those of final states lead to themselves. `continuations`: what follows a final state."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TransitionRow, ...]
     finals: frozenset[int]
-    continuations: Mapping[int, Row]
+    continuations: Mapping[int, TransitionRow]
 
 
 def shape(
@@ -95,14 +95,14 @@ def shape(
     return Shape(states, frozenset(finals), fallback, known)
 
 
-def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing: float) -> Row:
+def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing: float) -> TransitionRow:
     """The row of a state from its weighted counts alone. O(edges).
 
     `smoothing` is the pseudo-count of each known successor; 0 leaves the plain fractions.
     """
     weight = sum(counted[target] for target in sorted(counted))
     if weight <= 0.0:
-        return Row((form.fallback[state],), (1.0,))
+        return TransitionRow((form.fallback[state],), (1.0,))
     if smoothing <= 0.0:
         return normalised(counted, weight)
     masses = dict(counted)
@@ -112,7 +112,7 @@ def pooled_row(counted: Mapping[int, float], form: Shape, state: int, smoothing:
     return normalised(masses, weight)
 
 
-def shrunk_row(counted: Mapping[int, float], parent: Row, strength: float) -> Row:
+def shrunk_row(counted: Mapping[int, float], parent: TransitionRow, strength: float) -> TransitionRow:
     """The row of a state from its own weighted counts and the row of a larger pool, which weighs `strength` counts.
 
     Its effective count is its own, and what the pool knows up to `strength`. O(edges).
@@ -120,20 +120,22 @@ def shrunk_row(counted: Mapping[int, float], parent: Row, strength: float) -> Ro
     weight = sum(counted[target] for target in sorted(counted))
     effective = weight + min(strength, parent.weight)
     if weight <= 0.0 or not counted:
-        return Row(parent.targets, parent.chances, effective)
+        return TransitionRow(parent.targets, parent.chances, effective)
     masses = dict(counted)
     for target, chance in zip(parent.targets, parent.chances):
         masses[target] = masses.get(target, 0.0) + strength * chance
     return normalised(masses, effective)
 
 
-def mean_row(rows: Sequence[Row]) -> Row:
+def mean_row(rows: Sequence[TransitionRow]) -> TransitionRow:
     """The mean of several rows; its effective count is the least of theirs. O(edges)."""
     if len(rows) == 1:
         return rows[0]
     weight = min(row.weight for row in rows)
     if len(rows) == 2 and rows[0].targets == rows[1].targets:
-        return Row(rows[0].targets, tuple([0.5 * (p + q) for p, q in zip(rows[0].chances, rows[1].chances)]), weight)
+        return TransitionRow(
+            rows[0].targets, tuple([0.5 * (p + q) for p, q in zip(rows[0].chances, rows[1].chances)]), weight
+        )
     masses: dict[int, float] = {}
     for row in rows:
         for target, chance in zip(row.targets, row.chances):
@@ -141,16 +143,16 @@ def mean_row(rows: Sequence[Row]) -> Row:
     return normalised(masses, weight)
 
 
-def normalised(masses: Mapping[int, float], weight: float) -> Row:
+def normalised(masses: Mapping[int, float], weight: float) -> TransitionRow:
     """Masses that are not all zero as a row that sums to one."""
     targets = [target for target in sorted(masses) if masses[target] > 0.0]
     total = 0.0
     for target in targets:
         total += masses[target]
-    return Row(tuple(targets), tuple([masses[target] / total for target in targets]), weight)
+    return TransitionRow(tuple(targets), tuple([masses[target] / total for target in targets]), weight)
 
 
-def distance(one: Row, other: Row) -> float:
+def distance(one: TransitionRow, other: TransitionRow) -> float:
     """Half the sum of absolute differences: the most by which any event's probability can differ. O(edges)."""
     if one is other:
         return 0.0
@@ -162,9 +164,11 @@ def distance(one: Row, other: Row) -> float:
     return 0.5 * sum(abs(differences[target]) for target in sorted(differences))
 
 
-def chain_of(form: Shape, rows: Sequence[Row]) -> MarkovChain:
+def chain_of(form: Shape, rows: Sequence[TransitionRow]) -> MarkovChain:
     """A chain from the rows of all states, those of final states being their continuations."""
-    absorbing = [Row((state,), (1.0,), row.weight) if state in form.finals else row for state, row in enumerate(rows)]
+    absorbing = [
+        TransitionRow((state,), (1.0,), row.weight) if state in form.finals else row for state, row in enumerate(rows)
+    ]
     return MarkovChain(tuple(absorbing), form.finals, {state: rows[state] for state in sorted(form.finals)})
 
 

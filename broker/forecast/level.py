@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from .chain import MarkovChain, Row, Shape, chain_of, distance, mean_row, pooled_row, shrunk_row
+from .chain import MarkovChain, Shape, TransitionRow, chain_of, distance, mean_row, pooled_row, shrunk_row
 from .counts import CountTable
 from .passage import Passage, first_passage
 
@@ -42,7 +42,7 @@ class Level:
         self.smoothing = smoothing
         self.tolerance = tolerance
         self.stamp: int = 0  # how often rows were published
-        self.rows: list[Row] = []
+        self.rows: list[TransitionRow] = []
         self.stamps: list[int] = [0] * form.states  # of each row, when it was published
         self._limits: list[float] = [-1.0] * form.states  # additions that cannot have moved the row too far
         self._moved: list[int] = [0] * form.states
@@ -116,13 +116,13 @@ class Level:
                 slack = 0.0
                 self._publish(state, row)
             else:
-                self.rows[state] = Row(self.rows[state].targets, self.rows[state].chances, row.weight)
+                self.rows[state] = TransitionRow(self.rows[state].targets, self.rows[state].chances, row.weight)
         mass += sum(counted[target] for target in sorted(counted))
         room = self.tolerance - slack
         self._limits[state] = mass * room / ((1.0 - room) * growth) if room < 1.0 else float("inf")
         self._moved[state] = 0
 
-    def _publish(self, state: int, row: Row) -> None:
+    def _publish(self, state: int, row: TransitionRow) -> None:
         self.rows[state] = row
         self.stamp += 1
         self.stamps[state] = self.stamp
@@ -159,7 +159,7 @@ class Level:
     def load(self, data: Sequence[Any]) -> None:
         """What was dumped, into a level with the same counts."""
         rows, books, self.stamp, self._seen, self._generation = data
-        self.rows = [Row(tuple(targets), tuple(chances), weight) for targets, chances, weight in rows]
+        self.rows = [TransitionRow(tuple(targets), tuple(chances), weight) for targets, chances, weight in rows]
         self.stamps, self._limits, self._moved, self._due, self._seen_rows = [list(book) for book in books]
 
     def check_invariants(self) -> None:

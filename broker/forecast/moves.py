@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from .chain import Row, Shape
+from .chain import Shape, TransitionRow
 from .counts import Context, Counts, CountTable
 from .level import Level
 from .varying import Varying
@@ -67,7 +67,7 @@ class Moves:
             self.levels[binned] = found
         return found
 
-    def row(self, binned: Context, following: int) -> Row | None:
+    def row(self, binned: Context, following: int) -> TransitionRow | None:
         """Which codes follow; None where the state has never been entered."""
         found = self.levels.get(binned, self.pool).rows[following]
         return None if found.targets[0] == UNKNOWN else found

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import final
 
-from .chain import MarkovChain, Row, Shape, mean_row, shrunk_row
+from .chain import MarkovChain, Shape, TransitionRow, mean_row, shrunk_row
 from .counts import Context, Counts
 from .level import Level
 from .moves import Moves
@@ -40,7 +40,7 @@ class Pool:
         self.whole = whole
         self.levels: dict[Context, Level] = {}
 
-    def row(self, context: Context, state: int) -> Row:
+    def row(self, context: Context, state: int) -> TransitionRow:
         """Where a state leads with these marks. O(edges)."""
         level = self.levels.get(context)
         if level is not None:
@@ -86,7 +86,7 @@ class Product:
         self.slots: list[int] = []
         self.chances: list[float] = []
         self.places: dict[tuple[int, Context], int] = {}
-        self.rows: list[Row | None] = []  # of slots: the moves' row
+        self.rows: list[TransitionRow | None] = []  # of slots: the moves' row
         self.marks: list[int] = [0]
         self.onward: list[int] = []
         self.shares: list[float] = []
@@ -216,7 +216,7 @@ class Product:
         if self._laid != self.stamp:
             self._lay_out()
         last = len(self.pairs)
-        rows: list[Row] = []
+        rows: list[TransitionRow] = []
         for pair, (state, context) in enumerate(self.pairs):
             masses: dict[int, float] = {}
             for edge in range(self.begins[pair], self.begins[pair + 1]):
@@ -228,8 +228,8 @@ class Product:
                 masses[last] = self.ends[pair]
             targets = sorted(masses)
             weight = self.pool.row(context, state).weight
-            rows.append(Row(tuple(targets), tuple([masses[target] for target in targets]), weight))
-        absorbing = Row((last,), (1.0,))
+            rows.append(TransitionRow(tuple(targets), tuple([masses[target] for target in targets]), weight))
+        absorbing = TransitionRow((last,), (1.0,))
         return MarkovChain((*rows, absorbing), frozenset((last,)), {last: absorbing})
 
     def aside(self) -> Product:

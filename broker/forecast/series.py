@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from .chain import MarkovChain, Row
+from .chain import MarkovChain, TransitionRow
 from .context_chain import ContextChain
 from .level import Level
 from .passage import Passage, first_passage
@@ -68,8 +68,8 @@ def joined(chains: Sequence[MarkovChain], starts: Sequence[int]) -> tuple[list[i
     """Chains whose last state is their only final one, as one of that form, and where each begins. `starts`: which of
     its states each begins in. O(edges)."""
     begins: list[int] = []
-    rows: list[Row] = []
-    continuations: dict[int, Row] = {}
+    rows: list[TransitionRow] = []
+    continuations: dict[int, TransitionRow] = {}
     for number, chain in enumerate(chains):
         begin, last = len(rows), len(chain.rows) - 1
         begins.append(begin)
@@ -84,7 +84,7 @@ def joined(chains: Sequence[MarkovChain], starts: Sequence[int]) -> tuple[list[i
     return begins, MarkovChain(tuple(rows), frozenset((len(rows) - 1,)), continuations)
 
 
-def _moved(row: Row, begin: int, final_state: int, start: int) -> Row:
+def _moved(row: TransitionRow, begin: int, final_state: int, start: int) -> TransitionRow:
     """A row whose states have other numbers; `final_state`, the greatest, is where the next chain's `start` follows."""
     targets = tuple([begin + target + (1 + start if target == final_state else 0) for target in row.targets])
-    return Row(targets, row.chances, row.weight)
+    return TransitionRow(targets, row.chances, row.weight)

@@ -17,7 +17,7 @@ from .syntax import (
     ComparisonExpression,
     DurationExpression,
     Expression,
-    Member,
+    MemberAccess,
     Name,
     Negative,
     Not,
@@ -57,7 +57,7 @@ def _expression_text(expression: Expression) -> tuple[str, int]:
             return attribute, _OPERAND
         case Name(qualifier, attribute):
             return f"${qualifier}.{attribute}", _OPERAND
-        case Member(variable, subscript, attribute, aggregate):
+        case MemberAccess(variable, subscript, attribute, aggregate):
             index = "" if subscript is None else f"[{variable}.LEN]" if subscript == "LEN" else f"[{subscript}]"
             member = f"{variable}{index}.{attribute}"
             return member if aggregate is None else f"{aggregate}({member})", _OPERAND

@@ -58,7 +58,7 @@ class Name:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberAccess:
     """An attribute of the events of a pattern's variable (SASE+).
 
     `subscript` is the text in the brackets, None if there are none: `b.x`, `a[1].x`, `a[i].x`, `a[i-1].x`, "LEN" for
@@ -138,7 +138,7 @@ Expression: TypeAlias = (
     | Boolean
     | DurationExpression
     | Name
-    | Member
+    | MemberAccess
     | Negative
     | Not
     | ArithmeticExpression

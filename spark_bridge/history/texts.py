@@ -27,10 +27,10 @@ from broker.events import (
     Retraction,
     Row,
     StreamDefinition,
-    Subscribe,
+    SubscribeLine,
     UnknownStream,
-    Unsubscribe,
-    Update,
+    UnsubscribeLine,
+    UpdateLine,
     Value,
     parse_instant,
     parse_line,
@@ -52,9 +52,9 @@ CHUNK_ROWS: Final = 4_096
 _DIGITS_MAX: Final = 40
 _OTHERS: Final[Mapping[type[Input], str]] = {
     Retraction: "a retraction",
-    Subscribe: "a subscription",
-    Unsubscribe: "the end of a subscription",
-    Update: "an update of a subscription",
+    SubscribeLine: "a subscription",
+    UnsubscribeLine: "the end of a subscription",
+    UpdateLine: "an update of a subscription",
 }
 _BOOLS: Final[Mapping[str, bool]] = {"true": True, "false": False, "True": True, "False": False}
 

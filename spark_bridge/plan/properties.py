@@ -23,7 +23,7 @@ from broker.engine import Engine
 from broker.engine.executors.composite_plan import CompositePlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.forecasts.keys import key_of_automata
-from broker.engine.forecasts.plan import Plan as ForecastPlan
+from broker.engine.forecasts.plan import ForecastPlan
 from broker.engine.subscriber import Subscriber
 from broker.events import StreamDefinition
 from broker.events.instant import FOREVER

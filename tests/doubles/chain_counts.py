@@ -18,19 +18,19 @@ from broker.algebra.cayuga.lowering import lower
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
-from broker.engine.forecasts.plan import Plan
+from broker.engine.forecasts.plan import ForecastPlan
 from broker.language.cayuga import parse
 
 Context: TypeAlias = tuple[str | int, ...]
 
 
-def plan_of(engine: Engine, name: str) -> Plan:
+def plan_of(engine: Engine, name: str) -> ForecastPlan:
     plan = engine.forecasts(name).subscriber.form.plan
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, ForecastPlan)
     return plan
 
 
-def beats(case: Case, plan: Plan, history: list[Happening]) -> list[Beat]:
+def beats(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[Beat]:
     sets = case.forecast.get("states") == "set"
     if case.language == "ptopss":
         composite = ptopss.lowered(case.query)
@@ -40,7 +40,7 @@ def beats(case: Case, plan: Plan, history: list[Happening]) -> list[Beat]:
     return cayuga_beats(compile_query(query), dict(plan.positions), sets, history)
 
 
-def tallied(case: Case, plan: Plan, found: list[Beat]) -> Counted:
+def tallied(case: Case, plan: ForecastPlan, found: list[Beat]) -> Counted:
     """Steps by the context of the event before; without one the first event is a step too, from having nothing. Behind
     them those of the marks, by the cells of numbers before and the state entered: to the code of the cells after."""
     parts = case.forecast["context"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, final
 
-from broker.forecast.chain import Row, Shape, mean_row, pooled_row, shrunk_row
+from broker.forecast.chain import Shape, TransitionRow, mean_row, pooled_row, shrunk_row
 from broker.forecast.counts import Counts
 from broker.forecast.forecaster import Forecaster
 
@@ -64,7 +64,7 @@ class Ways:
 
     # --- rows -----------------------------------------------------------------------------------------------------
 
-    def row(self, state: int, context: Context) -> Row:
+    def row(self, state: int, context: Context) -> TransitionRow:
         pool = pooled_row(self.counted(state, (), ()), self.form, state, 0.5)
         told = [at for at, value in enumerate(context) if value is not None]
         if not told:
@@ -78,7 +78,7 @@ class Ways:
             return self.near(state, context, pool)
         return shrunk_row(own, pool, POOL)
 
-    def near(self, state: int, context: Context, pool: Row) -> Row:
+    def near(self, state: int, context: Context, pool: TransitionRow) -> TransitionRow:
         """The key's row, or that of the key and all else that is fixed."""
         key = shrunk_row(self.counted(state, [0], context), pool, POOL)
         fixed = self.fixed() if len(self.fixed()) < len(context) else [0]

@@ -11,7 +11,7 @@ from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.kleene.plan import Plan
+from broker.engine.executors.kleene.plan import KleenePlan
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row
 
@@ -23,7 +23,7 @@ END = 1 << 40
 class Player:
     """`told`: what came out at each event, and at last when time passed everything."""
 
-    def __init__(self, plan: Plan, machine: Any, check: bool = True) -> None:
+    def __init__(self, plan: KleenePlan, machine: Any, check: bool = True) -> None:
         self.plan = plan
         self.machine = machine
         self.check = check

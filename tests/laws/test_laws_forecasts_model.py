@@ -17,7 +17,7 @@ from strategies.typed_queries import Happening
 from broker.automaton.automaton import Stay
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
-from broker.engine.forecasts.plan import Plan
+from broker.engine.forecasts.plan import ForecastPlan
 from broker.engine.forecasts.progress import MachineProgress
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
@@ -40,7 +40,7 @@ def engine_with(case: Case) -> Engine:
     return engine
 
 
-def parts_of(case: Case, plan: Plan, history: list[Happening]) -> list[list[Happening]]:
+def parts_of(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[list[Happening]]:
     """The events of each key, where keys have nothing to do with each other; else all in one."""
     apart = any(positions for _, positions in plan.positions)
     if case.language == "ptopss":

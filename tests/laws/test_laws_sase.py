@@ -16,7 +16,7 @@ from broker.algebra.sase import semantics as meaning
 from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 
@@ -45,13 +45,13 @@ def agrees(text: str, history: list[Event], keyed: bool, switches: Switches, reb
     note(text)
     pattern = lowered(text)
     plan = compile_kleene(automaton_of_pattern(pattern), keyed)
-    player = Player(plan, Machine(plan, None, switches))
+    player = Player(plan, KleeneMachine(plan, None, switches))
     note(player.machine.method)
     found: list[list[Result]] = []
     for number, event in enumerate(history):
         if number == reborn:
             saved = msgpack.unpackb(msgpack.packb(player.machine.dump()), strict_map_key=False)
-            player.machine = Machine(plan, None, switches)
+            player.machine = KleeneMachine(plan, None, switches)
             player.machine.load(saved)
             player.machine.check_invariants()
         found.append(player.pass_time(event[1]) + player.take(event))

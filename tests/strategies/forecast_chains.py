@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from broker.forecast.chain import MarkovChain, Row, Shape, chain_of, normalised
+from broker.forecast.chain import MarkovChain, Shape, TransitionRow, chain_of, normalised
 
 Matrix: TypeAlias = list[list[float]]
 Numbers: TypeAlias = list[list[int]]
@@ -35,7 +35,7 @@ def chains(draw: st.DrawFn, states_max: int = 6) -> MarkovChain:
     rows = []
     for state, row in enumerate(counts):
         masses = {target: float(count) for target, count in enumerate(row) if count}
-        rows.append(normalised(masses, float(sum(row))) if masses else Row((state,), (1.0,)))
+        rows.append(normalised(masses, float(sum(row))) if masses else TransitionRow((state,), (1.0,)))
     return chain_of(Shape(states, frozenset(finals), tuple(range(states))), rows)
 
 

@@ -66,7 +66,9 @@ class _Lowering:
             match item:
                 case cel.Star():
                     for position, a in enumerate(inner.schema.attributes):
-                        columns.append((a.name, item.at, Attribute(Side.EVENT, position, a.type, a.name, a.nullable)))
+                        columns.append(
+                            (a.name, item.at, Attribute(Side.EVENT, position, a.type, a.name, a.nullable))
+                        )
                 case cel.SelectItem(expression, alias):
                     name = alias or (expression.attribute if isinstance(expression, syntax.Name) else None)
                     columns.append((name, item.at, resolve(expression, scope)))

@@ -38,7 +38,7 @@ def lower(
     schema = schema_of(query.stream)
     if schema is None:
         refuse(text, query.at, f"unknown stream {query.stream!r}{suggestion(query.stream, known())}")
-    return _Lowering(text, schema).composite(query)
+    return _CompositeLowering(text, schema).composite(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _EventScope:
         refuse(self.text, at, "expected no DUR, since P-ToPSS reads the time of an event alone")
 
 
-class _Lowering:
+class _CompositeLowering:
     def __init__(self, text: str, schema: Schema) -> None:
         self.text = text
         self.schema = schema

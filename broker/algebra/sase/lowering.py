@@ -26,7 +26,7 @@ from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, refuse, resolve
 from ..terms import Attribute, Comparison, Register, Side, Term, walk
 from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
-from .placement import RUNNING, Edge, Place, Variable, conjuncts, is_length, placed, refuse_running
+from .placement import RUNNING, GuardedEdge, GuardPlace, Variable, conjuncts, is_length, placed, refuse_running
 
 
 def lower(
@@ -38,10 +38,10 @@ def lower(
     place of an unknown stream or attribute, of a type that does not fit, of a condition that has no place or can never
     hold, of what lacks WITHIN; LimitExceeded, also with its place, for a condition that is too large in normal form.
     """
-    return _Lowering(query, text, schema_of, known).pattern()
+    return _PatternLowering(query, text, schema_of, known).pattern()
 
 
-class _Lowering:
+class _PatternLowering:
     def __init__(
         self, query: ss.SaseQuery, text: str, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
     ) -> None:
@@ -50,7 +50,7 @@ class _Lowering:
         self.sources = self._sources(schema_of, known)
         self.variables = self._variables()
         self.slots: dict[Slot, int] = {}
-        self.guards: dict[Place, list[tuple[Term, Form]]] = {}
+        self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
 
     def pattern(self) -> Pattern:
         query = self.query
@@ -173,9 +173,9 @@ class _Lowering:
             name=component.variable,
             source=self.variables[component.variable].source,
             strategy=strategies[number],
-            begin=self._guard(Place(number, Edge.BEGIN), component.at),
-            take=self._guard(Place(number, Edge.TAKE), component.at) if kleene else None,
-            proceed=self._guard(Place(number, Edge.PROCEED), component.at) if kleene else None,
+            begin=self._guard(GuardPlace(number, GuardedEdge.BEGIN), component.at),
+            take=self._guard(GuardPlace(number, GuardedEdge.TAKE), component.at) if kleene else None,
+            proceed=self._guard(GuardPlace(number, GuardedEdge.PROCEED), component.at) if kleene else None,
         )
 
     def _negated(self) -> tuple[Negated, ...]:
@@ -183,11 +183,11 @@ class _Lowering:
         for component in self.query.components:
             variable = self.variables[component.variable]
             if variable.negated:
-                guard = self._guard(Place(variable.index, Edge.BEGIN, True), component.at)
+                guard = self._guard(GuardPlace(variable.index, GuardedEdge.BEGIN, True), component.at)
                 found.append(Negated(component.variable, variable.source, self._place_of(component), guard))
         return tuple(found)
 
-    def _guard(self, place: Place, at: int) -> Guard:
+    def _guard(self, place: GuardPlace, at: int) -> Guard:
         static: list[Form] = []
         residual: list[Form] = []
         joins: list[Join] = []
@@ -222,7 +222,7 @@ class _Lowering:
         columns: list[tuple[str | None, int, Term]] = []
         for item in self.query.items:
             name = item.alias
-            if name is None and isinstance(item.expression, syntax.Member) and item.expression.aggregate is None:
+            if name is None and isinstance(item.expression, syntax.MemberAccess) and item.expression.aggregate is None:
                 name = item.expression.attribute
             columns.append((name, item.at, resolve(item.expression, scope)))
         taken: set[str] = set()
@@ -236,7 +236,7 @@ class _Lowering:
             for number, (name, _, term) in enumerate(columns, 1)
         )
 
-    def register(self, member: syntax.Member) -> Register:
+    def register(self, member: syntax.MemberAccess) -> Register:
         """What a run remembers of a variable."""
         variable = self.variables[member.variable]
         shown = print_expression(member)
@@ -266,7 +266,7 @@ class _Lowering:
     def _remembered(self, slot: Aggregate, type_: ValueType, shown: str, null: bool) -> Register:
         return Register(self.slots.setdefault(slot, len(self.slots)), -1, type_, shown, null)
 
-    def attribute(self, member: syntax.Member, variable: Variable) -> Attribute:
+    def attribute(self, member: syntax.MemberAccess, variable: Variable) -> Attribute:
         """The attribute of the event that is read now."""
         name = syntax.Name(None, member.attribute, member.at)
         found = find(self.sources[variable.source].schema, Side.EVENT, name, self.text)
@@ -277,7 +277,7 @@ class _Lowering:
 class _VariableScope:
     """Attributes of variables only."""
 
-    lowering: _Lowering
+    lowering: _PatternLowering
 
     @property
     def text(self) -> str:
@@ -297,13 +297,13 @@ class _VariableScope:
 class _ConditionScope(_VariableScope):
     """One conjunct, at the place where it is tested: the current event, and what came before."""
 
-    place: Place | None
+    place: GuardPlace | None
 
-    def member(self, member: syntax.Member) -> Term:
+    def member(self, member: syntax.MemberAccess) -> Term:
         variable, place = self.lowering.variables[member.variable], self.place
         if place is not None and (variable.index, variable.negated) == (place.component, place.negated):
-            current = "i" if place.edge == Edge.TAKE else None if not variable.kleene else "1"
-            if place.edge != Edge.PROCEED and member.subscript == current:
+            current = "i" if place.edge == GuardedEdge.TAKE else None if not variable.kleene else "1"
+            if place.edge != GuardedEdge.PROCEED and member.subscript == current:
                 return self.lowering.attribute(member, variable)
         return self.lowering.register(member)
 
@@ -312,7 +312,7 @@ class _ConditionScope(_VariableScope):
 class _ResultScope(_VariableScope):
     """RETURN: the whole match."""
 
-    def member(self, member: syntax.Member) -> Term:
+    def member(self, member: syntax.MemberAccess) -> Term:
         if self.lowering.variables[member.variable].negated:
             found = f"{member.variable!r}, which is negated"
             refuse(self.text, member.at, f"expected a variable that has an event, found {found}")

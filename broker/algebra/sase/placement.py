@@ -14,12 +14,12 @@ from typing import Final
 from ...events.errors import LimitExceeded
 from ...language import syntax
 from ...language.diagnostics import query_error
-from ...language.syntax import Expression, Member
+from ...language.syntax import Expression, MemberAccess
 from ..normal_form import CLAUSES_MAX
 from ..resolution import refuse
 
 
-class Edge(enum.IntEnum):
+class GuardedEdge(enum.IntEnum):
     """The moments of a component, in the order in which identifiers are instantiated: a[1] < a[i] < a[a.LEN]."""
 
     BEGIN = 0
@@ -28,11 +28,11 @@ class Edge(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GuardPlace:
     """Where a conjunct is tested: an edge of a positive component, or the match as a whole for a negated one."""
 
     component: int
-    edge: Edge
+    edge: GuardedEdge
     negated: bool = False
 
 
@@ -97,10 +97,10 @@ def _product(parts: list[list[tuple[Expression, ...]]], at: int, text: str) -> l
     return [tuple(dict.fromkeys(one + everywhere)) for one in result]
 
 
-def members(expression: object) -> Iterator[Member]:
+def members(expression: object) -> Iterator[MemberAccess]:
     """The attributes of variables in an expression, in the order of the text."""
     match expression:
-        case Member():
+        case MemberAccess():
             yield expression
         case tuple():
             for part in expression:
@@ -112,18 +112,18 @@ def members(expression: object) -> Iterator[Member]:
                 yield from members(getattr(expression, slot))
 
 
-def is_length(member: Member, variable: Variable) -> bool:
+def is_length(member: MemberAccess, variable: Variable) -> bool:
     """Whether it is `a.LEN`, which only a Kleene variable has."""
     return variable.kleene and member.subscript is None
 
 
-def edge_of(member: Member, variable: Variable) -> Edge:
+def edge_of(member: MemberAccess, variable: Variable) -> GuardedEdge:
     if is_length(member, variable) or member.subscript in ("LEN", ""):
-        return Edge.PROCEED
-    return Edge.TAKE if member.subscript in RUNNING else Edge.BEGIN
+        return GuardedEdge.PROCEED
+    return GuardedEdge.TAKE if member.subscript in RUNNING else GuardedEdge.BEGIN
 
 
-def placed(conjunct: Expression, variables: Mapping[str, Variable], text: str) -> Place | None:
+def placed(conjunct: Expression, variables: Mapping[str, Variable], text: str) -> GuardPlace | None:
     """Where a conjunct is tested; None where it names no variable at all.
 
     Raises QueryError where it names two negated variables, or `a[i]` together with something that comes after it.
@@ -134,25 +134,25 @@ def placed(conjunct: Expression, variables: Mapping[str, Variable], text: str) -
     place = _negated(named, text)
     if place is None:
         component, edge = max((variable.index, edge_of(member, variable)) for member, variable in named)
-        place = Place(component, edge)
+        place = GuardPlace(component, edge)
     for member, variable in named:
-        here = not place.negated and (variable.index, Edge.TAKE) == (place.component, place.edge)
+        here = not place.negated and (variable.index, GuardedEdge.TAKE) == (place.component, place.edge)
         if member.subscript in RUNNING and not here:
             refuse_running(member, text)
     return place
 
 
-def _negated(named: Sequence[tuple[Member, Variable]], text: str) -> Place | None:
-    place: Place | None = None
+def _negated(named: Sequence[tuple[MemberAccess, Variable]], text: str) -> GuardPlace | None:
+    place: GuardPlace | None = None
     for member, variable in named:
         if variable.negated:
             if place is not None and place.component != variable.index:
                 refuse(text, member.at, f"expected one negated variable in a condition, found {member.variable!r} too")
-            place = Place(variable.index, Edge.BEGIN, True)
+            place = GuardPlace(variable.index, GuardedEdge.BEGIN, True)
     return place
 
 
-def refuse_running(member: Member, text: str) -> None:
+def refuse_running(member: MemberAccess, text: str) -> None:
     """`a[i]` where `a` takes nothing any more."""
     name, attribute = member.variable, member.attribute
     found = f"{name}[{member.subscript}].{attribute}"

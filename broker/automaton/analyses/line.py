@@ -11,7 +11,7 @@ from ..automaton import Accumulated, Arc, Automaton, Carry, EventRow, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LineOperand:
     """An operand. `begin` takes its only or first event; where it may have more, `take` takes them and `proceed`, which
     takes none, leads on."""
 
@@ -20,10 +20,10 @@ class Link:
     proceed: Arc | None
 
 
-def line_of(automaton: Automaton) -> tuple[Link, ...]:
+def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
     """The operands of a line in their order; () where the automaton is none. O(arcs)."""
     arcs = [arc for arc in automaton.arcs if arc.kind != Kind.KILL]
-    links: list[Link] = []
+    links: list[LineOperand] = []
     here = at = 0
     for operand in range(len(automaton.operands)):
         begin, *more = arcs[at : at + 3]
@@ -34,14 +34,14 @@ def line_of(automaton: Automaton) -> tuple[Link, ...]:
             take, proceed = more
             if (take.source, take.operand, proceed.kind, proceed.source) != (here, operand, Kind.EPSILON, here):
                 return ()
-            links.append(Link(begin, take, proceed))
+            links.append(LineOperand(begin, take, proceed))
             here, at = here + 1, at + 2
         else:
-            links.append(Link(begin, None, None))
+            links.append(LineOperand(begin, None, None))
     return tuple(links) if here + 1 == automaton.final and len(arcs) == at + 1 else ()
 
 
-def place_of(line: tuple[Link, ...], arc: Arc) -> int:
+def place_of(line: tuple[LineOperand, ...], arc: Arc) -> int:
     """How many operands of a line stand before what an arc forbids."""
     return next((number for number, link in enumerate(line) if link.begin.source == arc.source), len(line))
 

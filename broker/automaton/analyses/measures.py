@@ -17,7 +17,7 @@ from ...algebra.guard import Accumulation
 from ...algebra.normal_form import ALWAYS, Form
 from ...algebra.terms import TRUE, Arithmetic, Attribute, Comparison, Constant, Register, Term, walk
 from ..automaton import Accumulated, Automaton, EventRow, Kind, Report, Stay
-from .line import Link, line_of
+from .line import LineOperand, line_of
 
 Measured: TypeAlias = Accumulation | Literal["first", "last"]
 
@@ -112,7 +112,7 @@ def measures_of(automaton: Automaton) -> Measures | None:
     return None if take is None or begin is None or end is None else Measures(take, begin, end)
 
 
-def _measures(automaton: Automaton, link: Link, form: Form) -> tuple[Measure, ...] | None:
+def _measures(automaton: Automaton, link: LineOperand, form: Form) -> tuple[Measure, ...] | None:
     if len(form) != 1:
         return None
     found: list[Measure] = []
@@ -124,7 +124,7 @@ def _measures(automaton: Automaton, link: Link, form: Form) -> tuple[Measure, ..
     return tuple(found)
 
 
-def _measure(automaton: Automaton, link: Link, atom: Comparison) -> Measure | None:
+def _measure(automaton: Automaton, link: LineOperand, atom: Comparison) -> Measure | None:
     level, operator, other = atom.left, atom.operator, atom.right
     if _reads(level) and not _reads(other):
         level, operator, other = other, MIRRORED.get(operator, operator), level
@@ -143,7 +143,7 @@ def _measure(automaton: Automaton, link: Link, atom: Comparison) -> Measure | No
             return None
 
 
-def _row_in(link: Link, slot: int) -> str | None:
+def _row_in(link: LineOperand, slot: int) -> str | None:
     """Whether a slot has the first or the last row of an operand; None if neither."""
     if link.take is None or not isinstance(link.begin.update[slot], EventRow):
         return None
@@ -151,7 +151,7 @@ def _row_in(link: Link, slot: int) -> str | None:
 
 
 def _aggregate(
-    automaton: Automaton, link: Link, level: Term, operator: str, slot: int, factor: float | int | None
+    automaton: Automaton, link: LineOperand, level: Term, operator: str, slot: int, factor: float | int | None
 ) -> Measure | None:
     match link.begin.update[slot]:
         case Accumulated(function, position):

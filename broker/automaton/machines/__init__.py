@@ -7,7 +7,7 @@ and what automaton it is (constructions.composite). Everything is an immutable v
 from __future__ import annotations
 
 from .boolean_machine import BooleanMachine
-from .decomposition import MASTER, Machine, Machines, Placed, Trigger, machines_of
+from .decomposition import MASTER, Machines, Placed, PlacedMachine, Trigger, machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
 from .merging import Merged, MergedGate, MergedState, merge
 from .state_machine import (
@@ -31,7 +31,7 @@ __all__ = [
     "Instance",
     "Link",
     "LinkKind",
-    "Machine",
+    "PlacedMachine",
     "MachineTree",
     "Machines",
     "Merged",

@@ -37,7 +37,7 @@ class Trigger:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Machine:
+class PlacedMachine:
     """A machine in its place: symbol `position` of its `parent`, -1 for the master. `name` is that symbol's.
 
     `in_trigger`: where the parent must be for it to start, with the event after; it stays active for more matches,
@@ -74,20 +74,20 @@ class Machines:
     stream: str
     partition: tuple[str, ...]
     within: int | None
-    machines: tuple[Machine, ...]
+    machines: tuple[PlacedMachine, ...]
     conditions: tuple[Placed, ...]
     definitions: tuple[tuple[str, str], ...]
 
     @property
-    def master(self) -> Machine:
+    def master(self) -> PlacedMachine:
         return self.machines[0]
 
     @property
-    def state_machines(self) -> tuple[tuple[Machine, StateMachine], ...]:
+    def state_machines(self) -> tuple[tuple[PlacedMachine, StateMachine], ...]:
         return tuple((m, m.body) for m in self.machines if isinstance(m.body, StateMachine))
 
     @property
-    def boolean_machines(self) -> tuple[tuple[Machine, BooleanMachine], ...]:
+    def boolean_machines(self) -> tuple[tuple[PlacedMachine, BooleanMachine], ...]:
         return tuple((m, m.body) for m in self.machines if isinstance(m.body, BooleanMachine))
 
     def children(self) -> tuple[dict[int, int], ...]:
@@ -202,14 +202,14 @@ class _Placement:
             tuple((name, self.meaning(operand)) for operand, name in enumerate(tree.names)),
         )
 
-    def machine(self, path: Address, name: str, body: Body) -> Machine:
+    def machine(self, path: Address, name: str, body: Body) -> PlacedMachine:
         if not path:
-            return Machine(MASTER, body, -1, 0, None, None)
+            return PlacedMachine(MASTER, body, -1, 0, None, None)
         *above, position = path
         parent = self.numbers[tuple(above)]
         if self.is_gate(tuple(above)):
-            return Machine(name, body, parent, position, Trigger(parent, None), Trigger(parent, None))
-        return Machine(name, body, parent, position, Trigger(parent, position), Trigger(parent, position + 1))
+            return PlacedMachine(name, body, parent, position, Trigger(parent, None), Trigger(parent, None))
+        return PlacedMachine(name, body, parent, position, Trigger(parent, position), Trigger(parent, position + 1))
 
     def build(self, path: Address, built: dict[Address, tuple[str, Body]]) -> Body:
         """The machine at a path; children, and their names, before their parents."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...events.instant import format_duration
 from ..diagram import Edge, EdgeKind, Graph, Node, NodeKind
 from .boolean_machine import BooleanMachine
-from .decomposition import Machine, Machines
+from .decomposition import Machines, PlacedMachine
 from .merging import Activation, Feed, GateFeed, Merged, MergedGate, MergedState, Start, StateFeed
 from .state_machine import STAR, Case, LinkKind, StateMachine, Symbol
 
@@ -36,7 +36,7 @@ def machine_lines(machines: Machines) -> list[str]:
     return [*lines, *(f"{name}: {meaning}" for name, meaning in machines.definitions)]
 
 
-def _line(machines: Machines, machine: Machine) -> str:
+def _line(machines: Machines, machine: PlacedMachine) -> str:
     body = machine.body
     match body:
         case StateMachine():

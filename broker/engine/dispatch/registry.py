@@ -44,7 +44,7 @@ class Seat:
         self.parts: Sequence[Matcher] = ()
 
 
-class Place(NamedTuple):
+class SavedPlace(NamedTuple):
     """Where a subscription was when a snapshot was taken: the number of its machine, what that needs to recognise it,
     the numbers of the machines of its parts."""
 
@@ -58,7 +58,7 @@ class Restoring:
     """While subscriptions come again: of each machine, by its number, whether it had taken an event, how often a limit
     was hit, and how often when that was last told; places by name; and the machines that are there again."""
 
-    def __init__(self, machines: Sequence[tuple[bool, int, int]], places: dict[str, Place]) -> None:
+    def __init__(self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace]) -> None:
         self.machines = machines
         self.places = places
         self.matchers: dict[int, Matcher] = {}
@@ -90,7 +90,7 @@ class Registry:
         lane = self._lane(plan)
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
-        place: Place | None = None
+        place: SavedPlace | None = None
         if self.restoring is None:
             matcher = self._newest.get(alike)
             if matcher is not None and matcher.machine.taken:

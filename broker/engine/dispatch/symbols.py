@@ -18,7 +18,7 @@ from ..transition import Transition
 
 
 @final
-class Symbol:
+class InputSymbol:
     """A guard by number, and where its arc is."""
 
     def __init__(self, number: int, space: Space, key: Key, arc: Transition) -> None:
@@ -36,7 +36,7 @@ class Symbols:
     def __init__(self, directory: Directory, stream: str) -> None:
         self.directory = directory
         self.stream = stream
-        self._known: dict[Form, Symbol] = {}
+        self._known: dict[Form, InputSymbol] = {}
         self._free: list[int] = []
         self._numbers = 0
 
@@ -66,7 +66,7 @@ class Symbols:
         self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
         self.directory.prune(symbol.space, symbol.key)
 
-    def _made(self, guard: Form) -> Symbol:
+    def _made(self, guard: Form) -> InputSymbol:
         if self._free:
             number = self._free.pop()
         else:
@@ -76,7 +76,7 @@ class Symbols:
         arc = Transition(rest, None, None, None)
         arc.symbol = number
         self.directory.static(space, key).arcs.add(arc)
-        return Symbol(number, space, key, arc)
+        return InputSymbol(number, space, key, arc)
 
 
 @final

@@ -28,7 +28,7 @@ UNDIVIDED: Final = "no match"
 
 
 @final
-class Plan:
+class ForecastPlan:
     """`numbers`: for each automaton of the subscription its states' elementary ones. `windows` by elementary state: how
     long after its beginning a run is of use. Both are empty for machines, whose own states are the elementary ones.
 
@@ -75,7 +75,7 @@ def plan_of_automata(
     automata: tuple[Automaton, ...],
     sources: Streams,
     key_of: Callable[[str], str | None],
-) -> Plan:
+) -> ForecastPlan:
     """Raises DefinitionError or LimitExceeded. Automata have no parts, which is not judged here."""
     streams = {stream: schema for stream, schema in sources if schema is not None}
     keys = {stream: schema.position(key) for stream, schema in streams.items() if (key := key_of(stream)) is not None}
@@ -90,10 +90,10 @@ def plan_of_automata(
         for depth, window in enumerate(state_windows(automaton)):
             if depth:
                 windows[own[depth]] = window
-    return Plan(settings, states, positions, numbers, windows)
+    return ForecastPlan(settings, states, positions, numbers, windows)
 
 
-def plan_of_automaton(written: Mapping[str, Any], automaton: Automaton, schema: Schema) -> Plan:
+def plan_of_automaton(written: Mapping[str, Any], automaton: Automaton, schema: Schema) -> ForecastPlan:
     """Raises DefinitionError or LimitExceeded."""
     stream = automaton.sources[0].stream
     positions = key_of_composite(automaton)
@@ -106,12 +106,12 @@ def plan_of_automaton(written: Mapping[str, Any], automaton: Automaton, schema: 
         if found is not None:
             check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
             undivided = States([1], [UNDIVIDED], False)
-            return Plan(settings, undivided, positions, [], [], distances_of(automaton), found)
+            return ForecastPlan(settings, undivided, positions, [], [], distances_of(automaton), found)
         if settings.parts:
             raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
     states, _ = states_of((automaton,), sets)
     check_varying(settings.context, [states.shape.states], settings.steps)
-    return Plan(settings, states, positions, [], [])
+    return ForecastPlan(settings, states, positions, [], [])
 
 
 def _settings(written: Mapping[str, Any], streams: Mapping[str, Schema], positions: Positions) -> Settings:

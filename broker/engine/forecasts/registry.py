@@ -32,7 +32,7 @@ from ..subscriber import Subscriber
 from ..target import ALWAYS_SINCE, Target
 from .keys import Positions
 from .listening import PartFollower
-from .plan import Plan
+from .plan import ForecastPlan
 from .progress import MachineProgress, RunProgress
 from .states import NONE
 from .subscription import PredictiveSubscription
@@ -100,18 +100,23 @@ class Forecasts:
 
     # --- coming and going ---------------------------------------------------------------------------------------
 
-    def check(self, plan: Plan, subscriber: Subscriber) -> None:
+    def check(self, plan: ForecastPlan, subscriber: Subscriber) -> None:
         """Raises DefinitionError where the model that was loaded is of another version of the subscription."""
         versions = plan.versions(subscriber.name, subscriber.text())
         check_version(self.trained, subscriber.name, versions[0])
         for version in versions:
             self._known(version, plan)
 
-    def _known(self, version: str, plan: Plan) -> Counts:
+    def _known(self, version: str, plan: ForecastPlan) -> Counts:
         return continued(self.trained.counts, version, plan.settings.half_life)
 
     def join(
-        self, plan: Plan, subscriber: Subscriber, lane: Lane | None, matcher: Matcher | None, parts: list[Matcher]
+        self,
+        plan: ForecastPlan,
+        subscriber: Subscriber,
+        lane: Lane | None,
+        matcher: Matcher | None,
+        parts: list[Matcher],
     ) -> PredictiveSubscription:
         """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `parts` are
         the machines of the plan's parts. O(keys)."""

@@ -17,7 +17,7 @@ from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
 from ..target import Outcome, Target
 from ..watcher import Watcher
-from .plan import Plan
+from .plan import ForecastPlan
 from .states import States
 
 
@@ -31,7 +31,7 @@ class PredictiveSubscription(SubscriptionForecaster):
         number: int,
         since: int,
         subscriber: Subscriber,
-        plan: Plan,
+        plan: ForecastPlan,
         forecaster: Forecaster,
         stream: KeyedStream,
         progress: Progress,

@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar, final
 
 from ...algebra.computation import Slots
 from ...algebra.normal_form import Clause, Form
-from ...algebra.predicate import All, Shared, condition, conjunction, holds
+from ...algebra.predicate import All, SharedPredicate, condition, conjunction, holds
 from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ...events.schema import Row, Value
 from .ranges import Interval, Ranges, interval_of
@@ -119,7 +119,7 @@ class Columns(Generic[A]):
 
     def __init__(self, arcs: list[A]) -> None:
         self.plain: list[Filed[A]] = []
-        self._shared = Shared()
+        self._shared = SharedPredicate()
         self._ranges: list[Ranges[Filed[A]]] = []
         self._various = False  # whether there is any of what follows
         self._equal: dict[int, dict[Value, list[Filed[A]]]] = {}

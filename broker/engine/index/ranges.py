@@ -47,7 +47,9 @@ class Interval:
 def bounds_of(atom: Comparison) -> tuple[int, float, float] | None:
     """(position, low, high) of an atom that compares an event's number with a constant; None for any other."""
     match atom:
-        case Comparison(operator, Attribute(Side.EVENT, position, "int" | "float"), Constant(int() | float() as c)):
+        case Comparison(
+            operator, Attribute(Side.EVENT, position, "int" | "float"), Constant(int() | float() as c)
+        ):
             if isinstance(c, bool) or abs(c) >= EXACT:
                 return None  # the next float would skip an integer
             value = float(c)

@@ -40,7 +40,7 @@ class Space:
 
 
 @final
-class KeyPart:
+class WaitingKeyPart:
     """Where a run has the value that an event must equal at one position of the space."""
 
     def __init__(self, source: Register | Constant) -> None:
@@ -66,7 +66,7 @@ class KeyPart:
         return self.constant
 
 
-def waiting_key(parts: list[KeyPart], row: Row, slots: Slots) -> Key:
+def waiting_key(parts: list[WaitingKeyPart], row: Row, slots: Slots) -> Key:
     """The key under which a run waits; None where a value is null: nothing will ever affect it."""
     if len(parts) == 1:
         return parts[0].value(row, slots)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
-from ..dispatch.registry import LaneKey, Place, Registry, Restoring
+from ..dispatch.registry import LaneKey, Registry, Restoring, SavedPlace
 from .state import EngineState
 
 
@@ -38,7 +38,7 @@ def save(state: EngineState) -> Any:
 def begin(state: EngineState, content: Any) -> None:
     """Before subscriptions come again."""
     machines, places = content
-    state.program.machines.restoring = Restoring(machines, {name: Place(*place) for name, *place in places})
+    state.program.machines.restoring = Restoring(machines, {name: SavedPlace(*place) for name, *place in places})
 
 
 def save_contents(executor: str, state: EngineState) -> Any:

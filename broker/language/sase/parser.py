@@ -23,7 +23,7 @@ from ..diagnostics import Misread, quoted
 from ..expression import LABELS, name_of, place
 from ..grammar import Words, build, read
 from ..limits import ITEMS_MAX, OPERANDS_MAX
-from ..syntax import And, Call, Expression, Member, Name
+from ..syntax import And, Call, Expression, MemberAccess, Name
 from .syntax import (
     OUTPUTS,
     STRATEGIES,
@@ -138,7 +138,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
         for node in _nodes((query.conditions, query.items)):
             if isinstance(node, _Equivalence):
                 raise Misread(node.at, "expected '[…]' only as a condition of its own, joined to the others by AND")
-            if isinstance(node, Member):
+            if isinstance(node, MemberAccess):
                 _check_member(node, kinds)
             if isinstance(node, Call) and node.function.lower() in _OF_SEVERAL:
                 example = f"such as {node.function}(a[].x)"
@@ -205,26 +205,28 @@ class _SaseReader(Transformer[Token, SaseQuery]):
     def publish(self, children: list[Token]) -> str | None:
         return name_of(children[1]) if children else None
 
-    def member(self, children: list[Token]) -> Member:
+    def member(self, children: list[Token]) -> MemberAccess:
         variable, _, attribute = children
-        return Member(name_of(variable), None, name_of(attribute), None, place(variable))
+        return MemberAccess(name_of(variable), None, name_of(attribute), None, place(variable))
 
-    def subscripted(self, children: list[Any]) -> Member:
+    def subscripted(self, children: list[Any]) -> MemberAccess:
         variable, subscript, _, attribute = children
-        member = Member(name_of(variable), _subscript(variable, subscript), name_of(attribute), None, place(variable))
+        member = MemberAccess(
+            name_of(variable), _subscript(variable, subscript), name_of(attribute), None, place(variable)
+        )
         if member.subscript in ("", "..i-1"):
             example = f"avg({variable}[{member.subscript}].{attribute})"
             raise Misread(member.at, f"expected an aggregate of several events, such as {example}, found none")
         return member
 
-    def applied(self, children: list[Any]) -> Member | Call:
+    def applied(self, children: list[Any]) -> MemberAccess | Call:
         """Return an aggregate, or a function whose only argument is one event's attribute."""
         function, variable, subscript, _, attribute = children
         written, name = _subscript(variable, subscript), name_of(function).lower()
-        member = Member(name_of(variable), written, name_of(attribute), None, place(variable))
+        member = MemberAccess(name_of(variable), written, name_of(attribute), None, place(variable))
         if written in ("", "..i-1"):
             if name in AGGREGATES:
-                return Member(member.variable, written, member.attribute, name, place(function))
+                return MemberAccess(member.variable, written, member.attribute, name, place(function))
             near = suggestion(name, AGGREGATES) or f"; expected one of {', '.join(AGGREGATES)}"
             raise Misread(place(function), f"unknown aggregate {quoted(function)}{near}")
         if name in AGGREGATES:
@@ -336,7 +338,7 @@ def _kind(variable: str, at: int, kinds: dict[str, Kind]) -> Kind:
     return kinds[variable]
 
 
-def _check_member(member: Member, kinds: dict[str, Kind]) -> None:
+def _check_member(member: MemberAccess, kinds: dict[str, Kind]) -> None:
     """Check that exactly the Kleene variables have a subscript. Raises Misread."""
     kind, name, attribute = _kind(member.variable, member.at, kinds), member.variable, member.attribute
     if kind == "kleene" and member.subscript is None and attribute.upper() != "LEN":

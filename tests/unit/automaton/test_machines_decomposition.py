@@ -18,8 +18,8 @@ from broker.automaton.machines import (
     Case,
     Gate,
     LinkKind,
-    Machine,
     Machines,
+    PlacedMachine,
     Primitive,
     StateMachine,
     Symbol,
@@ -50,7 +50,7 @@ def machines(pattern: str, definitions: str = "") -> Machines:
     return machines_of(decompose(composite(pattern, defined)))
 
 
-def symbols(machine: Machine) -> tuple[Symbol, ...]:
+def symbols(machine: PlacedMachine) -> tuple[Symbol, ...]:
     return machine.body.symbols if isinstance(machine.body, StateMachine) else machine.body.inputs
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from broker.command.batch import BATCH_EVENTS, Control, EventBatch, Item
 from broker.command.complaint import BadInput
 from broker.command.json_lines import read_json_lines
-from broker.events import Schema, StreamDefinition, Unsubscribe
+from broker.events import Schema, StreamDefinition, UnsubscribeLine
 
 STOCK = StreamDefinition("Stock", Schema.declare({"name": "string", "price": "float"}))
 NOTE = StreamDefinition("Note", Schema.declare({"text": "string?"}))
@@ -96,7 +96,7 @@ def test_a_control_line_stands_between_batches() -> None:
     first, control, last = read(stock(1) + '{"unsubscribe": "q"}\n' + stock(3))
     assert isinstance(first, EventBatch)
     assert isinstance(last, EventBatch)
-    assert control == Control(Unsubscribe("q"), 2, control.position)
+    assert control == Control(UnsubscribeLine("q"), 2, control.position)
 
 
 def test_starts_and_calendar_times_are_read() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.algebra.normal_form import NEVER, Form, normalise
-from broker.algebra.predicate import Shared, holds
+from broker.algebra.predicate import SharedPredicate, holds
 from broker.algebra.resolution import BinaryScope, condition
 from broker.algebra.terms import Attribute, Register, Side, Term, replace
 from broker.engine.index.arcs import TAIL_MAX, ArcIndex
@@ -105,7 +105,7 @@ def test_a_costly_predicate_of_the_event_is_shared_by_all_arcs_that_have_it() ->
     for x, n, found in ((4.0, 10, 60), (9.0, 10, 0), (2.0, 100, 100), (None, 3, 0), (4.0, 10, 60)):
         row: Row = ("a", x, n, True)
         assert len(index.satisfied(row, ("", 0.0, 0, False), (), 1, 1)) == found
-    shared = Shared()
+    shared = SharedPredicate()
     (atom,) = form_of(costly)[0]
     assert shared.predicate(atom) is shared.predicate(atom)
     (joined,) = form_of("x < $1.x - 3.0")[0]

@@ -13,7 +13,7 @@ from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Input, Member
-from broker.engine.executors.tuple_counts import Machine, TupleCounts
+from broker.engine.executors.tuple_counts import CountingMachine, TupleCounts
 from broker.engine.target import Outcome, Target
 from broker.events.schema import Row
 
@@ -22,7 +22,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 
 
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
-    machine = Machine(automaton_of_composite(lowered(TEXT.format(separator))))
+    machine = CountingMachine(automaton_of_composite(lowered(TEXT.format(separator))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
     counts = TupleCounts(machine, by, inputs)
     counts.member = Member(Target(Outcome((), ()), None))

@@ -25,7 +25,7 @@ from broker.events.schema import Row, Schema
 from broker.forecast import joint
 from broker.forecast.calibration import load_calibration
 from broker.forecast.chain import MarkovChain
-from broker.forecast.chain import Row as Chances
+from broker.forecast.chain import TransitionRow as Chances
 from broker.forecast.combining import in_sequence
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import read_model, write_model

@@ -14,7 +14,7 @@ from broker.engine.composed import Composed
 from broker.engine.directory import Directory
 from broker.engine.dispatch.registry import Registry
 from broker.engine.executors.completions import Completions
-from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.machine_plan import PatternPlan
 from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
@@ -225,7 +225,7 @@ def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matc
         house = reborn(house)
     assert results >= 8
     (seat, *_) = house.machines.seats.values()
-    assert isinstance(seat.matcher.machine, Machine)
+    assert isinstance(seat.matcher.machine, KleeneMachine)
     assert odd == any(getattr(cell, "plain", None) for cell in seat.matcher.machine.cells.values())
 
 

@@ -8,8 +8,8 @@ from doubles.kleene_player import Player, Result
 from broker.algebra.sase.lowering import lower
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.kleene.machine import Machine
-from broker.engine.executors.kleene.plan import Plan, compile_kleene
+from broker.engine.executors.kleene.machine import KleeneMachine
+from broker.engine.executors.kleene.plan import KleenePlan, compile_kleene
 from broker.engine.executors.kleene.tables import Switches
 from broker.events.errors import LimitExceeded
 from broker.events.schema import Schema
@@ -46,13 +46,13 @@ def query3(strategy: str, aggregate: str = "avg") -> str:
     return f"PATTERN SEQ(X+ a[], X b) WHERE {strategy}(a[], b) {{ {block} }} WITHIN 60"
 
 
-def planned(text: str) -> Plan:
+def planned(text: str) -> KleenePlan:
     return compile_kleene(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))))
 
 
 def results(text: str, events: list[Event], switches: Switches | None = None) -> list[Result]:
     plan = planned(text)
-    player = Player(plan, Machine(plan, None, switches))
+    player = Player(plan, KleeneMachine(plan, None, switches))
     found = [result for event in events for result in player.pass_time(event[1]) + player.take(event)]
     return found + player.pass_time()
 
@@ -132,7 +132,7 @@ def test_joins_make_a_key_and_a_negation_in_the_middle_is_a_mark() -> None:
 def test_a_trailing_negation_is_told_when_time_has_passed() -> None:
     text = "PATTERN SEQ(S a, ~(S n)) WHERE skip_till_next_match(a) { a.ty = 'A' AND n.ty = 'B' } WITHIN 2"
     plan = planned(text)
-    player = Player(plan, Machine(plan))
+    player = Player(plan, KleeneMachine(plan))
     told = [player.take(event) for event in LETTERS[:6]]
     assert told == [[]] * 6
     found = player.pass_time(7)
@@ -157,7 +157,7 @@ def test_results_that_do_not_overlap() -> None:
     ],
 )
 def test_conditions_decide_how_runs_are_kept(text: str, method: str) -> None:
-    assert Machine(planned(text)).method == method
+    assert KleeneMachine(planned(text)).method == method
 
 
 def test_what_numbers_cannot_stand_for_turns_a_key_into_plain_runs() -> None:

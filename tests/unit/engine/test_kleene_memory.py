@@ -10,10 +10,10 @@ from broker.algebra.sase.lowering import lower
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.buffer import Pasts
-from broker.engine.executors.kleene.machine import Machine
+from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.plan import compile_kleene
 from broker.engine.executors.kleene.replay import Page
-from broker.engine.executors.kleene.tables import Bounds, Switches
+from broker.engine.executors.kleene.tables import RunBounds, Switches
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
@@ -26,24 +26,26 @@ ANY = "skip_till_any_match(a[], b) { [name] AND a[1].ty = 'A' AND a[i].ty = 'A' 
 JOINED = f"skip_till_any_match(a[], b) {{ [name] AND a[i].price > a[i-1].price AND {LOWER} }}"
 
 
-def machine(where: str, bounds: Bounds | None = None, switches: Switches | None = None, tail: str = "") -> Machine:
+def machine(
+    where: str, bounds: RunBounds | None = None, switches: Switches | None = None, tail: str = ""
+) -> KleeneMachine:
     text = f"PATTERN SEQ(S+ a[], S b) WHERE {where} WITHIN 20{tail}"
     pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
-    return Machine(compile_kleene(automaton_of_pattern(pattern)), bounds, switches)
+    return KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), bounds, switches)
 
 
 def row(number: int) -> Row:
     return ("x" if number & 1 else "y", float(number * 37 % 101), "B" if number % 7 == 0 else "A")
 
 
-def taken(made: Machine, mask: int, values: Row, number: int) -> list[MatchSource]:
+def taken(made: KleeneMachine, mask: int, values: Row, number: int) -> list[MatchSource]:
     found = Completions()
     found.serve(made.audience())
     made.take(mask, values, number, number, 0, (), number, found)
     return found.all(values, number, number)
 
 
-def run(made: Machine, first: int, upto: int, keys: int = 0) -> list[MatchSource]:
+def run(made: KleeneMachine, first: int, upto: int, keys: int = 0) -> list[MatchSource]:
     found: list[MatchSource] = []
     for number in range(first, upto):
         name, price, ty = row(number)
@@ -99,7 +101,7 @@ def test_results_that_nobody_has_read_stay_what_they_were() -> None:
 @pytest.mark.parametrize("where", [RISING, ANY, JOINED])
 @pytest.mark.parametrize("switches", [Switches(), Switches(False, False, False)])
 def test_a_limit_on_runs_is_counted_and_kept(where: str, switches: Switches) -> None:
-    made = machine(where, Bounds(runs=8), switches)
+    made = machine(where, RunBounds(runs=8), switches)
     run(made, 0, 300)
     assert made.lost > 0
     made.check_invariants()
@@ -112,7 +114,7 @@ def test_a_limit_on_runs_is_counted_and_kept(where: str, switches: Switches) -> 
 
 def test_the_matches_of_an_event_have_a_limit() -> None:
     whole = run(machine(ANY), 0, 100)
-    made = machine(ANY, Bounds(matches=5))
+    made = machine(ANY, RunBounds(matches=5))
     found = run(made, 0, 100)
     assert max(each.amount() or 0 for each in whole) > 5
     assert max(each.amount() or 0 for each in found) == 5
@@ -124,7 +126,7 @@ def test_the_matches_of_an_event_have_a_limit() -> None:
 def test_a_run_of_many_events_is_released_without_recursion() -> None:
     text = "PATTERN SEQ(S+ a[]) WHERE strict_contiguity(a[]) { a.LEN = 200000 } WITHIN 300000"
     pattern = lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
-    made = Machine(compile_kleene(automaton_of_pattern(pattern)), Bounds(runs=1))
+    made = KleeneMachine(compile_kleene(automaton_of_pattern(pattern)), RunBounds(runs=1))
     found: list[MatchSource] = []
     for number in range(200_000):
         found += taken(made, 1, ("x", 0.0, "A"), number)

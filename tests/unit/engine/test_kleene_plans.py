@@ -11,7 +11,7 @@ from broker.automaton.analyses.memory import memories
 from broker.automaton.analyses.pasts import shares_pasts
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.kleene.plan import Plan, compile_kleene
+from broker.engine.executors.kleene.plan import KleenePlan, compile_kleene
 from broker.events.schema import Schema
 from broker.language.sase import parse
 
@@ -30,7 +30,7 @@ def automaton(components: str, strategy: str, block: str, tail: str = " WITHIN 9
     return automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS)))
 
 
-def planned(components: str, strategy: str, block: str, tail: str = " WITHIN 9", keyed: bool = True) -> Plan:
+def planned(components: str, strategy: str, block: str, tail: str = " WITHIN 9", keyed: bool = True) -> KleenePlan:
     return compile_kleene(automaton(components, strategy, block, tail), keyed)
 
 

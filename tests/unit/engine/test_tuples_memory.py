@@ -8,14 +8,20 @@ import pytest
 from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
-from broker.engine.executors.tuple_counts import Bounds, Machine, Partition
+from broker.engine.executors.tuple_counts import CountBounds, CountingMachine, Partition
 from broker.events.schema import Row
 
 
 def machine(
-    match: str, defined: str = "a, b, c: TRUE", tuples: bool = False, bounds: Bounds | None = None, windows: bool = True
-) -> Machine:
-    return Machine(automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows)
+    match: str,
+    defined: str = "a, b, c: TRUE",
+    tuples: bool = False,
+    bounds: CountBounds | None = None,
+    windows: bool = True,
+) -> CountingMachine:
+    return CountingMachine(
+        automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows
+    )
 
 
 def most(partition: Partition, figure: str, events: int, hits: list[int]) -> int:
@@ -81,7 +87,7 @@ def test_a_contiguous_beginning_is_let_go_with_the_next_event() -> None:
 
 
 def test_the_oldest_key_values_are_given_up_and_new_ones_doubted_for_a_while() -> None:
-    partition = machine("a; b WITHIN 100", "a, b: k = $x", bounds=Bounds(bindings=4)).partition()
+    partition = machine("a; b WITHIN 100", "a, b: k = $x", bounds=CountBounds(bindings=4)).partition()
     for number in range(6):
         assert partition.step(0b1, ("A", number, 0.0), number, number, number) == []
     assert partition.statistics()["dropped"] == 2
@@ -101,7 +107,7 @@ WIDE = "a; b; c; d @(t(d) - t(a) < 50) @(t(d) - t(b) > 3) @(t(d) - t(c) != 2)"
 
 
 def test_wide_keys_are_limited_in_number_and_say_so() -> None:
-    limited = machine(WIDE, "a, b, c, d: TRUE", bounds=Bounds(cells=300))
+    limited = machine(WIDE, "a, b, c, d: TRUE", bounds=CountBounds(cells=300))
     assert "limited" in limited.method
     assert limited.limited
     partition = limited.partition()
@@ -120,7 +126,7 @@ def test_wide_keys_are_limited_in_number_and_say_so() -> None:
 
 @pytest.mark.parametrize("windows", [False, True])
 def test_nodes_have_a_limit(windows: bool) -> None:
-    partition = machine("a; b; c", tuples=True, bounds=Bounds(nodes=100), windows=windows).partition()
+    partition = machine("a; b; c", tuples=True, bounds=CountBounds(nodes=100), windows=windows).partition()
     found = []
     for number in range(300):
         found += partition.step(0b111, ("A", 0, 0.0), number, number, number)

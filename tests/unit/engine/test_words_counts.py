@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker.engine.executors.sequence_trie.dump import check_invariants, dump, load
 from broker.engine.executors.sequence_trie.terms import Term
-from broker.engine.executors.sequence_trie.trie import Fired, Words
+from broker.engine.executors.sequence_trie.trie import Fired, WordTrie
 
 Chain: TypeAlias = list[list[int]]
 Happened: TypeAlias = dict[int, list[int]]  # position -> symbols
@@ -53,7 +53,7 @@ def tuples_ending_at(chain: Chain, happened: Happened, end: int) -> list[list[in
 @settings(max_examples=4 * settings().max_examples)
 @given(scenarios)
 def test_counts_and_witnesses_are_those_of_enumeration(scenario: list[tuple[str, int, list[int]]]) -> None:
-    words, position = Words(), 0
+    words, position = WordTrie(), 0
     subscribed: list[Subscribed] = []
     witnesses: list[tuple[Fired, list[int]]] = []
     for what, number, content in scenario:
@@ -94,7 +94,7 @@ def test_counts_and_witnesses_are_those_of_enumeration(scenario: list[tuple[str,
 
 @pytest.mark.parametrize("chain", [[[1]], [[1, 2], [1]], [[1, 1, 1]], [[1], [1], [1]]])
 def test_equal_subscriptions_share_their_term(chain: Chain) -> None:
-    words = Words()
+    words = WordTrie()
     term = words.add(chain)
     once = words.statistics()
     assert words.add(chain) is term
@@ -106,7 +106,7 @@ def test_equal_subscriptions_share_their_term(chain: Chain) -> None:
 
 
 def test_prefixes_are_shared_between_subscriptions() -> None:
-    words = Words()
+    words = WordTrie()
     words.add([[1, 2], [3]])
     words.add([[1, 2], [4, 5]])
     words.add([[1, 2, 3]])
@@ -115,7 +115,7 @@ def test_prefixes_are_shared_between_subscriptions() -> None:
 
 
 def test_who_comes_later_shares_what_is_untouched() -> None:
-    words = Words()
+    words = WordTrie()
     early = words.add([[1, 2], [3]])
     words.take([3], 0, 0, [])
     assert words.add([[1, 2], [3]]) is early
@@ -128,7 +128,7 @@ def test_who_comes_later_shares_what_is_untouched() -> None:
 
 
 def test_who_comes_later_does_not_see_a_word_that_has_begun() -> None:
-    words, fired = Words(), list[Fired]()
+    words, fired = WordTrie(), list[Fired]()
     words.take([9], 0, 0, [])
     early = words.add([[1, 2]])
     words.take([1], 1, 1, [])
@@ -142,7 +142,7 @@ def test_who_comes_later_does_not_see_a_word_that_has_begun() -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_a_word_continues_only_what_ended_before_it_began(length: int) -> None:
-    words = Words()
+    words = WordTrie()
     term = words.add([[0], [0] * length])
     longer = words.add([[0], [0] * 7])  # asks for what is longer ago
     for position in range(40):
@@ -154,7 +154,7 @@ def test_a_word_continues_only_what_ended_before_it_began(length: int) -> None:
 
 
 def test_adjacency_is_judged_by_position() -> None:
-    words, fired = Words(), list[Fired]()
+    words, fired = WordTrie(), list[Fired]()
     pair = words.add([[1, 2]])
     words.take([1], 0, 0, fired)
     words.take([2], 2, 2, fired)  # what was at 1 satisfied nothing, and breaks the word
@@ -166,7 +166,7 @@ def test_adjacency_is_judged_by_position() -> None:
 
 
 def test_counts_are_exact_beyond_64_bits() -> None:
-    words = Words()
+    words = WordTrie()
     term = words.add([[0]] * 12)
     ways = [1] + [0] * 12  # by how many words of the chain
     for position in range(400):
@@ -184,7 +184,7 @@ def test_counts_are_exact_beyond_64_bits() -> None:
 
 
 def test_a_witness_holds_whatever_items_the_caller_gave() -> None:
-    words, fired = Words(), list[Fired]()
+    words, fired = WordTrie(), list[Fired]()
     words.add([[1], [2, 3]])
     for position, symbol in enumerate([1, 2, 3]):
         words.take([symbol], position, (position, 10 * position), fired)
@@ -192,7 +192,7 @@ def test_a_witness_holds_whatever_items_the_caller_gave() -> None:
 
 
 def test_long_streams_keep_only_what_words_may_ask_for() -> None:
-    words = Words()
+    words = WordTrie()
     words.add([[1], [1, 1, 1], [1]])
     for position in range(20_000):
         words.take([1], position, position, [])
@@ -202,7 +202,7 @@ def test_long_streams_keep_only_what_words_may_ask_for() -> None:
 
 
 def test_a_dump_is_read_with_other_symbols() -> None:
-    words, fired = Words(), list[Fired]()
+    words, fired = WordTrie(), list[Fired]()
     term = words.add([[1, 2], [1]])
     for position, symbol in enumerate([1, 2, 1]):
         words.take([symbol], position, position, fired)
@@ -219,7 +219,7 @@ def test_a_dump_is_read_with_other_symbols() -> None:
 
 @pytest.mark.parametrize("chain", [[], [[]], [[1], []]])
 def test_empty_words_are_refused(chain: Chain) -> None:
-    words = Words()
+    words = WordTrie()
     with pytest.raises(ValueError, match="empty one"):
         words.add(chain)
     assert words.statistics()["nodes"] == 0

@@ -15,9 +15,9 @@ from broker.events import (
     EventError,
     Punctuation,
     Retraction,
-    Subscribe,
-    Unsubscribe,
-    Update,
+    SubscribeLine,
+    UnsubscribeLine,
+    UpdateLine,
     parse_line,
 )
 
@@ -33,7 +33,7 @@ INNER_KEYS = st.sampled_from(
     ["name", "language", "query", "lineage", "report", "forecast", "subscription", "insert", "delete", "from", "to"]
 )
 LINES = st.dictionaries(KEYS, JSON | st.integers(0, 9) | st.dictionaries(INNER_KEYS, JSON), max_size=5)
-INPUTS = Event | Punctuation | Retraction | Subscribe | Unsubscribe | Update
+INPUTS = Event | Punctuation | Retraction | SubscribeLine | UnsubscribeLine | UpdateLine
 
 
 def read_or_refused(text: str) -> None:
@@ -95,21 +95,21 @@ def test_events() -> None:
         ('{"retract": 5}', Retraction(5)),
         ('{"punctuation": 9}', Punctuation(9)),
         ('{"punctuation": "1970-01-01", "stream": "S", "where": "a = 1"}', Punctuation(0, "S", "a = 1")),
-        ('{"unsubscribe": "jumps"}', Unsubscribe("jumps")),
+        ('{"unsubscribe": "jumps"}', UnsubscribeLine("jumps")),
         (
             '{"subscribe": {"name": "jumps", "language": "cayuga", "query": "q"}}',
-            Subscribe("jumps", "cayuga", "q"),
+            SubscribeLine("jumps", "cayuga", "q"),
         ),
         (
             '{"subscribe": {"name": "j", "language": "sase", "query": "q", "lineage": false, "report": "all", '
             '"forecast": {"within": 10}}}',
-            Subscribe("j", "sase", "q", False, "all", {"within": 10}),
+            SubscribeLine("j", "sase", "q", False, "all", {"within": 10}),
         ),
         (
             '{"update": {"subscription": "j", "insert": ["a"], "delete": ["b", "c"], "from": 1, "to": 2}}',
-            Update("j", ("a",), ("b", "c"), 1, 2),
+            UpdateLine("j", ("a",), ("b", "c"), 1, 2),
         ),
-        ('{"update": {"subscription": "j", "delete": ["b"]}}', Update("j", (), ("b",))),
+        ('{"update": {"subscription": "j", "delete": ["b"]}}', UpdateLine("j", (), ("b",))),
     ],
 )
 def test_other_lines(text: str, expected: object) -> None:

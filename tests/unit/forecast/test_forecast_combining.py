@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.forecast_chains import chains
 
-from broker.forecast.chain import MarkovChain, Row, Shape, chain_of
+from broker.forecast.chain import MarkovChain, Shape, TransitionRow, chain_of
 from broker.forecast.combining import (
     both,
     both_bounds,
@@ -36,7 +36,7 @@ def product_chain(one: MarkovChain, other: MarkovChain, wanted: str) -> MarkovCh
                 for x, p in zip(left.targets, left.chances)
                 for y, q in zip(right.targets, right.chances)
             ]
-            rows.append(Row(tuple(target for target, _ in pairs), tuple(chance for _, chance in pairs)))
+            rows.append(TransitionRow(tuple(target for target, _ in pairs), tuple(chance for _, chance in pairs)))
             reached = (a in one.finals, b in other.finals)
             if all(reached) if wanted == "both" else any(reached):
                 finals.add(a * width + b)
@@ -46,8 +46,10 @@ def product_chain(one: MarkovChain, other: MarkovChain, wanted: str) -> MarkovCh
 def chain_after_chain(one: MarkovChain, other: MarkovChain) -> MarkovChain:
     """Where the first would be final, the other begins in its state 0."""
     offset = len(one.rows)
-    rows = [Row(tuple(offset if t in one.finals else t for t in row.targets), row.chances) for row in one.rows]
-    rows += [Row(tuple(offset + t for t in row.targets), row.chances) for row in other.rows]
+    rows = [
+        TransitionRow(tuple(offset if t in one.finals else t for t in row.targets), row.chances) for row in one.rows
+    ]
+    rows += [TransitionRow(tuple(offset + t for t in row.targets), row.chances) for row in other.rows]
     finals = frozenset(offset + final for final in other.finals)
     return chain_of(Shape(len(rows), finals, tuple(range(len(rows)))), rows)
 

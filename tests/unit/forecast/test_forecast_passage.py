@@ -14,8 +14,8 @@ from strategies.forecast_chains import Numbers, chains, count_tables, matrix_of,
 
 from broker.forecast.chain import (
     MarkovChain,
-    Row,
     Shape,
+    TransitionRow,
     chain_of,
     counted_chain,
     distance,
@@ -90,7 +90,7 @@ def test_p13_within_n_steps_of_a_contiguous_pair() -> None:
 
 
 def test_p14_the_printed_sum_of_powers_is_no_probability() -> None:
-    certain = chain_of(shape(2, {1}), [Row((1,), (1.0,)), Row((0,), (1.0,))])
+    certain = chain_of(shape(2, {1}), [TransitionRow((1,), (1.0,)), TransitionRow((0,), (1.0,))])
     matrix = matrix_of(certain)
     assert sum(power(matrix, k)[0][1] for k in (1, 2)) == 2.0  # as printed: beta = alpha(1) + alpha(2)
     assert first_passage(certain, 2).within(0, 2) == 1.0
@@ -140,8 +140,8 @@ def test_rows_sum_to_one_and_final_states_absorb(drawn: tuple[int, Numbers], smo
 
 def test_smoothing_reaches_what_is_known_to_be_possible() -> None:
     form = shape(3, {2}, successors=[[0, 1], [0, 1, 2], [0]])
-    assert pooled_row({1: 4.0}, form, 1, 0.5) == Row((0, 1, 2), (0.5 / 5.5, 4.5 / 5.5, 0.5 / 5.5), 4.0)
-    assert pooled_row({1: 4.0}, shape(3, {2}), 1, 0.5) == Row((0, 1), (0.5 / 5.0, 4.5 / 5.0), 4.0)
+    assert pooled_row({1: 4.0}, form, 1, 0.5) == TransitionRow((0, 1, 2), (0.5 / 5.5, 4.5 / 5.5, 0.5 / 5.5), 4.0)
+    assert pooled_row({1: 4.0}, shape(3, {2}), 1, 0.5) == TransitionRow((0, 1), (0.5 / 5.0, 4.5 / 5.0), 4.0)
     with pytest.raises(ValueError, match="expected states from 0 to 1"):
         shape(2, {2})
     with pytest.raises(ValueError, match="an entry for each of 2 states"):
@@ -227,7 +227,12 @@ def simulated(chain: MarkovChain, state: int, horizon: int, runs: int, seed: int
 
 
 def test_passages_are_the_shares_of_simulated_runs() -> None:
-    rows = [Row((0, 1), (0.7, 0.3)), Row((0, 1, 2), (0.2, 0.5, 0.3)), Row((0, 3), (0.4, 0.6)), Row((0,), (1.0,))]
+    rows = [
+        TransitionRow((0, 1), (0.7, 0.3)),
+        TransitionRow((0, 1, 2), (0.2, 0.5, 0.3)),
+        TransitionRow((0, 3), (0.4, 0.6)),
+        TransitionRow((0,), (1.0,)),
+    ]
     chain = chain_of(shape(4, {3}), rows)
     passage = first_passage(chain, 8)
     for state in range(3):
@@ -250,7 +255,7 @@ def test_standard_errors_are_those_of_derivatives(chain: MarkovChain, steps: int
             for edge in range(len(row.targets)):
                 moved = [p + step * ((edge == e) - p) for e, p in enumerate(row.chances)]
                 rows = list(chain.rows)
-                rows[place] = Row(row.targets, tuple(moved), row.weight)
+                rows[place] = TransitionRow(row.targets, tuple(moved), row.weight)
                 changed = first_passage(MarkovChain(tuple(rows), chain.finals, chain.continuations), steps)
                 slopes.append((changed.within(state, steps) - passage.within(state, steps)) / step)
             # The slope towards an edge, p staying a distribution, is g_e - sum p g.

@@ -11,7 +11,7 @@ from broker.language.syntax import (
     Call,
     ComparisonExpression,
     Expression,
-    Member,
+    MemberAccess,
     Name,
     Not,
     Number,
@@ -43,13 +43,18 @@ def test_a_whole_query() -> None:
         selections=(StrategyClause("skip_till_next_match", ("a",)), StrategyClause("strict_contiguity", ("n", "b"))),
         equivalence=(Name(None, "name"),),
         conditions=(
-            ComparisonExpression(">", Member("a", "1", "volume"), Number(1000)),
+            ComparisonExpression(">", MemberAccess("a", "1", "volume"), Number(1000)),
             ComparisonExpression(
-                "<", Member("b", None, "volume"), ArithmeticExpression("*", Number(0.8), Member("a", "LEN", "volume"))
+                "<",
+                MemberAccess("b", None, "volume"),
+                ArithmeticExpression("*", Number(0.8), MemberAccess("a", "LEN", "volume")),
             ),
         ),
         within=3_600_000_000,
-        items=(ReturnItem(Member("b", None, "name"), None), ReturnItem(Member("a", "", "price", "avg"), "mean")),
+        items=(
+            ReturnItem(MemberAccess("b", None, "name"), None),
+            ReturnItem(MemberAccess("a", "", "price", "avg"), "mean"),
+        ),
         output="nonoverlap",
         publish="Out",
     )
@@ -66,27 +71,27 @@ def test_what_may_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "member"),
     [
-        ("b.x", Member("b", None, "x")),
-        ("n.x", Member("n", None, "x")),
-        ("a[1].x", Member("a", "1", "x")),
-        ("a[i].x", Member("a", "i", "x")),
-        ("a[i-1].x", Member("a", "i-1", "x")),
-        ("a[a.LEN].x", Member("a", "LEN", "x")),
-        ("a.LEN", Member("a", None, "LEN")),
-        ("sum(a[].x)", Member("a", "", "x", "sum")),
-        ("max(a[..i-1].x)", Member("a", "..i-1", "x", "max")),
-        ("AVG ( a [ .. I - 1 ] . x )", Member("a", "..i-1", "x", "avg")),
-        ("a[ a.len ] -- the last one\n .x", Member("a", "LEN", "x")),
+        ("b.x", MemberAccess("b", None, "x")),
+        ("n.x", MemberAccess("n", None, "x")),
+        ("a[1].x", MemberAccess("a", "1", "x")),
+        ("a[i].x", MemberAccess("a", "i", "x")),
+        ("a[i-1].x", MemberAccess("a", "i-1", "x")),
+        ("a[a.LEN].x", MemberAccess("a", "LEN", "x")),
+        ("a.LEN", MemberAccess("a", None, "LEN")),
+        ("sum(a[].x)", MemberAccess("a", "", "x", "sum")),
+        ("max(a[..i-1].x)", MemberAccess("a", "..i-1", "x", "max")),
+        ("AVG ( a [ .. I - 1 ] . x )", MemberAccess("a", "..i-1", "x", "avg")),
+        ("a[ a.len ] -- the last one\n .x", MemberAccess("a", "LEN", "x")),
     ],
 )
-def test_references(text: str, member: Member) -> None:
+def test_references(text: str, member: MemberAccess) -> None:
     assert one(f"{text} = 1") == ComparisonExpression("=", member, Number(1))
 
 
 def test_functions_of_one_event_are_no_aggregates() -> None:
-    assert one("abs(a[1].x) = 1") == ComparisonExpression("=", Call("abs", (Member("a", "1", "x"),)), Number(1))
+    assert one("abs(a[1].x) = 1") == ComparisonExpression("=", Call("abs", (MemberAccess("a", "1", "x"),)), Number(1))
     assert one("max(a[i].x, b.x) = 1") == ComparisonExpression(
-        "=", Call("max", (Member("a", "i", "x"), Member("b", None, "x"))), Number(1)
+        "=", Call("max", (MemberAccess("a", "i", "x"), MemberAccess("b", None, "x"))), Number(1)
     )
 
 
@@ -94,14 +99,14 @@ def test_equivalence_tests_are_gathered_and_conjunctions_are_flat() -> None:
     query = parse(f"{SEQUENCE} {{ b.x = 1 AND [k, l] AND (b.y = 2 AND ([m] AND NOT b.z = 3)) }}")
     assert query.equivalence == (Name(None, "k"), Name(None, "l"), Name(None, "m"))
     assert query.conditions == (
-        ComparisonExpression("=", Member("b", None, "x"), Number(1)),
-        ComparisonExpression("=", Member("b", None, "y"), Number(2)),
-        Not(ComparisonExpression("=", Member("b", None, "z"), Number(3))),
+        ComparisonExpression("=", MemberAccess("b", None, "x"), Number(1)),
+        ComparisonExpression("=", MemberAccess("b", None, "y"), Number(2)),
+        Not(ComparisonExpression("=", MemberAccess("b", None, "z"), Number(3))),
     )
 
 
 def test_a_disjunction_is_one_condition() -> None:
-    first, second = ComparisonExpression("=", Member("b", None, "x"), String("u")), Member("b", None, "hot")
+    first, second = ComparisonExpression("=", MemberAccess("b", None, "x"), String("u")), MemberAccess("b", None, "hot")
     assert one("b.x = 'u' OR b.hot") == Or((first, second))
 
 
@@ -112,7 +117,7 @@ def test_keywords_and_names_of_strategies_and_modes_in_any_case() -> None:
     query = parse(text)
     assert query.selections == (StrategyClause("skip_till_next_match", ("a", "b")),)
     assert query.within == 5_000_000
-    assert query.items == (ReturnItem(Member("b", None, "x"), "y"),)
+    assert query.items == (ReturnItem(MemberAccess("b", None, "x"), "y"),)
 
 
 def test_words_are_reserved_only_where_the_grammar_expects_them() -> None:
@@ -122,10 +127,12 @@ def test_words_are_reserved_only_where_the_grammar_expects_them() -> None:
         "RETURN seq.as AS as, within.publish PUBLISH publish"
     )
     assert [component.stream for component in query.components] == ["where", "pattern", "S"]
-    assert query.conditions[1] == ComparisonExpression("=", Member("i", "i", "type"), Member("i", "i-1", "first"))
+    assert query.conditions[1] == ComparisonExpression(
+        "=", MemberAccess("i", "i", "type"), MemberAccess("i", "i-1", "first")
+    )
     assert query.items == (
-        ReturnItem(Member("seq", None, "as"), "as"),
-        ReturnItem(Member("within", None, "publish"), None),
+        ReturnItem(MemberAccess("seq", None, "as"), "as"),
+        ReturnItem(MemberAccess("within", None, "publish"), None),
     )
     assert query.publish == "publish"
 

@@ -22,7 +22,7 @@ from broker.language.sase.syntax import (
     SaseQuery,
     StrategyClause,
 )
-from broker.language.syntax import And, ComparisonExpression, Expression, Member, Name, Not, Or
+from broker.language.syntax import And, ComparisonExpression, Expression, MemberAccess, Name, Not, Or
 
 OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")
 expressions: Final = any_expressions.filter(
@@ -32,19 +32,21 @@ expressions: Final = any_expressions.filter(
 
 
 @st.composite
-def members(draw: st.DrawFn, components: list[ComponentExpression]) -> Member:
+def members(draw: st.DrawFn, components: list[ComponentExpression]) -> MemberAccess:
     """A reference to one of the variables, as its kind allows."""
     component = draw(st.sampled_from(components))
     variable, attribute = component.variable, draw(names)
     if component.kind != "kleene":
-        return Member(variable, None, attribute)
+        return MemberAccess(variable, None, attribute)
     match draw(st.sampled_from(["event", "several", "length"])):
         case "event":
-            return Member(variable, draw(st.sampled_from(["1", "i", "i-1", "LEN"])), attribute)
+            return MemberAccess(variable, draw(st.sampled_from(["1", "i", "i-1", "LEN"])), attribute)
         case "several":
-            return Member(variable, draw(st.sampled_from(["", "..i-1"])), attribute, draw(st.sampled_from(AGGREGATES)))
+            return MemberAccess(
+                variable, draw(st.sampled_from(["", "..i-1"])), attribute, draw(st.sampled_from(AGGREGATES))
+            )
         case _:
-            return Member(variable, None, draw(st.sampled_from(["LEN", "len"])))
+            return MemberAccess(variable, None, draw(st.sampled_from(["LEN", "len"])))
 
 
 @st.composite

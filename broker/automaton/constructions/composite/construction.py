@@ -19,7 +19,7 @@ from ....algebra.terms import Attribute, Comparison, Constant, Function, Registe
 from ...automaton import Arc, Automaton, Carry, Computed, Elapsed, EventTime, Report, SlotSource, State, Stay, TimeModel
 from ...machines.tree import MachineTree
 from .configurations import DONE
-from .exploration import Exploration, Move
+from .exploration import Exploration, PathMove
 
 SKIPPING: Final = State("", stay=Stay.ALL)
 ADJACENT: Final = State("", stay=Stay.FOREIGN)
@@ -32,7 +32,7 @@ def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
     satisfy the conditions.
     """
     exploration = Exploration(tree)
-    tables = _Tables(tree, exploration)
+    tables = _AutomatonTables(tree, exploration)
     return Automaton(
         states=tuple([SKIPPING if exploration.skips(place) else ADJACENT for place in tables.waiting]),
         arcs=tuple([tables.arc(move) for move in exploration.moves]),
@@ -46,7 +46,7 @@ def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
     )
 
 
-class _Tables:
+class _AutomatonTables:
     """`waiting` are the places that are not final; `number` is theirs, all final ones being one state; `kept` and
     `bound`: the operands whose times, and the variables that a place keeps, by number of the place."""
 
@@ -60,7 +60,7 @@ class _Tables:
         self.kept = [exploration.kept(place) for place in self.places]
         self.bound = [sorted(place.bound) for place in self.places]
 
-    def arc(self, move: Move) -> Arc:
+    def arc(self, move: PathMove) -> Arc:
         final = self.places[move.target].at == DONE
         joins, rest, read = self.joined(move.source, move.operand)
         return Arc(
@@ -99,7 +99,7 @@ class _Tables:
         result = self.tree.results.attributes[variable]
         return Register(slot, -1, result.type, result.name)
 
-    def update(self, move: Move, read: dict[int, Attribute]) -> tuple[SlotSource, ...]:
+    def update(self, move: PathMove, read: dict[int, Attribute]) -> tuple[SlotSource, ...]:
         before = self.kept[move.source]
         found: list[SlotSource] = [
             Carry(before.index(one)) if one in before else EventTime() for one in self.kept[move.target]
@@ -131,7 +131,7 @@ class _Tables:
         joins = [join for primitive in self.tree.primitives for join in primitive.variables]
         return any(attributes[position].type == "int" for position, other in joins if other == variable)
 
-    def elapsed(self, move: Move) -> tuple[Elapsed, ...]:
+    def elapsed(self, move: PathMove) -> tuple[Elapsed, ...]:
         kept, run_of = self.kept[move.source], self.exploration.run_of
         source, at = self.places[move.source], self.places[move.target].at
         found = [

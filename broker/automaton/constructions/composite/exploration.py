@@ -19,7 +19,7 @@ from .places import runs
 MOVES_MAX: Final = 8192  # moves between the states of one subscription's automaton: what its registration costs
 
 
-class Place(NamedTuple):
+class PathPlace(NamedTuple):
     """What tells one state from another. `live`: the operands whose events open conditions refer to, START for the
     first event of the match; `bound`: the variables."""
 
@@ -28,7 +28,7 @@ class Place(NamedTuple):
     bound: frozenset[int]
 
 
-class Move(NamedTuple):
+class PathMove(NamedTuple):
     """By an event of `operand`, from place to place, by number."""
 
     source: int
@@ -54,8 +54,8 @@ class Exploration:
         self._remaining: dict[Configuration, frozenset[int]] = {}
         self._open: dict[tuple[int, Configuration], list[TimeLimit]] = {}
         self._asking: dict[int, list[tuple[TimeLimit, int]]] = {}
-        self.places: list[Place] = []
-        self.moves: list[Move] = []
+        self.places: list[PathPlace] = []
+        self.moves: list[PathMove] = []
         self._explore()
         if not self.places:
             texts = " or ".join(limit.text for limit in limits if not limit.allowed)
@@ -66,20 +66,20 @@ class Exploration:
         return limit.first >= 0 <= limit.last and self.run_of[limit.first][0] == self.run_of[limit.last][0]
 
     def _explore(self) -> None:
-        found = {Place(initial(self.root), frozenset(), frozenset()): 0}
+        found = {PathPlace(initial(self.root), frozenset(), frozenset()): 0}
         waiting = list(found)
-        leaving: list[list[Move]] = []
+        leaving: list[list[PathMove]] = []
         moves = 0
         for source, place in enumerate(waiting):
             leaving.append([])
             for operand, at in steps(self.root, place.at):
                 if not self._possible(place, operand, at):
                     continue
-                target = Place(at, self._live(place, operand, at), place.bound | self._joined[operand])
+                target = PathPlace(at, self._live(place, operand, at), place.bound | self._joined[operand])
                 number = found.setdefault(target, len(found))
                 if number == len(waiting):
                     waiting.append(target)
-                leaving[source].append(Move(source, operand, number))
+                leaving[source].append(PathMove(source, operand, number))
                 moves += 1
                 if moves > MOVES_MAX:
                     raise LimitExceeded(
@@ -93,13 +93,13 @@ class Exploration:
         new = {old: number for number, old in enumerate([old for old in order if useful[old]])}
         for old, number in new.items():
             self.places.append(waiting[old])
-            own = [Move(number, move.operand, new[move.target]) for move in leaving[old] if useful[move.target]]
+            own = [PathMove(number, move.operand, new[move.target]) for move in leaving[old] if useful[move.target]]
             self.moves += sorted(own)
 
-    def skips(self, place: Place) -> bool:
+    def skips(self, place: PathPlace) -> bool:
         return skips(self.root, place.at)
 
-    def kept(self, place: Place) -> list[int]:
+    def kept(self, place: PathPlace) -> list[int]:
         """The operands whose times are kept: not where all that is open excludes them from going on."""
         return [one for one in sorted(place.live) if any(limit.allowed for limit in self._opened(one, place.at))]
 
@@ -126,12 +126,12 @@ class Exploration:
             ]
         return found
 
-    def _possible(self, place: Place, operand: int, at: Configuration) -> bool:
+    def _possible(self, place: PathPlace, operand: int, at: Configuration) -> bool:
         if any(not limit.allowed for limit in self.near if operand == max(limit.first, limit.last)):
             return False
         return all(limit.allowed for limit, _ in self.decided(place, operand, at))
 
-    def decided(self, place: Place, operand: int, at: Configuration) -> list[tuple[TimeLimit, int]]:
+    def decided(self, place: PathPlace, operand: int, at: Configuration) -> list[tuple[TimeLimit, int]]:
         """The limits that an event of the operand decides, each with the operand whose event it is measured from."""
         return [
             (limit, one)
@@ -140,7 +140,7 @@ class Exploration:
             if other == operand or (other == FINISH and at == DONE)
         ]
 
-    def _live(self, place: Place, operand: int, at: Configuration) -> frozenset[int]:
+    def _live(self, place: PathPlace, operand: int, at: Configuration) -> frozenset[int]:
         if not self._far:
             return place.live
         return frozenset([one for one in (*place.live, operand, START) if self._opened(one, at)])

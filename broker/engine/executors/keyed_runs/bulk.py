@@ -17,7 +17,7 @@ from ...directory import Directory
 from ...index.axis import Axis
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
-from ...recipes import Kind, Recipe, Structure, Way
+from ...recipes import GroupKind, Recipe, Structure, Way
 from ...subscriber import Subscriber
 from ...target import Outcome, Target
 from ...templates import Literals
@@ -27,11 +27,11 @@ from .family import Family
 
 
 @final
-class Group:
+class MemberGroup:
     """A family with its place, or a box, and the cell whose events start it."""
 
     def __init__(
-        self, kind: Kind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box | None
+        self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box | None
     ) -> None:
         self.kind = kind
         self.space = space
@@ -54,9 +54,9 @@ class Bulk:
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
-        self._kinds: dict[Structure, Kind] = {}
+        self._kinds: dict[Structure, GroupKind] = {}
         self._numbers = 0
-        self._groups: dict[tuple[int, Key], Group] = {}
+        self._groups: dict[tuple[int, Key], MemberGroup] = {}
 
     def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
         """Enter a subscription; False where it needs states of its own. O(log members), and moves of machine words."""
@@ -108,7 +108,7 @@ class Bulk:
             return None
         return self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].place
 
-    def _kind(self, recipe: Recipe, literals: Literals) -> Kind:
+    def _kind(self, recipe: Recipe, literals: Literals) -> GroupKind:
         kind = recipe.kind
         if kind is not None and kind.groups:
             return kind
@@ -116,12 +116,12 @@ class Bulk:
         kind = self._kinds.get(structure)
         if kind is None:
             self._numbers += 1
-            kind = self._kinds[structure] = Kind(structure, self._numbers)
+            kind = self._kinds[structure] = GroupKind(structure, self._numbers)
         if not recipe.varying:
             recipe.kind = kind
         return kind
 
-    def _group(self, kind: Kind, recipe: Recipe, key: Key, literals: Literals) -> Group:
+    def _group(self, kind: GroupKind, recipe: Recipe, key: Key, literals: Literals) -> MemberGroup:
         kind.groups += 1
         self.directory.count(recipe.stream, 1)
         space = self.directory.space(recipe.stream, recipe.positions)
@@ -130,16 +130,16 @@ class Bulk:
         if not recipe.family:
             box = Box(_axis(recipe.first), _axis(recipe.second))
             static.boxes.append(box)
-            return Group(kind, space, key, outcome, None, box)
+            return MemberGroup(kind, space, key, outcome, None, box)
         theta = recipe.theta(literals)
         place = self.directory.place(-1, 1, State(recipe.state.stream, theta))
         bound = duration_bound(theta)
         place.window = UNBOUNDED if bound is None else bound
         place.family = Family(_axis(recipe.first), _axis(recipe.second))
         static.places.append(place)
-        return Group(kind, space, key, outcome, place, None)
+        return MemberGroup(kind, space, key, outcome, place, None)
 
-    def _withdraw(self, group: Group) -> None:
+    def _withdraw(self, group: MemberGroup) -> None:
         group.kind.groups -= 1
         self.directory.count(group.space.stream, -1)
         if not group.kind.groups:

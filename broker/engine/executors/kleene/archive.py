@@ -11,7 +11,7 @@ from typing import Any, Final, final
 from ....algebra.computation import Slots
 from .found import Trail
 from .replay import tuple_item
-from .run import Run
+from .run import KleeneRun
 
 PLAIN: Final = 1 << 63
 
@@ -41,7 +41,7 @@ def _slot(slot: Any) -> Any:
 
 
 @final
-class Archive:
+class RunsArchive:
     """Numbers for trails; `data` is all that can be reached from them. Linear, does not recurse."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Archive:
             self._kept.append(node)
         return number
 
-    def run(self, run: Run) -> list[Any]:
+    def run(self, run: KleeneRun) -> list[Any]:
         numbers = [int(run.start), int(run.lead), int(run.position), int(run.place)]
         return [numbers, self.trail(run.trail), plain_slots(run.slots)]
 
@@ -80,6 +80,6 @@ class Restored:
             trail = None if before < 0 else self.trails[before]
             self.trails.append((trail, component, tuple_item(item), time, position))
 
-    def run(self, data: Any) -> Run:
+    def run(self, data: Any) -> KleeneRun:
         (start, lead, position, place), number, slots = data
-        return Run(start, lead, slots_of(slots), None if number < 0 else self.trails[number], position, place)
+        return KleeneRun(start, lead, slots_of(slots), None if number < 0 else self.trails[number], position, place)

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ...target import Target
 from ..completions import HEADER, Audience, Completions, Events
 from ..matches import MatchSource
-from .family import Ranges, Ranks
+from .family import FactorRanges, Ranks
 from .replay import Blocks, Page, Played, Replayed
 from .tables import Tables
 
@@ -66,4 +66,4 @@ class RunsAudience(Audience):
             number = numbers[begin]
             return Blocks(tables, page, numbers[begin + 1 : end], number, upto, last, time, item)
         assert self.ranks is not None
-        return Ranges(self.ranks, Played(tables, page, upto, last, time, item), numbers[begin:end])
+        return FactorRanges(self.ranks, Played(tables, page, upto, last, time, item), numbers[begin:end])

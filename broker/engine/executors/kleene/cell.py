@@ -13,11 +13,11 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Archive, Restored
+from .archive import Restored, RunsArchive
 from .shadows import Shadow
 
 
-class Cell:
+class RunCell:
     """`shadows` by negation. `owed`: matches that wait until time has passed; `lost`: how often a limit was hit, since
     somebody last asked."""
 
@@ -50,7 +50,7 @@ class Cell:
     def check_invariants(self) -> None:
         raise AssertionError
 
-    def dump(self, archive: Archive) -> list[Any]:
+    def dump(self, archive: RunsArchive) -> list[Any]:
         """All of it as plain values, but what is in shadows or waits for time."""
         raise AssertionError
 

@@ -16,7 +16,7 @@ from ..completions import HEADER, Completions
 from ..matches import Item
 from ..packed import Integers, integers, put_integer, shifted_integers
 from .audience import FIRSTS, RANGES
-from .family import Family
+from .family import FactorFamily
 from .numbers import FEW, Gauges, Numbers
 from .pending import Pending
 from .shadows import Shadow
@@ -25,7 +25,7 @@ from .track import Track
 
 
 @final
-class Columns(Numbers):
+class RunColumns(Numbers):
     """The runs from `head` to `upper`; `starts` the times of their first events, `firsts` these events' numbers."""
 
     __slots__ = (
@@ -45,7 +45,7 @@ class Columns(Numbers):
     )
 
     def __init__(
-        self, tables: Tables, gauges: Gauges, family: Family | None, shadows: list[Shadow], pending: Pending
+        self, tables: Tables, gauges: Gauges, family: FactorFamily | None, shadows: list[Shadow], pending: Pending
     ) -> None:
         super().__init__(tables, gauges, family, shadows, pending)
         self.tracks = [Track(gauge) for gauge in gauges.all]
@@ -150,7 +150,7 @@ class Columns(Numbers):
             count = kept
         return count
 
-    def _ranging(self, family: Family) -> i64:
+    def _ranging(self, family: FactorFamily) -> i64:
         """How many runs the event satisfies the measures of for any member; which, in `found`, `lows` and `highs`."""
         track = self.leaving[0]
         values = track.values

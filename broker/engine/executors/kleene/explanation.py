@@ -12,7 +12,7 @@ from ....automaton.analyses.line import line_of
 from ....automaton.automaton import Arc, Automaton, Kind, Report, Stay
 from ....automaton.drawing import ANY_EVENT, event_name, standing, written
 from ....events.instant import format_duration
-from .plan import Negation, Plan
+from .plan import ForbiddenEvents, KleenePlan
 
 STRATEGIES: Final = {
     Stay.NONE: "strict_contiguity",
@@ -23,7 +23,7 @@ STRATEGIES: Final = {
 OUTPUTS: Final = {Report.EACH: "all", Report.NONOVERLAP: "nonoverlap", Report.COMPRESSED: "compressed"}
 
 
-def plan_lines(plan: Plan) -> list[str]:
+def plan_lines(plan: KleenePlan) -> list[str]:
     """The key, the strategies, what an index answers of each arc and what is left to be tested, the negations."""
     automaton = plan.automaton
     lines = [f"runs by {_key(plan)}; {_window(automaton)}; OUTPUT {OUTPUTS[automaton.report]}"]
@@ -42,14 +42,14 @@ def plan_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def _arc(plan: Plan, number: int, rest: Form) -> str:
+def _arc(plan: KleenePlan, number: int, rest: Form) -> str:
     """What an event has to be by itself, which the shared index answers, and what is asked of each run."""
     static = plan.inputs[number].guard
     found = f"by the index: {ANY_EVENT if static == ALWAYS else written(static)}"
     return found if rest == ALWAYS else f"{found}; tested run by run: {written(rest)}"
 
 
-def _kept(plan: Plan, arc: Arc, negation: Negation) -> str:
+def _kept(plan: KleenePlan, arc: Arc, negation: ForbiddenEvents) -> str:
     """Which negated events are remembered, and where."""
     given = plan.inputs[negation.input]
     schema = plan.automaton.source_of(arc).schema
@@ -63,7 +63,7 @@ def _window(automaton: Automaton) -> str:
     return "no window" if within is None else f"WITHIN {format_duration(within)} on every arc"
 
 
-def _key(plan: Plan) -> str:
+def _key(plan: KleenePlan) -> str:
     """The attributes that all events of a match share, as the first operand has them."""
     schema = plan.automaton.source_of(line_of(plan.automaton)[0].begin).schema
     return ", ".join(schema.names[part.positions[0]] for part in plan.key) or "nothing, all together"

@@ -19,7 +19,7 @@ from ..completions import Served
 from ..contract import Member
 from ..matches import MatchSource
 from ..packed import Floats, Integers, floats, integers, put, put_integer
-from .plan import Plan
+from .plan import KleenePlan
 from .replay import Played, Replayed
 
 
@@ -27,7 +27,7 @@ from .replay import Played, Replayed
 class FamilyMember(Member):
     """A factor, whom it serves, and the plan of its own pattern."""
 
-    def __init__(self, factor: float, target: Target, plan: Plan) -> None:
+    def __init__(self, factor: float, target: Target, plan: KleenePlan) -> None:
         super().__init__(target)
         self.factor = factor
         self.plan = plan
@@ -45,7 +45,7 @@ class Ranks:
 
 
 @final
-class Family:
+class FactorFamily:
     """All members, by their factors. After `search`: those from `low` to `high`."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Own(Served):
 
 @final
 @mypyc_attr(acyclic=True)
-class Ranges(Served):
+class FactorRanges(Served):
     """Matches by first event, each for a range of members: three numbers each, the first event's, the range's lowest
     member and the one behind its highest; `played` knows their last event."""
 

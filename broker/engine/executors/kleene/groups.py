@@ -24,10 +24,10 @@ from ....events.schema import Row
 from ...account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Archive, Restored, plain_slots, slots_of
+from .archive import Restored, RunsArchive, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
-from .cell import Cell
-from .plan import Plan
+from .cell import RunCell
+from .plan import KleenePlan
 from .registers import AVERAGE, SUM, Registers
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
@@ -66,7 +66,7 @@ class Recall:
 class Recalls:
     """Of all components; and the registers without those that conditions do not read."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: KleenePlan) -> None:
         states = memories(plan.automaton)
         found = [states[link.begin.target] for link in line_of(plan.automaton)]  # once they have their newest event
         only = {slot for memory in found for slot in memory.values}
@@ -76,7 +76,7 @@ class Recalls:
 
 
 @final
-class Group:
+class RunGroup:
     """`union`: the nodes; `clean`: those of them behind the newest negated event that stands before the next one."""
 
     __slots__ = ("clean", "slots", "union")
@@ -88,7 +88,7 @@ class Group:
 
 
 @final
-class Groups(Cell):
+class Groups(RunCell):
     """The groups by component that has the newest event, and what is remembered."""
 
     __slots__ = ("done", "fresh", "groups", "marked", "page", "recalls", "registers", "tables")
@@ -99,7 +99,7 @@ class Groups(Cell):
         self.recalls = recalls.recalls
         self.registers = recalls.registers
         self.page = Pasts(0, 0)
-        self.groups: list[dict[Slots, Group]] = [{} for _ in tables.edges]
+        self.groups: list[dict[Slots, RunGroup]] = [{} for _ in tables.edges]
         self.marked: list[int] = [BEFORE for _ in tables.edges]  # by component, the newest negated event before it
         self.fresh: dict[Slots, list[int]] = {}  # what the event makes of the runs of one component
         self.done: list[int] = []
@@ -198,7 +198,7 @@ class Groups(Cell):
                     continue
                 group = self.groups[k].get(slots)
                 if group is None:
-                    group = self.groups[k][slots] = Group(slots)
+                    group = self.groups[k][slots] = RunGroup(slots)
                 nodes: list[int] = []
                 if NOTHING in pasts:
                     nodes.append(int(page.node(item, row, k, time, position, NOTHING, time, mark)))
@@ -295,7 +295,7 @@ class Groups(Cell):
                 assert group.union >= 0
                 assert group.clean == NOTHING or self.tables.edges[k + 1].marks
 
-    def dump(self, archive: Archive) -> list[Any]:
+    def dump(self, archive: RunsArchive) -> list[Any]:
         groups = [
             [[plain_slots(group.slots), int(group.union), int(group.clean)] for group in several.values()]
             for several in self.groups
@@ -308,6 +308,6 @@ class Groups(Cell):
         self.page.load(page)
         for known, several in zip(self.groups, groups):
             for slots, union, clean in several:
-                group = Group(slots_of(slots))
+                group = RunGroup(slots_of(slots))
                 group.union, group.clean = union, clean
                 known[group.slots] = group

@@ -19,39 +19,43 @@ from ...account import UNLIMITED
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input
 from ..matches import Assigned, Item
-from .archive import Archive, Restored
+from .archive import Restored, RunsArchive
 from .audience import RunsAudience
-from .cell import Cell
-from .columns import Columns
-from .family import Family
+from .cell import RunCell
+from .columns import RunColumns
+from .family import FactorFamily
 from .groups import Groups, Recalls
 from .numbers import Gauges
 from .pending import Pending
-from .plan import Plan
+from .plan import KleenePlan
 from .run import found_of
 from .runs import Runs
 from .shadows import Shadow
 from .stacks import Stacks
-from .tables import BEFORE, FOREVER, Bounds, Switches, Tables
+from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
 
 Key: TypeAlias = Any  # a value, or a tuple of values
 
 FEW = 64  # keys beyond which those of no use are looked for
 
 
-def inputs_of(plan: Plan) -> list[Input]:
+def inputs_of(plan: KleenePlan) -> list[Input]:
     """What a machine of the plan asks of single events."""
     return [Input(given.stream, given.guard) for given in plan.inputs]
 
 
 @final
-class Machine(Executor):
+class KleeneMachine(Executor):
     """The runs of one subscription."""
 
     def __init__(
-        self, plan: Plan, bounds: Bounds | None = None, switches: Switches | None = None, family: Family | None = None
+        self,
+        plan: KleenePlan,
+        bounds: RunBounds | None = None,
+        switches: Switches | None = None,
+        family: FactorFamily | None = None,
     ) -> None:
-        self.tables = Tables(plan, bounds or Bounds())
+        self.tables = Tables(plan, bounds or RunBounds())
         super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
         self.plan = plan
         chosen = switches or Switches()
@@ -60,12 +64,12 @@ class Machine(Executor):
         if measures is not None and chosen.columns:
             self.gauges = Gauges(measures, len(plan.steps[0].begun))
         self.family = family if self.gauges is not None else None
-        self.ranged: Family | None = None  # the family, where it has several members
+        self.ranged: FactorFamily | None = None  # the family, where it has several members
         self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
         shares = self.gauges is None and chosen.buffer and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
-        self.cells: dict[Key, Cell] = {}
+        self.cells: dict[Key, RunCell] = {}
         self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
         self.pending = Pending(self.tables)
         self.settled: i64 = 0
@@ -148,14 +152,14 @@ class Machine(Executor):
             self.lost += cell.lost
             cell.lost = 0
 
-    def _cell(self, key: Key) -> Cell:
+    def _cell(self, key: Key) -> RunCell:
         if not self.begun:
             self._begin()
         shadows = self._shadows_of(key)
         if self.gauges is not None and self.stacked:
             return Stacks(self.tables, self.gauges, self.ranged, shadows, self.pending)
         if self.gauges is not None:
-            return Columns(self.tables, self.gauges, self.ranged, shadows, self.pending)
+            return RunColumns(self.tables, self.gauges, self.ranged, shadows, self.pending)
         if self.recalls is not None:
             return Groups(self.tables, self.recalls, shadows)
         return Runs(self.tables, shadows, self.pending)
@@ -293,7 +297,7 @@ class Machine(Executor):
 
     def dump(self) -> list[Any]:
         """All of it as lists, numbers, strings and booleans."""
-        archive = Archive()
+        archive = RunsArchive()
         keys = [list(key) if isinstance(key, tuple) else key for key in self.cells]
         cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
         numbers = {id(cell): at for at, cell in enumerate(self.cells.values())}

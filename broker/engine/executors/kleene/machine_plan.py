@@ -19,10 +19,10 @@ from ...target import Outcome, Target
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan
 from .explanation import plan_lines
-from .family import Family, FamilyMember
-from .machine import Machine, inputs_of
-from .plan import Plan, compile_kleene
-from .tables import Bounds, Switches
+from .family import FactorFamily, FamilyMember
+from .machine import KleeneMachine, inputs_of
+from .plan import KleenePlan, compile_kleene
+from .tables import RunBounds, Switches
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
 SHOWN: Final = 8  # subscriptions that are explained one by one, and names at one end
@@ -41,7 +41,7 @@ class PatternPlan(MachinePlan):
 
     def __init__(self, automaton: Automaton, published: bool = False) -> None:
         self.automaton = automaton  # equal for subscriptions that may share a machine
-        self.plan: Plan = compile_kleene(automaton)
+        self.plan: KleenePlan = compile_kleene(automaton)
         within_key = self.plan.automaton
         measures = measures_of(within_key)
         merges = measures is None or monotone(within_key, measures)
@@ -68,15 +68,15 @@ class PatternPlan(MachinePlan):
         return self.automaton
 
     def make(self, options: Options) -> Executor:
-        bounds = Bounds(
+        bounds = RunBounds(
             options.runs_max, options.matches_max, options.negated_max, options.work_max, options.work_earned
         )
         switches = Switches(options.columns, options.merging, options.buffer, options.variants)
-        family = Family() if options.columns and options.variants and self.variant is not None else None
-        return Machine(self.plan, bounds, switches, family)
+        family = FactorFamily() if options.columns and options.variants and self.variant is not None else None
+        return KleeneMachine(self.plan, bounds, switches, family)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
-        family = cast(Machine, machine).family
+        family = cast(KleeneMachine, machine).family
         if family is None or self.variant is None:
             return super().join(machine, symbols)
         member = family.find(self.variant[1])
@@ -87,7 +87,7 @@ class PatternPlan(MachinePlan):
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
         if isinstance(member, FamilyMember):
-            family = cast(Machine, machine).family
+            family = cast(KleeneMachine, machine).family
             assert family is not None
             family.leave(member)
 

@@ -18,14 +18,14 @@ from ....automaton.analyses.measures import Measures
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Archive, Restored
-from .cell import Cell
-from .family import Family, FamilyMember, Own
+from .archive import Restored, RunsArchive
+from .cell import RunCell
+from .family import FactorFamily, FamilyMember, Own
 from .found import Trail
 from .gauges import Gauge
 from .pending import Pending
 from .replay import Page
-from .run import Run
+from .run import KleeneRun
 from .runs import Runs
 from .shadows import Shadow
 from .tables import BEFORE, Tables
@@ -47,14 +47,14 @@ class Gauges:
             gauge.read(())  # its level is a constant
 
 
-class Numbers(Cell):
+class Numbers(RunCell):
     """`page` is the log; `plain` what goes on in place of numbers once these would not do: of a family, runs for each
     of `owners`."""
 
     __slots__ = ("family", "gauges", "owners", "page", "pending", "plain", "tables")
 
     def __init__(
-        self, tables: Tables, gauges: Gauges, family: Family | None, shadows: list[Shadow], pending: Pending
+        self, tables: Tables, gauges: Gauges, family: FactorFamily | None, shadows: list[Shadow], pending: Pending
     ) -> None:
         super().__init__(shadows)
         self.tables = tables
@@ -140,7 +140,7 @@ class Numbers(Cell):
                 trail = (trail, 0, page.items[at], int(page.times[at]), int(page.base) + at)
             start = page.times[first - page.base]
             for plain in self.plain:
-                plain.inside[0].append(Run(start, BEFORE, slots, trail, position - 1, place - 1))
+                plain.inside[0].append(KleeneRun(start, BEFORE, slots, trail, position - 1, place - 1))
                 plain.count += 1
         self.drop()
         self.page = Page(0)
@@ -178,7 +178,7 @@ class Numbers(Cell):
         self.expire(time - self.tables.window)
         return self.size()
 
-    def dump(self, archive: Archive) -> list[Any]:
+    def dump(self, archive: RunsArchive) -> list[Any]:
         """The log is enough: it is played again."""
         if len(self.plain) > 0:
             current = self.owners if self.family is None else self.family.members

@@ -11,10 +11,10 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....algebra.predicate import holds
-from .archive import Archive, Restored
-from .cell import Cell
+from .archive import Restored, RunsArchive
+from .cell import RunCell
 from .found import Trail
-from .run import Run
+from .run import KleeneRun
 from .tables import FOREVER, Tables
 
 
@@ -26,10 +26,10 @@ class Pending:
         self.tables = tables
         self.next: i64 = FOREVER
         self.due: list[tuple[int, int]] = []  # a heap of deadlines and numbers
-        self.waiting: dict[int, tuple[Run, int, Cell]] = {}  # by number: match, time of its last event, cell
+        self.waiting: dict[int, tuple[KleeneRun, int, RunCell]] = {}  # by number: match, time of its last event, cell
         self.number = 0
 
-    def add(self, run: Run, last: i64, cell: Cell) -> None:
+    def add(self, run: KleeneRun, last: i64, cell: RunCell) -> None:
         """A match that was completed at the time `last`."""
         deadline = int(run.start + self.tables.window)
         self.number += 1
@@ -39,10 +39,10 @@ class Pending:
         if deadline < self.next:
             self.next = deadline
 
-    def take(self, time: i64) -> list[Run]:
+    def take(self, time: i64) -> list[KleeneRun]:
         """Those whose window has passed before that time, without those that a negated event took back, in the order
         of their first events. O(log n) each."""
-        found: list[tuple[Any, Run, Cell]] = []
+        found: list[tuple[Any, KleeneRun, RunCell]] = []
         while len(self.due) > 0 and self.due[0][0] < time:
             _, number = heappop(self.due)
             run, last, cell = self.waiting.pop(number)
@@ -53,7 +53,7 @@ class Pending:
         found.sort(key=_first)
         if not self.tables.alone:
             return [run for _, run, _ in found]
-        kept: list[Run] = []
+        kept: list[KleeneRun] = []
         for _, run, cell in found:
             begun, ended = ends(run.trail)
             if begun > cell.upto:
@@ -61,7 +61,7 @@ class Pending:
                 kept.append(run)
         return kept
 
-    def _denied(self, run: Run, last: i64, cell: Cell) -> bool:
+    def _denied(self, run: KleeneRun, last: i64, cell: RunCell) -> bool:
         for denial in self.tables.trailing:
             shadow = cell.shadows[denial.number]
             if not denial.logged:
@@ -75,19 +75,19 @@ class Pending:
                     return True
         return False
 
-    def dump(self, archive: Archive, cells: dict[int, int]) -> list[Any]:
+    def dump(self, archive: RunsArchive, cells: dict[int, int]) -> list[Any]:
         """`cells`: their numbers by identity."""
         return [
             [archive.run(run), last, cells[id(cell)]]
             for run, last, cell in [self.waiting[number] for _, number in sorted(self.due)]
         ]
 
-    def load(self, data: Any, cells: list[Cell], restored: Restored) -> None:
+    def load(self, data: Any, cells: list[RunCell], restored: Restored) -> None:
         for run, last, cell in data:
             self.add(restored.run(run), last, cells[cell])
 
 
-def _first(entry: tuple[Any, Run, Cell]) -> Any:
+def _first(entry: tuple[Any, KleeneRun, RunCell]) -> Any:
     return entry[0]
 
 

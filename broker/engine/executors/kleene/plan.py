@@ -28,7 +28,7 @@ STRATEGIES: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: N
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class KeyedInput:
     """What an event of a stream has to be by itself to be of use: `guard`, for an index that all subscriptions share;
     and where it has the parts of the key."""
 
@@ -38,7 +38,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OperandStep:
     """An operand. `begin` and `take` are inputs, `take` -1 where it is single; `begin_rest` and `take_rest` what input
     and key leave of their guards, `end` the guard of proceed; all three read registers as the run has them. `begun` and
     `taken`, which is () where it is single, fill the slots.
@@ -55,7 +55,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Negation:
+class ForbiddenEvents:
     """What is forbidden behind `place` operands. Its events are found by `input` and by those parts of the key that
     they share with the match, `parts`, ascending. Where `rest` is ALWAYS the newest of them says everything; else
     `rest` is tested with the registers of the whole match."""
@@ -67,34 +67,34 @@ class Negation:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class KleenePlan:
     """A whole automaton, of which `automaton` is what is left within a key. `inputs` each once; `key` are the parts of
     the key, those of the partition first."""
 
     automaton: Automaton
-    inputs: tuple[Input, ...]
-    steps: tuple[Step, ...]
-    negations: tuple[Negation, ...]
+    inputs: tuple[KeyedInput, ...]
+    steps: tuple[OperandStep, ...]
+    negations: tuple[ForbiddenEvents, ...]
     key: tuple[KeyPart, ...]
 
 
-def compile_kleene(whole: Automaton, keyed: bool = True) -> Plan:
+def compile_kleene(whole: Automaton, keyed: bool = True) -> KleenePlan:
     """The plan of an automaton that is a line; with `keyed` false equality joins are tested run by run. O(its size
     squared). Raises LimitExceeded beyond INPUTS_MAX inputs."""
     parts = key_parts(whole, keyed)
     automaton = within_key(whole, parts)
-    inputs: dict[Input, int] = {}
+    inputs: dict[KeyedInput, int] = {}
 
     def number(arc: Arc, at: dict[int, int]) -> int:
-        return inputs.setdefault(Input(arc.stream, arc.guard, tuple(at.values())), len(inputs))
+        return inputs.setdefault(KeyedInput(arc.stream, arc.guard, tuple(at.values())), len(inputs))
 
-    steps: list[Step] = []
+    steps: list[OperandStep] = []
     line = line_of(automaton)
     for link in line:
         begin, take, proceed = link.begin, link.take, link.proceed
         key = places(automaton, parts, begin)
         steps.append(
-            Step(
+            OperandStep(
                 STRATEGIES[automaton.states[begin.source].stay],
                 number(begin, key),
                 begin.rest,
@@ -105,11 +105,11 @@ def compile_kleene(whole: Automaton, keyed: bool = True) -> Plan:
                 ALWAYS if proceed is None else proceed.guard,
             )
         )
-    negations: list[Negation] = []
+    negations: list[ForbiddenEvents] = []
     for arc, left in zip(whole.arcs, automaton.arcs):
         if arc.kind == Kind.KILL:
             at = places(whole, parts, arc)
-            negations.append(Negation(place_of(line, arc), number(left, at), tuple(at), left.rest))
+            negations.append(ForbiddenEvents(place_of(line, arc), number(left, at), tuple(at), left.rest))
     if len(inputs) > INPUTS_MAX:
         raise LimitExceeded(f"a pattern has {len(inputs)} different conditions on single events, at most {INPUTS_MAX}")
-    return Plan(automaton, tuple(inputs), tuple(steps), tuple(negations), parts)
+    return KleenePlan(automaton, tuple(inputs), tuple(steps), tuple(negations), parts)

@@ -13,7 +13,7 @@ from ....algebra.computation import Slots
 from ....algebra.functions import bounded
 from ....automaton.automaton import Accumulated, EventRow
 from ....events.schema import Row
-from .plan import Step
+from .plan import OperandStep
 
 COUNT: Final = 0
 LENGTH: Final = 1
@@ -41,7 +41,7 @@ class Fold:
 class Registers:
     """The slots of one plan, or `only` some of them, by component."""
 
-    def __init__(self, steps: tuple[Step, ...], only: frozenset[int] | None = None) -> None:
+    def __init__(self, steps: tuple[OperandStep, ...], only: frozenset[int] | None = None) -> None:
         number = len(steps)
         self.firsts: list[list[int]] = [[] for _ in range(number)]
         self.lasts: list[list[int]] = [[] for _ in range(number)]

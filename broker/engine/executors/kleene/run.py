@@ -15,7 +15,7 @@ from .tables import Tables
 
 
 @final
-class Run:
+class KleeneRun:
     """`start`: the time of its first event; `position`, `place`: the last one's number in the stream and in the
     partition; `lead`: the time of the newest event, before the first, of negations that lead."""
 
@@ -30,7 +30,7 @@ class Run:
         self.place = place
 
 
-def found_of(done: list[Run], tables: Tables) -> Several:
+def found_of(done: list[KleeneRun], tables: Tables) -> Several:
     """Complete runs as matches."""
     found = Several()
     for run in done:

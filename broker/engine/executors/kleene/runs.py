@@ -19,12 +19,12 @@ from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Archive, Restored
-from .cell import Cell
+from .archive import Restored, RunsArchive
+from .cell import RunCell
 from .found import Trail, unrolled
 from .pending import Pending, order
 from .plan import ANY, NEXT, PARTITION, STRICT
-from .run import Run, found_of
+from .run import KleeneRun, found_of
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
@@ -32,7 +32,7 @@ FEW = 16  # runs beyond which those of no use are looked for
 
 
 @final
-class Runs(Cell):
+class Runs(RunCell):
     """The runs of one key value, and what the current event completes: `done`."""
 
     __slots__ = (
@@ -56,10 +56,10 @@ class Runs(Cell):
         super().__init__(shadows)
         self.tables = tables
         self.pending = pending
-        self.waiting: list[list[Run]] = [[] for _ in tables.edges]
-        self.inside: list[list[Run]] = [[] for _ in tables.edges]
-        self.done: list[Run] = []
-        self.grown: list[Run] = []  # clones that took the current event
+        self.waiting: list[list[KleeneRun]] = [[] for _ in tables.edges]
+        self.inside: list[list[KleeneRun]] = [[] for _ in tables.edges]
+        self.done: list[KleeneRun] = []
+        self.grown: list[KleeneRun] = []  # clones that took the current event
         self.count: i64 = 0
         self.settled: i64 = 0
         self.again: i64 = BEFORE  # when a cell that is full may be looked through once more
@@ -114,13 +114,13 @@ class Runs(Cell):
         lead: i64 = BEFORE
         for denial in self.tables.leading:
             lead = max(lead, self.shadows[denial.number].lead(self.time))
-        self._forward(Run(self.time, lead, fresh, None, 0, 0), 0, False)
+        self._forward(KleeneRun(self.time, lead, fresh, None, 0, 0), 0, False)
 
     def _visit_waiting(self, k: i64, here: Edges) -> None:
         """The runs that wait for component k, which the event may be the first of."""
         runs = self.waiting[k]
         self.tables.account.spend(len(runs))
-        kept: list[Run] = []
+        kept: list[KleeneRun] = []
         for run in runs:
             if self.time - run.start > self.tables.window:
                 self.count -= 1
@@ -131,13 +131,13 @@ class Runs(Cell):
                 self.count += 1
         self.waiting[k] = kept
 
-    def _awaits(self, run: Run, here: Edges) -> bool:
+    def _awaits(self, run: KleeneRun, here: Edges) -> bool:
         """Whether the run has come here: nothing was between that its component does not pass by."""
         if here.strategy == STRICT:
             return self.position == run.position + 1
         return here.strategy != PARTITION or self.place == run.place + 1
 
-    def _arrive(self, run: Run, k: i64, here: Edges, hit: bool) -> bool:
+    def _arrive(self, run: KleeneRun, k: i64, here: Edges, hit: bool) -> bool:
         """The event at a run that waits for component k; whether it goes on waiting."""
         fit = hit and (here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0))
         stays = here.strategy == ANY or (here.strategy == NEXT and not fit)
@@ -147,7 +147,7 @@ class Runs(Cell):
             self._forward(run, k, stays)
         return stays
 
-    def _marked(self, run: Run, here: Edges) -> bool:
+    def _marked(self, run: KleeneRun, here: Edges) -> bool:
         """Whether a negated event stands between the run's last one and the current one."""
         for number in here.marks:  # noqa: SIM110  a generator here would allocate on the hot path
             if self.shadows[number].position > run.position:
@@ -160,7 +160,7 @@ class Runs(Cell):
         self.tables.account.spend(len(runs))
         following = self.tables.edges[k + 1] if k < self.tables.last else None
         ahead = following is not None and mask & following.begin != 0
-        kept: list[Run] = []
+        kept: list[KleeneRun] = []
         for run in runs:
             if self.time - run.start > self.tables.window:
                 self.count -= 1
@@ -195,30 +195,30 @@ class Runs(Cell):
             self.grown = []
         self.inside[k] = kept
 
-    def _ended(self, run: Run, here: Edges) -> bool:
+    def _ended(self, run: KleeneRun, here: Edges) -> bool:
         return here.end is None or holds(here.end, (), (), run.slots, 0, 0)
 
-    def _peek(self, run: Run, k: i64, here: Edges) -> None:
+    def _peek(self, run: KleeneRun, k: i64, here: Edges) -> None:
         """The event as the first one of the next component."""
         if self._marked(run, here):
             return
         if here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0):
             self._forward(run, k, True)
 
-    def _move_on(self, run: Run, k: i64, here: Edges, hit: bool) -> None:
+    def _move_on(self, run: KleeneRun, k: i64, here: Edges, hit: bool) -> None:
         """A run whose Kleene component has ended for good waits for the next one."""
         if self._arrive(run, k, here, hit):
             self.waiting[k].append(run)
             self.count += 1
 
-    def _forward(self, run: Run, k: i64, clone: bool) -> None:
+    def _forward(self, run: KleeneRun, k: i64, clone: bool) -> None:
         """The event as the first one of component k: of a clone, or of a run that is new itself."""
         tables = self.tables
         slots = tables.registers.begun(run.slots, k, self.row)
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
             tables.account.spend(1)
-            run = Run(run.start, run.lead, slots, trail, self.position, self.place)
+            run = KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
         else:
             run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
         kleene = tables.edges[k].kleene
@@ -235,14 +235,14 @@ class Runs(Cell):
         else:
             self.waiting[k + 1].append(run)
 
-    def _grow(self, run: Run, k: i64, here: Edges, clone: bool) -> None:
+    def _grow(self, run: KleeneRun, k: i64, here: Edges, clone: bool) -> None:
         """The event as a further one of component k."""
         tables = self.tables
         slots = tables.registers.taken(run.slots, k, self.row)
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
             tables.account.spend(1)
-            run = Run(run.start, run.lead, slots, trail, self.position, self.place)
+            run = KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
         else:
             run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
         if k == tables.last and self._ended(run, here):
@@ -254,7 +254,7 @@ class Runs(Cell):
             self.count += 1
             self.grown.append(run)
 
-    def _complete(self, run: Run) -> None:
+    def _complete(self, run: KleeneRun) -> None:
         """A match, unless a negation at the start or one that looks back is against it. Runs that go on are copied."""
         tables = self.tables
         if len(tables.leading) > 0 and run.lead > self.time - tables.window:
@@ -267,10 +267,10 @@ class Runs(Cell):
             return
         tables.account.spend(tables.match_units)
         if tables.edges[tables.last].kleene:
-            run = Run(run.start, run.lead, run.slots, run.trail, run.position, run.place)
+            run = KleeneRun(run.start, run.lead, run.slots, run.trail, run.position, run.place)
         self.done.append(run)
 
-    def _denied(self, run: Run, number: i64) -> bool:
+    def _denied(self, run: KleeneRun, number: i64) -> bool:
         """Whether a logged event of a negation at the start or in the middle is against a whole match."""
         denial = self.tables.denials[number]
         shadow = self.shadows[number]
@@ -303,7 +303,7 @@ class Runs(Cell):
         self.settled = self.count
         return self.count
 
-    def _useful(self, run: Run, here: Edges, more: bool, time: i64, position: i64, place: i64) -> bool:
+    def _useful(self, run: KleeneRun, here: Edges, more: bool, time: i64, position: i64, place: i64) -> bool:
         """`more`: what ends the component need not end the run."""
         if time - run.start > self.tables.window:
             return False
@@ -332,7 +332,7 @@ class Runs(Cell):
         assert not self.waiting[0], "no run waits for the first component"
         assert not self.done, "matches that nobody has asked for"
 
-    def dump(self, archive: Archive) -> list[Any]:
+    def dump(self, archive: RunsArchive) -> list[Any]:
         waiting = [[archive.run(run) for run in runs] for runs in self.waiting]
         inside = [[archive.run(run) for run in runs] for runs in self.inside]
         return [waiting, inside, int(self.place)]
@@ -343,9 +343,9 @@ class Runs(Cell):
         self.inside = [[restored.run(run) for run in runs] for runs in inside]
         self.count = sum(map(len, self.waiting)) + sum(map(len, self.inside))
 
-    def runs(self) -> list[tuple[int, bool, Run]]:
+    def runs(self) -> list[tuple[int, bool, KleeneRun]]:
         """All runs: component, whether inside, run."""
-        found: list[tuple[int, bool, Run]] = []
+        found: list[tuple[int, bool, KleeneRun]] = []
         for k in range(len(self.waiting)):
             found += [(k, False, run) for run in self.waiting[k]]
             found += [(k, True, run) for run in self.inside[k]]
@@ -363,5 +363,5 @@ def _bounds_of(trail: Trail, place: i64) -> tuple[int, int]:
     return node[4], before
 
 
-def _reported(run: Run) -> Any:
+def _reported(run: KleeneRun) -> Any:
     return order(run.trail, False)

@@ -20,7 +20,7 @@ from ..completions import HEADER, Completions
 from ..matches import Item
 from ..packed import Integers, integers, put_integer, roomy, shifted_integers
 from .audience import BLOCKS
-from .family import Family
+from .family import FactorFamily
 from .numbers import FEW, Gauges, Numbers
 from .pending import Pending
 from .shadows import Shadow
@@ -36,7 +36,7 @@ class Stacks(Numbers):
     __slots__ = ("begun", "blocks", "bottom", "last", "leaving", "lows", "oldest", "start", "taking", "top", "tracks")
 
     def __init__(
-        self, tables: Tables, gauges: Gauges, family: Family | None, shadows: list[Shadow], pending: Pending
+        self, tables: Tables, gauges: Gauges, family: FactorFamily | None, shadows: list[Shadow], pending: Pending
     ) -> None:
         super().__init__(tables, gauges, family, shadows, pending)
         self.tracks = [Track(gauge) for gauge in gauges.all]

@@ -16,7 +16,7 @@ from ....automaton.automaton import Report
 from ....events import instant
 from ....events.schema import Row
 from ...account import MATCH_UNITS, UNLIMITED, Account
-from .plan import Plan
+from .plan import KleenePlan
 from .registers import Registers
 
 FOREVER: Final = instant.FOREVER
@@ -24,7 +24,7 @@ BEFORE: Final = -instant.FOREVER
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RunBounds:
     """Limits of one key value of one subscription: `runs`, or what stands for runs, `matches` that one event completes,
     `logged` negated events. Beyond them runs are not begun, matches not made, and the oldest events forgotten; the
     subscriber is told. `work` and `earned` are those of its account, of all key values."""
@@ -52,7 +52,7 @@ class Switches:
 class Edges:
     """A component. Inputs are bits; `take` 0 where it is single. None: a condition that always holds."""
 
-    def __init__(self, plan: Plan, number: int) -> None:
+    def __init__(self, plan: KleenePlan, number: int) -> None:
         step = plan.steps[number]
         self.component = number
         self.strategy: i64 = step.strategy
@@ -72,7 +72,7 @@ class Edges:
 class Denial:
     """A negation: its input as a bit, which parts of a key its events share, and what else they must satisfy."""
 
-    def __init__(self, plan: Plan, number: int) -> None:
+    def __init__(self, plan: KleenePlan, number: int) -> None:
         negation = plan.negations[number]
         self.number = number
         self.place = negation.place
@@ -88,7 +88,7 @@ class Denial:
 class Tables:
     """All of one plan, and the account of the machine; others' `account` where these are tables of the same one."""
 
-    def __init__(self, plan: Plan, bounds: Bounds, account: Account | None = None) -> None:
+    def __init__(self, plan: KleenePlan, bounds: RunBounds, account: Account | None = None) -> None:
         report, within = plan.automaton.report, plan.automaton.within
         self.account = Account(bounds.work, bounds.earned) if account is None else account
         self.match_units: i64 = 1 if report == Report.COMPRESSED else MATCH_UNITS

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from .terms import NOWHERE, Link, Term, Version, Word
-from .trie import Words
+from .trie import WordTrie
 
 NO_PARENT: Final = -1
 
 
-def dump(words: Words, names: Mapping[int, int] | None = None) -> dict[str, Any]:
+def dump(words: WordTrie, names: Mapping[int, int] | None = None) -> dict[str, Any]:
     """Everything that later counts and witnesses depend on, in an order that the words alone decide. Sets each term's
     `number`. `names` are written instead of symbols. O(terms log terms)."""
     words.tidy()
@@ -33,13 +33,13 @@ def dump(words: Words, names: Mapping[int, int] | None = None) -> dict[str, Any]
     }
 
 
-def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> tuple[Words, list[Term]]:
+def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> tuple[WordTrie, list[Term]]:
     """What was dumped, and its terms by number; their targets are the caller's to set.
 
     `symbols` renames the primitives, for a caller that has numbered them anew. Raises KeyError, IndexError, TypeError
     or ValueError if the data are no dump.
     """
-    words = Words()
+    words = WordTrie()
     words.position = data["position"]
     words.tick = data["tick"]
     words.items.restore([(number, item) for number, item in data["items"]], words.tick)
@@ -67,7 +67,7 @@ def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> t
     return words, terms
 
 
-def check_invariants(words: Words) -> None:
+def check_invariants(words: WordTrie) -> None:
     """Asserts that what is kept beside the truth agrees with it. O(all)."""
     terms = all_terms(words)
     found: dict[int, int] = {}
@@ -103,7 +103,7 @@ def check_invariants(words: Words) -> None:
     assert words.statistics() == counted, (words.statistics(), counted)
 
 
-def _nodes(words: Words, names: Mapping[int, int] | None = None) -> list[Word]:
+def _nodes(words: WordTrie, names: Mapping[int, int] | None = None) -> list[Word]:
     """Every node of the trie but its root."""
     found: list[Word] = []
     words.root.collect(found)
@@ -112,7 +112,7 @@ def _nodes(words: Words, names: Mapping[int, int] | None = None) -> list[Word]:
     return sorted(found, key=lambda word: _renamed(word.symbols(), names))
 
 
-def all_terms(words: Words, names: Mapping[int, int] | None = None) -> list[Term]:
+def all_terms(words: WordTrie, names: Mapping[int, int] | None = None) -> list[Term]:
     """Every term, parents before children, equal first words in the order of their generations."""
     nodes = _nodes(words, names)
     places = {id(word): at for at, word in enumerate(nodes)}

@@ -17,7 +17,7 @@ from ..contract import Executor, Member
 from ..matches import Item
 from . import dump
 from .terms import Term
-from .trie import Fired, Words
+from .trie import Fired, WordTrie
 
 
 @final
@@ -39,7 +39,7 @@ class SequenceTrie(Executor):
 
     def __init__(self) -> None:
         super().__init__(Account(UNLIMITED, 0), [], True, True)
-        self.words = Words()
+        self.words = WordTrie()
         self.spelled: dict[int, int] = {}  # symbols that words have, and in how many places
         self.again: dict[int, Ending] = {}
         self.names: dict[int, int] = {}

@@ -68,7 +68,7 @@ class Fired(MatchSource):
 
 
 @final
-class Words:
+class WordTrie:
     """Symbols are numbers that the caller gives to primitives: equal primitives have equal numbers."""
 
     def __init__(self) -> None:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from .completion import Completion
 from .counts import TupleCounts
-from .machine import Bounds, Machine, Partition
+from .machine import CountBounds, CountingMachine, Partition
 
-__all__ = ["Bounds", "Completion", "Machine", "Partition", "TupleCounts"]
+__all__ = ["CountBounds", "Completion", "CountingMachine", "Partition", "TupleCounts"]

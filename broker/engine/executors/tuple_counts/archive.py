@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, final
 
-from .completion import Link, Node
+from .completion import EventLink, TupleNode
 
 PLAIN: Final = 1 << 63
 
@@ -21,7 +21,7 @@ def unpacked(count: int | str) -> int:
     return int(count, 16) if isinstance(count, str) else count
 
 
-def chain(link: Link | None) -> list[list[object]]:
+def chain(link: EventLink | None) -> list[list[object]]:
     """The events of a link, the first one first."""
     found = []
     while link is not None:
@@ -31,24 +31,24 @@ def chain(link: Link | None) -> list[list[object]]:
     return found
 
 
-def linked(events: Any) -> Link | None:
-    link: Link | None = None
+def linked(events: Any) -> EventLink | None:
+    link: EventLink | None = None
     for operand, item, time in events:
-        link = Link(operand, item, time, link)
+        link = EventLink(operand, item, time, link)
     return link
 
 
 @final
-class Archive:
+class CountsArchive:
     """Numbers for lists of nodes; `data` is all that can be reached from them. Linear, does not recurse."""
 
     def __init__(self) -> None:
         self.data: list[Any] = [[], []]
-        self._kept: list[list[Node]] = []  # numbers are by identity: nothing may be released meanwhile
+        self._kept: list[list[TupleNode]] = []  # numbers are by identity: nothing may be released meanwhile
         self._lists: dict[int, int] = {}
         self._nodes: dict[int, int] = {}
 
-    def number(self, nodes: list[Node]) -> int:
+    def number(self, nodes: list[TupleNode]) -> int:
         number = self._number(nodes)
         done = len(self.data[1])
         while done < len(self._kept):
@@ -56,14 +56,14 @@ class Archive:
             done += 1
         return number
 
-    def _number(self, nodes: list[Node]) -> int:
+    def _number(self, nodes: list[TupleNode]) -> int:
         number = self._lists.get(id(nodes))
         if number is None:
             number = self._lists[id(nodes)] = len(self._kept)
             self._kept.append(nodes)
         return number
 
-    def _node(self, node: Node) -> int:
+    def _node(self, node: TupleNode) -> int:
         number = self._nodes.get(id(node))
         if number is None:
             number = self._nodes[id(node)] = len(self.data[0])
@@ -73,12 +73,12 @@ class Archive:
         return number
 
 
-def restored(data: Any) -> list[list[Node]]:
+def restored(data: Any) -> list[list[TupleNode]]:
     """The lists of an archive, by number."""
-    lists: list[list[Node]] = [[] for _ in data[1]]
-    nothing: list[Node] = []
+    lists: list[list[TupleNode]] = [[] for _ in data[1]]
+    nothing: list[TupleNode] = []
     nodes = [
-        Node(operand, item, time, nothing if before < 0 else lists[before], length, best, floor)
+        TupleNode(operand, item, time, nothing if before < 0 else lists[before], length, best, floor)
         for operand, item, time, before, length, best, floor in data[0]
     ]
     for found, numbers in zip(lists, data[1]):

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from ...account import Account
 from .completion import ALWAYS_GOOD
 from .plan import CountingPlan
-from .runner import Arc
+from .runner import FlatArc
 from .slots import Slots
 
 ALL: Final = -2  # an arc that tests none of its source's variables
@@ -34,7 +34,7 @@ class CellTables:
         self.skips = [state.skips for state in plan.states]
         self.final = [state.final for state in plan.states]
         self.slots = [Slots(plan, state) for state in plan.states]
-        self.arcs = [Arc(plan, number) for number in range(len(plan.arcs))]
+        self.arcs = [FlatArc(plan, number) for number in range(len(plan.arcs))]
         self.depth: i64 = max([n for arc in self.arcs for n in arc.recents], default=0)
         self.indexes: list[list[tuple[int, ...]]] = [[] for _ in plan.states]
         self.probes: list[list[int]] = []
@@ -63,9 +63,9 @@ class CellTables:
             [state.variables.index(v) if v in state.variables else -1 for v in range(plan.variables)]
             for state in plan.states
         ]
-        self._plans: dict[int, list[Arc]] = {}
+        self._plans: dict[int, list[FlatArc]] = {}
 
-    def plan(self, mask: int) -> list[Arc]:
+    def plan(self, mask: int) -> list[FlatArc]:
         """The arcs that an event satisfying the operands in `mask` may take."""
         plan = self._plans.get(mask)
         if plan is None:

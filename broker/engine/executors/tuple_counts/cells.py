@@ -16,10 +16,10 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row, Value
 from ...account import MATCH_UNITS
 from .cell_tables import ALL, EXACT, CellTables
-from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
-from .runner import NEVER, Arc, Binding, Recents, Runner, within
+from .completion import ALWAYS_GOOD, NO_FLOOR, Completion, EventLink, Tuple, TupleNode, walk, witness_of
+from .runner import NEVER, Binding, FlatArc, Recents, Runner, within
 from .slots import DECIDED, UNCHANGING
-from .stores import Group, Step, Store, Stores
+from .stores import CellGroup, CellStore, CountStep, Stores
 
 
 @final
@@ -39,7 +39,7 @@ class Cells(Runner):
         tables = self.tables
         if tables.depth > 0:
             self.recents.take(position, time)
-        steps: list[Step] = []
+        steps: list[CountStep] = []
         for arc in tables.plan(mask):
             store = self.kept.stores[arc.source]
             if not store.groups or (store.stamp != position - 1 and not tables.skips[arc.source]):
@@ -53,7 +53,7 @@ class Cells(Runner):
                 if time >= group.change:
                     self.kept.settle(arc.source, group, time)
                 self._read(arc, group, row, time, item, steps)
-        ends: dict[Binding, list[Step]] = {}
+        ends: dict[Binding, list[CountStep]] = {}
         for step in steps:
             if tables.final[step.state]:
                 ends.setdefault(step.binding, []).append(step)
@@ -64,7 +64,7 @@ class Cells(Runner):
         if self.kept.forgot():
             self.lose(time, tables.horizon)
 
-    def _fits(self, arc: Arc, row: Row) -> bool:
+    def _fits(self, arc: FlatArc, row: Row) -> bool:
         for attribute in arc.present:
             if row[attribute] is None:
                 return False
@@ -73,7 +73,7 @@ class Cells(Runner):
                 return False
         return not arc.recents or self.recents.allow(arc)
 
-    def _probed(self, arc: Arc, store: Store, row: Row) -> list[Group]:
+    def _probed(self, arc: FlatArc, store: CellStore, row: Row) -> list[CellGroup]:
         """The source's groups whose values the event has."""
         into = self.tables.into[arc.number]
         if into == ALL:
@@ -85,7 +85,7 @@ class Cells(Runner):
         several = store.indexes[into].get(key)
         return [] if several is None else list(several.values())
 
-    def _read(self, arc: Arc, group: Group, row: Row, time: i64, item: object, steps: list[Step]) -> None:
+    def _read(self, arc: FlatArc, group: CellGroup, row: Row, time: i64, item: object, steps: list[CountStep]) -> None:
         tables = self.tables
         target = arc.target
         binding: Binding = ()
@@ -103,22 +103,22 @@ class Cells(Runner):
                 if not slots.settled(values, time):
                     continue
                 after = tuple(values)
-            node: Node | None = None
-            link: Link | None = None
+            node: TupleNode | None = None
+            link: EventLink | None = None
             if tables.tuples:
-                node = Node(arc.operand, item, time, cell.nodes, len(cell.nodes), ALWAYS_GOOD, NO_FLOOR)
+                node = TupleNode(arc.operand, item, time, cell.nodes, len(cell.nodes), ALWAYS_GOOD, NO_FLOOR)
             else:
-                link = Link(arc.operand, item, time, cell.link)
-            steps.append(Step(target, binding, after, cell.count, node, link))
+                link = EventLink(arc.operand, item, time, cell.link)
+            steps.append(CountStep(target, binding, after, cell.count, node, link))
 
-    def _value(self, arc: Arc, at: int, group: Group, row: Row) -> Value:
+    def _value(self, arc: FlatArc, at: int, group: CellGroup, row: Row) -> Value:
         """Variable `at` of the arc's target."""
         if at < 0:
             return None
         source = arc.values[at]
         return group.binding[source] if source >= 0 else row[-1 - source]
 
-    def _allowed(self, arc: Arc, key: tuple[int, ...], time: i64) -> bool:
+    def _allowed(self, arc: FlatArc, key: tuple[int, ...], time: i64) -> bool:
         for i in range(len(arc.check_slots)):
             value: i64 = key[arc.check_slots[i]]
             if value >= DECIDED:
@@ -128,9 +128,9 @@ class Cells(Runner):
                 return False
         return True
 
-    def _complete(self, binding: Binding, ways: list[Step], time: i64, found: list[Completion]) -> None:
+    def _complete(self, binding: Binding, ways: list[CountStep], time: i64, found: list[Completion]) -> None:
         count = 0
-        nodes: list[Node] = []
+        nodes: list[TupleNode] = []
         for way in ways:
             count += way.count
             if way.node is not None:

@@ -28,12 +28,12 @@ SAME_FLOOR: Final = -(1 << 62) - 1  # the node lies within a window that a later
 
 
 @final
-class Link:
+class EventLink:
     """One way to a state, an event at a time: enough for a witness."""
 
     __slots__ = ("before", "item", "operand", "time")
 
-    def __init__(self, operand: i64, item: object, time: i64, before: Link | None) -> None:
+    def __init__(self, operand: i64, item: object, time: i64, before: EventLink | None) -> None:
         self.operand = operand
         self.item = item
         self.time = time
@@ -41,7 +41,7 @@ class Link:
 
 
 @final
-class Node:
+class TupleNode:
     """All ways to a state whose last event is this one: it continues the first `length` nodes of `before`.
 
     Where a window limits the time since an earlier event, `best` is the latest time of that event over all ways here,
@@ -51,7 +51,7 @@ class Node:
     __slots__ = ("before", "best", "floor", "item", "length", "operand", "time")
 
     def __init__(
-        self, operand: i64, item: object, time: i64, before: list[Node], length: i64, best: i64, floor: i64
+        self, operand: i64, item: object, time: i64, before: list[TupleNode], length: i64, best: i64, floor: i64
     ) -> None:
         self.operand = operand
         self.item = item
@@ -73,7 +73,12 @@ class Completion(MatchSource):
     __slots__ = ("_links", "_nodes", "binding", "count", "incomplete")
 
     def __init__(
-        self, count: int | None, binding: tuple[Value, ...], incomplete: bool, nodes: list[Node], link: Link | None
+        self,
+        count: int | None,
+        binding: tuple[Value, ...],
+        incomplete: bool,
+        nodes: list[TupleNode],
+        link: EventLink | None,
     ) -> None:
         self.count = count
         self.binding = binding
@@ -108,7 +113,7 @@ class Completion(MatchSource):
         return walk(self._nodes)
 
 
-def witness_of(link: Link | None) -> Tuple:
+def witness_of(link: EventLink | None) -> Tuple:
     """The events of a link, by operand. Linear in it."""
     taken: list[Taken] = []
     while link is not None:
@@ -122,12 +127,12 @@ def _operand(taken: Taken) -> int:
     return taken[0]
 
 
-def walk(ends: list[Node]) -> Iterator[Tuple]:
+def walk(ends: list[TupleNode]) -> Iterator[Tuple]:
     """The tuples that end in nodes. The work between two is linear in the tuple; nothing is kept but one path."""
     lists = [ends]
     left = [len(ends)]
     floors = [NO_FLOOR]
-    path: list[Node] = []
+    path: list[TupleNode] = []
     while left:
         at = left[-1] - 1
         floor = floors[-1]

@@ -15,14 +15,14 @@ from ....events.schema import Row
 from ..completions import Completions
 from ..contract import Executor, Input
 from ..matches import Assigned, Item
-from .machine import Machine, Partition
+from .machine import CountingMachine, Partition
 
 
 @final
 class TupleCounts(Executor):
     """The partitions of one machine, by the attributes at `by`. Without BY there is one, of the key ()."""
 
-    def __init__(self, machine: Machine, by: tuple[int, ...], inputs: list[Input]) -> None:
+    def __init__(self, machine: CountingMachine, by: tuple[int, ...], inputs: list[Input]) -> None:
         super().__init__(machine.account, inputs, not machine.tuples)
         self.machine = machine
         self.by = by

@@ -27,7 +27,7 @@ FEW: Final = 64  # key values beyond which those of no use are looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class CountBounds:
     """Limits of one partition; for each, the oldest partial matches are forgotten, and completions which may lack
     tuples say so. `bindings`: key values. `cells`: keys, and `nodes`: events kept for tuples, of one key value. `work`
     and `earned` are those of the account, of all partitions."""
@@ -40,7 +40,7 @@ class Bounds:
 
 
 @final
-class Machine:
+class CountingMachine:
     """The tables that all partitions of one subscription share, immutable, and its account.
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
@@ -48,11 +48,11 @@ class Machine:
     """
 
     def __init__(
-        self, automaton: Automaton, tuples: bool = False, bounds: Bounds | None = None, windows: bool = True
+        self, automaton: Automaton, tuples: bool = False, bounds: CountBounds | None = None, windows: bool = True
     ) -> None:
         self.plan = plan = counting_plan(automaton)
         self.tuples = tuples
-        self.bounds = bounds or Bounds()
+        self.bounds = bounds or CountBounds()
         self.windowed = windows and plan.uses_windows(tuples)
         self.horizon: int | None = plan.horizon
         self.keyed = len(plan.key) > 0
@@ -95,7 +95,7 @@ class Partition:
 
     __slots__ = ("dropped", "lost", "machine", "runners", "settled", "suspect")
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: CountingMachine) -> None:
         self.machine = machine
         self.runners: dict[Binding, Runner] = {}
         self.settled = 0  # how many runners there were when those of no use were last looked for

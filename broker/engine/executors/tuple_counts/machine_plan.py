@@ -12,7 +12,7 @@ from ...options import Options
 from ..composite_plan import CompositePlan
 from ..contract import Executor
 from .counts import TupleCounts
-from .machine import Bounds, Machine
+from .machine import CountBounds, CountingMachine
 
 
 class CountsPlan(CompositePlan):
@@ -35,12 +35,12 @@ class CountsPlan(CompositePlan):
 
     def make(self, options: Options) -> Executor:
         kept = options.bindings_max, options.cells_max, options.nodes_max
-        bounds = Bounds(*kept, options.work_max, options.work_earned)
-        return TupleCounts(Machine(self.automaton, self.tuples, bounds), self.source.key, self.inputs())
+        bounds = CountBounds(*kept, options.work_max, options.work_earned)
+        return TupleCounts(CountingMachine(self.automaton, self.tuples, bounds), self.source.key, self.inputs())
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
 
     def counting(self) -> str:
-        machine = Machine(self.automaton, self.tuples)
+        machine = CountingMachine(self.automaton, self.tuples)
         return f"{len(machine.plan.states)} states of its path automaton; tuples by {machine.method}"

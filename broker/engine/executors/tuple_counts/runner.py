@@ -21,7 +21,7 @@ NEVER: Final = -(1 << 62)  # before any position
 
 
 @mypyc_attr(acyclic=True)
-class Arc:
+class FlatArc:
     """An arc, flat. Ranges of distances are low, high, low, high, ..."""
 
     __slots__ = (
@@ -96,7 +96,7 @@ class Recents:
         self.last, times = data
         self.times = list(times)
 
-    def allow(self, arc: Arc) -> bool:
+    def allow(self, arc: FlatArc) -> bool:
         """Whether the current event, already taken, is at allowed distances after those before it."""
         times = self.times
         at = len(times) - 1

@@ -11,9 +11,9 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .archive import Archive, chain, linked, packed, restored, unpacked
+from .archive import CountsArchive, chain, linked, packed, restored, unpacked
 from .cell_tables import CellTables
-from .completion import Link, Node
+from .completion import EventLink, TupleNode
 from .runner import NEVER, Binding
 from .slots import UNCHANGING
 
@@ -22,33 +22,33 @@ FEW: Final = 16  # cells beyond which those of no use are looked for where no ev
 
 @final
 @mypyc_attr(acyclic=True)
-class Cell:
+class CountCell:
     """`count` ways to be here; their nodes where all tuples are wanted, else one of them as a link."""
 
     __slots__ = ("count", "link", "nodes")
 
     def __init__(self) -> None:
         self.count = 0
-        self.nodes: list[Node] = []
-        self.link: Link | None = None
+        self.nodes: list[TupleNode] = []
+        self.link: EventLink | None = None
 
 
 @final
 @mypyc_attr(acyclic=True)
-class Group:
+class CellGroup:
     """The cells of one state and binding, by the times that they keep; from `change` on some can be settled."""
 
     __slots__ = ("binding", "cells", "change", "settled")
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
-        self.cells: dict[tuple[int, ...], Cell] = {}
+        self.cells: dict[tuple[int, ...], CountCell] = {}
         self.change: i64 = UNCHANGING
         self.settled = 0  # how many cells there were when they were last settled
 
 
 @final
-class Store:
+class CellStore:
     """One state's groups, all and by the values of some of its variables. Those of a state that does not skip are of
     use to the event after `stamp` only."""
 
@@ -56,18 +56,24 @@ class Store:
 
     def __init__(self, indexes: int) -> None:
         self.stamp: i64 = NEVER
-        self.groups: dict[Binding, Group] = {}
-        self.indexes: list[dict[Binding, dict[Binding, Group]]] = [{} for _ in range(indexes)]
+        self.groups: dict[Binding, CellGroup] = {}
+        self.indexes: list[dict[Binding, dict[Binding, CellGroup]]] = [{} for _ in range(indexes)]
 
 
 @final
-class Step:
+class CountStep:
     """An addition that waits until the event has been read everywhere."""
 
     __slots__ = ("binding", "count", "key", "link", "node", "state")
 
     def __init__(
-        self, state: i64, binding: Binding, key: tuple[int, ...], count: int, node: Node | None, link: Link | None
+        self,
+        state: i64,
+        binding: Binding,
+        key: tuple[int, ...],
+        count: int,
+        node: TupleNode | None,
+        link: EventLink | None,
     ) -> None:
         self.state = state
         self.binding = binding
@@ -85,9 +91,9 @@ class Stores:
 
     def __init__(self, tables: CellTables) -> None:
         self.tables = tables
-        self.stores = [Store(len(indexes)) for indexes in tables.indexes]
-        start = Group(())
-        start.cells[()] = Cell()
+        self.stores = [CellStore(len(indexes)) for indexes in tables.indexes]
+        start = CellGroup(())
+        start.cells[()] = CountCell()
         start.cells[()].count = 1
         self.stores[0].groups[()] = start
         self.cells = 0
@@ -95,7 +101,7 @@ class Stores:
         self.groups = 0
         self.settled = 0  # how many groups there were when all were last settled
 
-    def add(self, step: Step, time: i64, position: i64) -> None:
+    def add(self, step: CountStep, time: i64, position: i64) -> None:
         """O(1), amortised."""
         store = self.stores[step.state]
         if not self.tables.skips[step.state] and store.stamp != position:
@@ -110,7 +116,7 @@ class Stores:
                 group = self._begin(step.state, step.binding, time)
         cell = group.cells.get(step.key)
         if cell is None:
-            cell = group.cells[step.key] = Cell()
+            cell = group.cells[step.key] = CountCell()
             self.cells += 1
             group.change = min(group.change, self.tables.slots[step.state].changes(step.key))
         cell.count += step.count
@@ -119,7 +125,7 @@ class Stores:
             cell.nodes.append(step.node)
             self.nodes += 1
 
-    def _begin(self, state: i64, binding: Binding, time: i64) -> Group:
+    def _begin(self, state: i64, binding: Binding, time: i64) -> CellGroup:
         store = self.stores[state]
         if self.groups > 2 * self.settled + FEW:
             for number in range(1, len(self.stores)):
@@ -127,13 +133,13 @@ class Stores:
                     if time >= other.change:
                         self.settle(number, other, time)
             self.settled = self.groups
-        group = store.groups[binding] = Group(binding)
+        group = store.groups[binding] = CellGroup(binding)
         self.groups += 1
         for subset, index in zip(self.tables.indexes[state], store.indexes):
             index.setdefault(tuple([binding[v] for v in subset]), {})[binding] = group
         return group
 
-    def settle(self, state: i64, group: Group, time: i64) -> None:
+    def settle(self, state: i64, group: CellGroup, time: i64) -> None:
         """Drop the group's cells that are of no use, join those that differ in nothing that matters."""
         slots = self.tables.slots[state]
         before = group.cells
@@ -157,7 +163,7 @@ class Stores:
         if not group.cells:
             self._drop(state, group)
 
-    def _drop(self, state: i64, group: Group) -> None:
+    def _drop(self, state: i64, group: CellGroup) -> None:
         store = self.stores[state]
         del store.groups[group.binding]
         self.groups -= 1
@@ -223,7 +229,7 @@ class Stores:
         assert (cells, nodes, groups) == (self.cells, self.nodes, self.groups)
 
     def dump(self) -> list[Any]:
-        archive = Archive()
+        archive = CountsArchive()
         stores = [
             [
                 int(store.stamp),
@@ -251,14 +257,14 @@ class Stores:
                 group = self._begin(number, tuple(binding), NEVER)
                 for key, count, link, nodes in cells:
                     times = tuple(key)
-                    cell = group.cells[times] = Cell()
+                    cell = group.cells[times] = CountCell()
                     cell.count, cell.link, cell.nodes = unpacked(count), linked(link), lists[nodes]
                     group.change = min(group.change, self.tables.slots[number].changes(times))
                     self.cells += 1
                     self.nodes += len(cell.nodes)
 
 
-def _join(cell: Cell, other: Cell) -> None:
+def _join(cell: CountCell, other: CountCell) -> None:
     """Both in one: the shorter list of nodes is appended to the longer, which its readers know by its length."""
     cell.count += other.count
     if len(cell.nodes) < len(other.nodes):

@@ -20,7 +20,7 @@ from .window_sums import UNCHANGING, Window, identity, moved
 
 @final
 @mypyc_attr(acyclic=True)
-class Entry:
+class WindowEntry:
     """An event of the back. `gap`: it was not next to the one before. `begun`: the states and numbers of new ways."""
 
     __slots__ = ("begun", "gap", "inner", "time")
@@ -34,7 +34,7 @@ class Entry:
 
 @final
 @mypyc_attr(acyclic=True)
-class Stacks(Window):
+class WindowStacks(Window):
     """`skips` by state. `product` and `recent`: all events of the back, and the ways that began there."""
 
     __slots__ = ("back", "front", "front_begun", "front_times", "last", "product", "recent", "skips")
@@ -43,7 +43,7 @@ class Stacks(Window):
         super().__init__(bound, len(skips))
         self.skips = skips
         self.last: i64 = NEVER
-        self.back: list[Entry] = []
+        self.back: list[WindowEntry] = []
         self.product = identity(len(skips))
         self.recent: list[int] = [0] * len(skips)
         self.front: list[list[int]] = []  # the oldest event last
@@ -67,7 +67,7 @@ class Stacks(Window):
             self.ways[entries[i]] += weights[i]
             self.recent[entries[i]] += weights[i]
         self.live += len(entries)
-        self.back.append(Entry(time, gap, inner, begun))
+        self.back.append(WindowEntry(time, gap, inner, begun))
         self._schedule()
 
     def _schedule(self) -> None:
@@ -158,7 +158,7 @@ class Stacks(Window):
     def load(self, data: Any) -> None:
         ways, live, self.last, back, rows, times, begun = data
         super().load((ways, live))
-        self.back = [Entry(time, gap, list(inner), [unpacked(n) for n in new]) for time, gap, inner, new in back]
+        self.back = [WindowEntry(time, gap, list(inner), [unpacked(n) for n in new]) for time, gap, inner, new in back]
         self.product, (self.recent,), self.front = ([[unpacked(n) for n in row] for row in part] for part in rows)
         self.front_times, self.front_begun = list(times), list(begun)
         self._schedule()

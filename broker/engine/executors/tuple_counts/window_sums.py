@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from .archive import chain, linked, packed, unpacked
-from .completion import Link
+from .completion import EventLink
 from .runner import NEVER
 
 UNCHANGING: Final = (1 << 63) - 1
@@ -111,7 +111,7 @@ class Table(Window):
         self.entries: list[int] = []  # -1: the event begins nothing
         self.weights: list[int] = []
         self.items: list[object] = []
-        self.links: list[Link | None] = []
+        self.links: list[EventLink | None] = []
         self.head = 0
 
     def take(self, inner: list[int], entries: list[int], weights: list[int], time: i64, position: i64) -> None:
@@ -141,7 +141,7 @@ class Table(Window):
         self.entries.append(entry)
         self.weights.append(weight)
 
-    def note(self, item: object, links: list[Link]) -> None:
+    def note(self, item: object, links: list[EventLink]) -> None:
         """For a later search: the event taken last, and for each of its entries a way that begins with it."""
         first = len(self.items)
         for at in range(first, len(self.times)):
@@ -189,12 +189,12 @@ class Table(Window):
         if self.between:
             self.between = identity(len(self.ways))
 
-    def search(self, at: i64, earliest: i64, latest: i64) -> Link | None:
+    def search(self, at: i64, earliest: i64, latest: i64) -> EventLink | None:
         """A way to state `at` whose first event was between two times, from the window's events backwards.
 
         O(events in the window); without inner arcs O(log) where each event begins ways to one state."""
         reached = [False] * len(self.ways)
-        after: list[Link | None] = [None] * len(self.ways)  # what follows, in order, so linked the other way round
+        after: list[EventLink | None] = [None] * len(self.ways)  # what follows, in order, so linked the other way round
         reached[at] = True
         newest = len(self.times) if self.between else bisect_right(self.times, latest, self.head)
         for i in range(newest - 1, self.head - 1, -1):
@@ -202,7 +202,7 @@ class Table(Window):
             if entry >= 0 and reached[entry] and earliest <= time <= latest:
                 link, rest = self.links[i], after[entry]
                 while rest is not None:
-                    link = Link(rest.operand, rest.item, rest.time, link)
+                    link = EventLink(rest.operand, rest.item, rest.time, link)
                     rest = rest.before
                 return link
             moved = self.arcs[i]
@@ -210,7 +210,7 @@ class Table(Window):
                 source, target = moved[j], moved[j + 1]
                 if reached[target] and not reached[source]:
                     reached[source] = True
-                    after[source] = Link(moved[j + 2], self.items[i], time, after[target])
+                    after[source] = EventLink(moved[j + 2], self.items[i], time, after[target])
         return None
 
     def size(self) -> int:

@@ -17,7 +17,7 @@ from ...account import Account
 from .cell_tables import PLANS_MAX
 from .completion import ALWAYS_GOOD
 from .plan import CountingPlan
-from .runner import Arc
+from .runner import FlatArc
 
 UNBOUNDED: Final = -1  # the window that loses nothing
 
@@ -63,7 +63,7 @@ class SpanTables:
 
 @final
 @mypyc_attr(acyclic=True)
-class Move:
+class WindowMove:
     """An arc as windows see it. `span`: that of its source, `into`: that which it begins, -1 if none; `inner`: it stays
     within its source's. `at` and `to` number its states within their spans. `windows`: what leaves its source's span,
     as (window, sign), flat, has a first event between `nearest` and `reach` ago, which is `searched` for."""
@@ -88,7 +88,7 @@ class Move:
         "windows",
     )
 
-    def __init__(self, plan: CountingPlan, arc: Arc, spans: tuple[Span, ...], tables: list[SpanTables]) -> None:
+    def __init__(self, plan: CountingPlan, arc: FlatArc, spans: tuple[Span, ...], tables: list[SpanTables]) -> None:
         span_of = {state: (number, at) for number, span in enumerate(spans) for at, state in enumerate(span.states)}
         span, at = span_of.get(arc.source, (-1, -1))
         into, to = span_of.get(arc.target, (-1, -1))
@@ -115,11 +115,11 @@ class Move:
 
 
 @final
-class Plan:
+class WindowPlan:
     """What an event does that satisfies one set of operands: moves from late states first. `inner`: for each span its
     inner moves as (at, to, operand), flat; `depends`: some of them ask more of the event, so not all of it holds."""
 
-    def __init__(self, moves: list[Move], spans: int) -> None:
+    def __init__(self, moves: list[WindowMove], spans: int) -> None:
         self.moves = moves
         self.inner: list[list[int]] = [[] for _ in range(spans)]
         self.depends = any(move.inner and move.conditional for move in moves)
@@ -147,18 +147,18 @@ class WindowTables:
         for number, span in enumerate(plan.spans):
             for at, state in enumerate(span.states):
                 self.span_of[state], self.at[state] = number, at
-        arcs = [Arc(plan, number) for number in range(len(plan.arcs))]
+        arcs = [FlatArc(plan, number) for number in range(len(plan.arcs))]
         self.depth: i64 = max([n for arc in arcs for n in arc.recents], default=0)
         self.unbound: tuple[Value, ...] = (None,) * plan.variables
-        self._moves = [Move(plan, arc, plan.spans, self.spans) for arc in arcs]
+        self._moves = [WindowMove(plan, arc, plan.spans, self.spans) for arc in arcs]
         self._moves.sort(key=lambda move: -move.source)
-        self._plans: dict[int, Plan] = {}
+        self._plans: dict[int, WindowPlan] = {}
 
-    def plan(self, mask: int) -> Plan:
+    def plan(self, mask: int) -> WindowPlan:
         plan = self._plans.get(mask)
         if plan is None:
             if len(self._plans) >= PLANS_MAX:
                 self._plans.clear()
             moves = [move for move in self._moves if mask >> move.operand & 1]
-            plan = self._plans[mask] = Plan(moves, len(self.spans))
+            plan = self._plans[mask] = WindowPlan(moves, len(self.spans))
         return plan

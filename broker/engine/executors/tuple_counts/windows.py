@@ -16,12 +16,12 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
 from ...account import MATCH_UNITS, PACKED_BITS
-from .archive import Archive, chain, linked, packed, restored, unpacked
-from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, Link, Node, Tuple, walk, witness_of
+from .archive import CountsArchive, chain, linked, packed, restored, unpacked
+from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, EventLink, Tuple, TupleNode, walk, witness_of
 from .runner import NEVER, Recents, Runner
-from .window_stacks import Stacks
+from .window_stacks import WindowStacks
 from .window_sums import UNCHANGING, Lasting, Table, Window
-from .window_tables import LATEST, SEARCHED, UNBOUNDED, Move, Plan, SpanTables, WindowTables
+from .window_tables import LATEST, SEARCHED, UNBOUNDED, SpanTables, WindowMove, WindowPlan, WindowTables
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
 
@@ -61,9 +61,9 @@ class Windows(Runner):
         self.totals: list[int] = [0] * states
         self.totals[0] = 1
         self.stamps: list[int] = [NEVER] * states
-        self.links: list[Link | None] = [None] * states
+        self.links: list[EventLink | None] = [None] * states
         self.firsts: list[int] = [NEVER] * states
-        self.nodes: list[list[Node]] = [[] for _ in range(states)] if tables.tuples else []
+        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if tables.tuples else []
         self.trims: list[int] = [FEW] * states if tables.tuples else []
         self.kept = 0
         self.windows: list[list[Window]] = [[window_of(s, bound) for bound in s.bounds] for s in tables.spans]
@@ -71,7 +71,7 @@ class Windows(Runner):
         # The ways that the current event begins, by span: states, numbers, links.
         self.entries: list[list[int]] = [[] for _ in tables.spans]
         self.weights: list[list[int]] = [[] for _ in tables.spans]
-        self.begun: list[list[Link]] = [[] for _ in tables.spans]
+        self.begun: list[list[EventLink]] = [[] for _ in tables.spans]
 
     def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
         tables = self.tables
@@ -83,8 +83,8 @@ class Windows(Runner):
         tables.account.spend(len(plan.moves))
         inner = [list[int]() for _ in plan.inner] if plan.depends else plan.inner
         count = 0
-        ends: list[Node] = []
-        end: Link | None = None
+        ends: list[TupleNode] = []
+        end: EventLink | None = None
         for move in plan.moves:
             if move.conditional and not self._fits(move, row):
                 continue
@@ -118,14 +118,14 @@ class Windows(Runner):
             self._begin()
             self.lose(time, tables.horizon)
 
-    def _fits(self, move: Move, row: Row) -> bool:
+    def _fits(self, move: WindowMove, row: Row) -> bool:
         equals = move.arc.equals
         for at in range(0, len(equals), 2):
             if row[equals[at]] != row[equals[at + 1]]:
                 return False
         return not move.arc.recents or self.recents.allow(move.arc)
 
-    def _leaving(self, move: Move, position: i64) -> int:
+    def _leaving(self, move: WindowMove, position: i64) -> int:
         """Ways in the move's source whose first event is at an allowed distance."""
         windows = self.windows[move.span]
         terms = move.windows
@@ -134,7 +134,7 @@ class Windows(Runner):
             value -= windows[terms[2]].value(move.at, position)
         return value
 
-    def _arrive(self, move: Move, value: int, time: i64, position: i64, item: object) -> None:
+    def _arrive(self, move: WindowMove, value: int, time: i64, position: i64, item: object) -> None:
         """Ways into a state that is not final."""
         target = move.target
         if not move.stays and self.stamps[target] != position:
@@ -163,7 +163,7 @@ class Windows(Runner):
         elif not move.inner:
             self.totals[target] += value
 
-    def _carry(self, move: Move, time: i64, item: object) -> None:
+    def _carry(self, move: WindowMove, time: i64, item: object) -> None:
         """A witness one step further within a span, if it is a better one than the target has."""
         kind = self.tables.spans[move.span].witness
         if kind == SEARCHED:
@@ -171,9 +171,9 @@ class Windows(Runner):
         first, known = self.firsts[move.source], self.firsts[move.target]
         if known == NEVER or (first >= known if kind == LATEST else first < known):
             self.firsts[move.target] = first
-            self.links[move.target] = Link(move.operand, item, time, self.links[move.source])
+            self.links[move.target] = EventLink(move.operand, item, time, self.links[move.source])
 
-    def _link(self, move: Move, time: i64, item: object) -> Link:
+    def _link(self, move: WindowMove, time: i64, item: object) -> EventLink:
         """A witness that ends with the current event. O(1); of the window's size where it must be searched for."""
         before = self.links[move.source]
         if move.searched:
@@ -181,9 +181,9 @@ class Windows(Runner):
             assert isinstance(table, Table)
             self.tables.account.spend(table.size() >> PACKED_BITS)
             before = table.search(move.at, time - move.reach, time - move.nearest)
-        return Link(move.operand, item, time, before)
+        return EventLink(move.operand, item, time, before)
 
-    def _node(self, move: Move, time: i64, item: object) -> Node:
+    def _node(self, move: WindowMove, time: i64, item: object) -> TupleNode:
         """All ways that end with the current event. O(1)."""
         floor: i64 = NO_FLOOR
         best: i64 = ALWAYS_GOOD
@@ -196,9 +196,9 @@ class Windows(Runner):
             if move.into >= 0:
                 best = time
         before = self.nodes[move.source]
-        return Node(move.operand, item, time, before, len(before), best, floor)
+        return TupleNode(move.operand, item, time, before, len(before), best, floor)
 
-    def _append(self, move: Move, time: i64, item: object) -> None:
+    def _append(self, move: WindowMove, time: i64, item: object) -> None:
         """A node to its state; those whose first event is too old for any way on are cut off now and then. O(1)
         amortised."""
         target = move.target
@@ -216,7 +216,7 @@ class Windows(Runner):
         nodes.append(node)
         self.kept += 1
 
-    def _advance(self, plan: Plan, inner: list[list[int]], time: i64, position: i64, item: object) -> None:
+    def _advance(self, plan: WindowPlan, inner: list[list[int]], time: i64, position: i64, item: object) -> None:
         """The event in the windows that it concerns."""
         for number in plan.spans:
             entries = self.entries[number]
@@ -305,7 +305,7 @@ class Windows(Runner):
                 assert all(window.ways[q] <= widest.ways[q] for q in range(int(spans.size))), bound
 
     def dump(self) -> list[Any]:
-        archive = Archive()
+        archive = CountsArchive()
         nodes = [archive.number(found) for found in self.nodes]
         witnesses = [self.firsts, [chain(link) for link in self.links], nodes, self.trims, archive.data]
         windows = [[window.dump() for window in windows] for windows in self.windows]
@@ -326,7 +326,7 @@ class Windows(Runner):
                 self.due = min(self.due, window.due)
 
 
-def _best(node: Node) -> int:
+def _best(node: TupleNode) -> int:
     return int(node.best)
 
 
@@ -335,5 +335,5 @@ def window_of(spans: SpanTables, bound: int) -> Window:
     if bound == UNBOUNDED:
         return Lasting(bound, spans.skips)
     if spans.stacked:
-        return Stacks(bound, spans.skips)
+        return WindowStacks(bound, spans.skips)
     return Table(bound, spans.size, spans.inner)
