@@ -1,0 +1,110 @@
+"""What a host calls of every mechanism: one cell for a key, and the group, which has a cell for each key.
+
+A host gives handles (numbers of its own, which stay), points (coordinates) and rows; it hands on the events of a key in
+their order, numbered without a fall over all keys, and takes blocks (blocks). A member's `since` is the number of the
+first event that counts for it. `since` may change in a cell: a snapshot takes members from `members.each()`.
+
+Here: that form. Not here: mechanisms, recipes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from broker.events.instant import FOREVER
+from broker.events.schema import Row
+
+from .blocks import Matches
+from .members import Members
+
+
+class Cell:
+    """The members of a group for one key, and what waits for them."""
+
+    def __init__(self, members: Members) -> None:
+        self.members = members
+
+    def join(self, handle: int, point: list[float], since: int) -> None:
+        """A member that is not here. O(pages + page)."""
+        self.members.put(handle, point, since)
+
+    def leave(self, handle: int, point: list[float]) -> None:
+        """The member with that handle, which joined with that point, goes. Raises KeyError."""
+        self.members.remove(handle, point)
+
+    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+        """An event of the key: writes what it completes."""
+        raise AssertionError
+
+    def due(self) -> int:
+        """When time is past that, `advance` has something to tell."""
+        return FOREVER
+
+    def advance(self, time: i64, out: Matches) -> None:
+        """Time is that, and no event of it was handed on: writes what waited for it."""
+
+    def empty(self) -> bool:
+        """Whether nothing would be lost without it. False does no harm."""
+        return False
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps; the members are the host's."""
+        return {}
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        """Go on from what was dumped; the members have joined before."""
+
+    def statistics(self) -> dict[str, int]:
+        return self.members.statistics()
+
+    def check_invariants(self) -> None:
+        self.members.check_invariants()
+
+
+@final
+class Group:
+    """Cells by key. `make` makes an empty one; `position`: the attribute that is the key."""
+
+    def __init__(self, make: Callable[[], Cell], position: int) -> None:
+        self.cells: dict[Any, Cell] = {}
+        self._make = make
+        self._position: i64 = position
+
+    def join(self, key: object, handle: int, point: list[float], since: int) -> None:
+        cell = self.cells.get(key)
+        if cell is None:
+            cell = self.cells[key] = self._make()
+        cell.join(handle, point, since)
+
+    def leave(self, key: object, handle: int, point: list[float]) -> None:
+        """A member goes, and its cell with it if nothing is left there."""
+        cell = self.cells[key]
+        cell.leave(handle, point)
+        if cell.empty():
+            del self.cells[key]
+
+    def take(self, rows: list[Row], times: list[int], first: i64, out: Matches) -> None:
+        """A batch of events, the first of which has that number. O(1) for an event whose key has no members."""
+        cells, position = self.cells, self._position
+        i: i64
+        for i in range(len(rows)):
+            row = rows[i]
+            cell = cells.get(row[position])
+            if cell is not None:
+                out.event = first + i
+                cell.take(row, times[i], first + i, out)
+
+    def statistics(self) -> dict[str, int]:
+        """The sums over all cells."""
+        total = {"cells": len(self.cells)}
+        for cell in self.cells.values():
+            for name, number in cell.statistics().items():
+                total[name] = total.get(name, 0) + number
+        return total
+
+    def check_invariants(self) -> None:
+        for cell in self.cells.values():
+            cell.check_invariants()

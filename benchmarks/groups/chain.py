@@ -1,0 +1,181 @@
+"""Chains: every next event of the key moves a run or ends it (CEL's NEXT on the key; SASE+ with strict or partition
+contiguity), any number of steps, constants at any of them.
+
+A *cohort* stands for the runs of all members that began at one event and came as far: how far, the events, and for each
+coordinate the least value that it met. A member has this run iff its point is dominated: the events move all members'
+runs alike, and who fails a step fails all that follow. So only the end asks the members, and a cohort that dominates
+nobody goes. Of a step with several clauses a cohort becomes one a clause; those of one run stay neighbours, and at the
+end a member is told once a run.
+
+Epochs: a time is an epoch of the key. What it begins, it does not see; what it moves, its other events still see: two
+stretches that change places. With `arrival` each event is an epoch of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from broker.events.schema import Row
+
+from .blocks import Matches
+from .cell import Cell
+from .columns import Integers
+from .coordinates import narrowed
+from .members import Members
+from .stamps import Stamps
+from .steps import Clause, Stretch, Template
+
+# The integers of a cohort; its events follow.
+DEPTH: Final = 0
+START: Final = 1
+RUN: Final = 2
+EVENTS: Final = 3
+
+
+@final
+class ChainCell(Cell):
+    """The cohorts of a key. `now`: the epoch of its last event."""
+
+    def __init__(self, template: Template, arrival: bool = False, stamps: Stamps | None = None) -> None:
+        super().__init__(Members(template.d))
+        self.template = template
+        self.arrival = arrival
+        self.now: i64 = -(1 << 62)
+        self._stamps = Stamps() if stamps is None else stamps
+        self._runs: i64 = 0
+        each = template.d + len(template.registers)
+        self._waiting = Stretch(each, EVENTS + template.length)  # of epochs before `now`
+        self._new = Stretch(each, EVENTS + template.length)  # of `now`
+
+    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+        """An event of the key. O(cohorts), and a question for each that may end."""
+        if time > self.now or self.arrival:
+            self.now = time
+            self._waiting, self._new = self._new, self._waiting
+            self._new.count = 0
+        template, waiting = self.template, self._waiting
+        self._begin(row, time, event)
+        last = template.length - 1
+        run: i64 = -1
+        numbers = waiting.integers
+        i: i64
+        for i in range(waiting.count):
+            place = i * waiting.integers_each
+            if numbers[place + RUN] != run:  # not a sibling of the one before
+                run = numbers[place + RUN]
+                self._runs += 1
+                self._stamps.next()
+            depth = numbers[place + DEPTH]
+            for clause in template.steps[depth]:
+                if not self._stays(clause, i, row, time):
+                    continue
+                if depth < last:
+                    self._move(i, row, event)
+                else:
+                    self._tell(self._new.count * self._new.floats_each, numbers, place, out)
+
+    def _begin(self, row: Row, time: i64, event: i64) -> None:
+        new, template = self._new, self.template
+        self._runs += 1
+        for clause in template.steps[0]:
+            at = new.open(template.d)
+            if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
+                continue
+            if not self.members.possible(new.floats, at) or not clause.admits(row, new.floats, at + template.d):
+                continue
+            j = at + template.d
+            for register in template.registers:
+                new.floats[j] = register.begun(row)
+                j += 1
+            place = new.count * new.integers_each
+            numbers = new.integers
+            numbers[place + DEPTH], numbers[place + START], numbers[place + RUN] = 1, time, self._runs
+            numbers[place + EVENTS] = event
+            new.count += 1
+
+    def _stays(self, clause: Clause, row_number: i64, row: Row, time: i64) -> bool:
+        """Write a cohort's values, as an event leaves them, behind the new cohorts; whether they may dominate any."""
+        new, waiting, template = self._new, self._waiting, self.template
+        at = new.copy(waiting, row_number)
+        start = waiting.integers[row_number * waiting.integers_each + START]
+        registers = at + template.d
+        if not clause.admits(row, new.floats, registers):
+            return False
+        if not narrowed(clause.bounds, row, time, start, new.floats, registers, new.floats, at):
+            return False
+        return self.members.possible(new.floats, at)
+
+    def _move(self, row_number: i64, row: Row, event: i64) -> None:
+        """A cohort, whose values are written, one step on."""
+        new, waiting, template = self._new, self._waiting, self.template
+        place, old = new.count * new.integers_each, row_number * waiting.integers_each
+        numbers, before = new.integers, waiting.integers
+        depth = before[old + DEPTH]
+        j: i64
+        for j in range(EVENTS + depth):
+            numbers[place + j] = before[old + j]
+        numbers[place + DEPTH] = depth + 1
+        numbers[place + EVENTS + depth] = event
+        numbers[place + RUN] = self._runs
+        j = new.count * new.floats_each + template.d
+        for register in template.registers:
+            new.floats[j] = register.taken(row, depth, new.floats[j])
+            j += 1
+        new.count += 1
+
+    def _tell(self, at: i64, numbers: Integers, place: i64, out: Matches) -> None:
+        """The members that the values behind `at` dominate have matches of a run."""
+        begun, path = out.members_upto, out.paths_upto
+        first = numbers[place + EVENTS]
+        if self.members.find(self._new.floats, at, first, out) == 0:
+            return
+        if self.template.unions:
+            self._stamps.thin(out, begun)
+        events = self.template.length - 1
+        paths = out.room_for_paths(events)
+        j: i64
+        for j in range(events):
+            paths[path + j] = numbers[place + EVENTS + j]
+        out.paths_upto = path + events
+        out.close(begun, path, events)
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def live(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        """The runs that wait: handle, how far, events. One question a cohort."""
+        found: list[tuple[int, int, tuple[int, ...]]] = []
+        new = self._new
+        for i in range(new.count):
+            place = i * new.integers_each
+            events = tuple(int(n) for n in new.integers[place + EVENTS : place + EVENTS + new.integers[place + DEPTH]])
+            who = Matches()
+            self.members.find(new.floats, i * new.floats_each, events[0], who)
+            found += [(int(who.members[j]), len(events), events) for j in range(who.members_upto)]
+        return list(dict.fromkeys(found))
+
+    def empty(self) -> bool:
+        """Whether nothing waits and nobody asks."""
+        return self._new.count == 0 and self.members.count == 0
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps; the members are the host's."""
+        return {
+            "now": int(self.now), "runs": int(self._runs), "waiting": self._waiting.dump(), "new": self._new.dump()
+        }  # fmt: skip
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        self.now, self._runs = dumped["now"], dumped["runs"]
+        self._waiting.load(dumped["waiting"])
+        self._new.load(dumped["new"])
+
+    def statistics(self) -> dict[str, int]:
+        return {**self.members.statistics(), "cohorts": int(self._waiting.count + self._new.count)}
+
+    def check_invariants(self) -> None:
+        self.members.check_invariants()
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                depth = stretch.integers[i * stretch.integers_each + DEPTH]
+                assert 0 < depth < self.template.length

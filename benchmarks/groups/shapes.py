@@ -1,0 +1,346 @@
+"""What a group costs an event: each mechanism alone, on the ticks and the constants of the "cliff" workloads.
+
+Question: does an event cost the same with 100 and with 100,000 subscriptions that differ in constants, but for the
+matches that it makes? Each subscription draws a symbol of 100 uniformly, a = median + N(0.5, 0.7) sd and b = a -
+|N(0, 0.2)| sd of that symbol, volume bounds of 500 to 30,000, DUR 200 to 2,000, factors 1.005 to 1.035, counts 4 to 8,
+WITHIN 500.
+
+Bias: matches are made as blocks, with paths, and counted; results, ids and subscribers are not paid for. Nothing here
+is the engine: what a host adds (checks, key spaces, results) comes on top. CPU time an event, in units taken before
+and after each run; the median of several runs. `python -m benchmarks.groups.shapes [--only NAME] [--sizes 100 1000]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter, process_time
+from typing import Any, Final, TypeAlias
+
+from ..ticks import BATCH, SEED, STANDARD, SYMBOLS, Market, market, packed
+from ..unit import unit_seconds
+from .any_match import AnyCell, AnyTemplate
+from .blocks import Matches
+from .cell import Cell, Group
+from .chain import ChainCell
+from .columns import floats
+from .coordinates import ATTRIBUTE, DURATION, FACTOR, REGISTER, Bound
+from .filters import FilterCell
+from .fold import FoldCell, FoldTemplate
+from .history import HistoryCell, HistoryTemplate
+from .items import ItemsCell, ItemsTemplate
+from .kleene import KleeneCell, KleeneTemplate
+from .revisit import RevisitCell, RevisitTemplate
+from .steps import COUNT, LAST, TAKEN, Clause, Comparison, Register, Template
+from .trailing import TrailingCell, TrailingTemplate
+from .unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
+from .wait import WaitCell, WaitTemplate
+
+TICKS: Final = 60_000
+SIZES: Final = (100, 1_000, 10_000, 100_000)
+RUNS: Final = 5
+SECONDS_MAX: Final = 20.0  # of one run
+PRICE: Final = 1
+VOLUME: Final = 2
+WITHIN: Final = 500
+NO_REGISTERS: Final = floats()
+
+Turn: TypeAlias = Callable[["Constants"], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What a subscription draws."""
+
+    symbol: str
+    other: str
+    a: float
+    b: float
+    c: float
+    volume: float
+    duration: int
+    factor: float
+    count: int
+
+
+def drawn(ticks: Market, size: int) -> list[Constants]:
+    """The constants of so many subscriptions; those of fewer are the first ones of more."""
+    chance = random.Random(SEED)
+    found = []
+    for _ in range(size):
+        symbol, other = chance.choice(ticks.symbols), chance.choice(ticks.symbols)
+        a = symbol.median + chance.gauss(0.5, 0.7) * symbol.deviation
+        b = a - abs(chance.gauss(0.0, 0.2)) * symbol.deviation
+        c = a + abs(chance.gauss(0.0, 0.2)) * symbol.deviation
+        found.append(
+            Constants(
+                symbol.name, other.name, a, b, c, chance.uniform(500, 30_000), chance.randint(200, 2_000),
+                chance.uniform(1.005, 1.035), chance.randint(4, 8),
+            )
+        )  # fmt: skip
+    return found
+
+
+def above(value: float) -> float:
+    return math.nextafter(value, math.inf)
+
+
+def low(at: int, attribute: int = PRICE) -> Bound:
+    """`attribute > constant`."""
+    return Bound(at, ATTRIBUTE, attribute, 1.0)
+
+
+def high(at: int) -> Bound:
+    """`price < constant`."""
+    return Bound(at, ATTRIBUTE, PRICE, -1.0)
+
+
+def of(*bounds: Bound) -> Clause:
+    return Clause(list(bounds))
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A mechanism with its template: how a cell is made, and a point."""
+
+    name: str
+    make: Callable[[], Cell]
+    point: Turn
+
+
+def shapes() -> Iterator[Shape]:
+    """All but unlike keys, which have no one key."""
+
+    def chain(name: str, d: int, *steps: list[Clause], registers: tuple[Register, ...] = (), point: Turn) -> Shape:
+        made = Template(d, list(steps), list(registers))
+        return Shape(name, lambda: ChainCell(made), point)
+
+    ab: Turn = lambda s: [above(s.a), above(-s.b)]  # noqa: E731
+    ba: Turn = lambda s: [above(-s.b), above(s.a)]  # noqa: E731
+    bac: Turn = lambda s: [above(-s.b), above(s.a), above(s.c)]  # noqa: E731
+    yield Shape("filter, two ranges", lambda: FilterCell(of(low(0), low(1, VOLUME)), 2), lambda s: [s.a, s.volume])
+    yield chain("two steps", 2, [of(low(0))], [of(high(1))], point=ab)
+    own = Bound(2, DURATION, sign=-1.0)
+    yield chain("two steps, own DUR", 3, [of(low(0))], [of(high(1), own)], point=lambda s: [*ab(s), above(-s.duration)])
+    yield chain(
+        "two steps, own factor", 3, [of(low(0))], [of(Bound(1, FACTOR, PRICE, register=0))],
+        registers=(Register(TAKEN, PRICE, 0),), point=lambda s: [above(s.a), s.factor, -s.factor],
+    )  # fmt: skip
+    yield chain("three steps", 2, [of(low(0))], [of(high(1))], [of(low(0))], point=ab)
+    three = lambda s: [*ab(s), above(s.c)]  # noqa: E731
+    yield chain("three steps, 3 constants", 3, [of(low(0))], [of(high(1))], [of(low(2))], point=three)
+    yield chain("four steps, 3 constants", 3, [of(low(0))], [of(high(1))], [of(low(2))], [of(high(1))], point=three)
+    yield chain(
+        "two steps, OR in both guards", 3, [of(low(0)), of(low(2, VOLUME))], [of(high(1)), of(low(2, VOLUME))],
+        point=lambda s: [*ab(s), above(s.volume)],
+    )  # fmt: skip
+    for lineage in (False, True):
+        fold = FoldTemplate(
+            2, of(low(0)), Clause([], [Comparison(PRICE, 1.0, True, register=1)]), of(Bound(1, REGISTER, register=0)),
+            [Register(COUNT), Register(LAST, PRICE)], 1, lineage,
+        )  # fmt: skip
+        name = "FOLD, with paths" if lineage else "FOLD, count and start price"
+        yield Shape(name, lambda fold=fold: FoldCell(fold), lambda s: [above(s.a), s.count])  # type: ignore[misc]
+    wait = WaitTemplate(2, of(low(1)), of(high(0)), [])
+    yield Shape("skip till own threshold", lambda: WaitCell(wait), ba)
+    later = WaitTemplate(3, of(low(1)), of(high(0)), [of(low(2))])
+    yield Shape("skip till, then a step", lambda: WaitCell(later), bac)
+    two = RevisitTemplate(3, of(low(1)), of(high(0), low(2, VOLUME)), within=WITHIN)
+    yield Shape("skip till two constants", lambda: RevisitCell(two), lambda s: [*ba(s), above(s.volume / 10)])
+    history = HistoryTemplate(2, of(low(0)), of(high(1)), of(low(0)), within=WITHIN)
+    yield Shape("SASE+ three (history)", lambda: HistoryCell(history), ab)
+    pair = WaitTemplate(3, of(low(1)), of(high(0)), [], within=WITHIN, arrival=True)
+    items = ItemsTemplate(pair, [of(low(2))])
+    yield Shape("SASE+ three, own c (items)", lambda: ItemsCell(items), bac)
+    owned = ItemsTemplate(WaitTemplate(4, of(low(1)), of(high(0)), [], window=3, arrival=True), [of(low(2))])
+    yield Shape("SASE+ three, own c and window", lambda: ItemsCell(owned), lambda s: [*bac(s), -float(s.duration)])
+    negation = WaitTemplate(3, of(low(1)), of(low(0)), [], kill=of(high(2)), within=WITHIN, arrival=True)
+    yield Shape("SASE+ negation", lambda: WaitCell(negation), lambda s: [above(s.a), above(s.a), above(-s.b)])
+    trailing = TrailingTemplate(pair, of(low(2)))
+    yield Shape("SASE+ negation at the end", lambda: TrailingCell(trailing), bac)
+    any_two = AnyTemplate(2, [of(low(0)), of(high(1))], within=WITHIN)
+    yield Shape("any match, two", lambda: AnyCell(any_two), ab)
+    any_three = AnyTemplate(3, [of(low(0)), of(high(1)), of(low(2))], within=WITHIN)
+    yield Shape("any match, three (P-ToPSS ;)", lambda: AnyCell(any_three), lambda s: [*ab(s), above(s.c)])
+
+
+@dataclass(slots=True)
+class Figures:
+    """Of one run: CPU seconds an event over the unit, matches and blocks an event, what a member costs."""
+
+    units: float
+    microseconds: float
+    matches: float
+    blocks: float
+    events: int
+    enter: float = 0.0
+    worst: float = 0.0
+    bytes: float = 0.0
+
+
+Batches: TypeAlias = list[tuple[list[Any], list[int]]]
+
+
+def play(take: Callable[[list[Any], list[int], int, Matches], None], batches: Batches, wire: list[bytes]) -> Figures:
+    """All batches once, or as many as the time allows."""
+    out = Matches()
+    matches = blocks = events = 0
+    before = unit_seconds(wire)
+    begun = process_time()
+    for rows, times in batches:
+        take(rows, times, events, out)
+        events += len(rows)
+        matches += out.count()
+        blocks += out.upto // 8
+        out.clear()
+        if process_time() - begun > SECONDS_MAX:
+            break
+    cost = (process_time() - begun) / events
+    unit = (before + unit_seconds(wire)) / 2
+    return Figures(cost / unit, 1e6 * cost, matches / events, blocks / events, events)
+
+
+def measured(shape: Shape, members: list[Constants], batches: Batches, wire: list[bytes], runs: int) -> Figures:
+    """The median run; what members cost is of the first."""
+    found: list[Figures] = []
+    costs: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    for run in range(runs):
+        group = Group(shape.make, 0)
+        worst = 0.0
+        points = [shape.point(each) for each in members]
+        begun = process_time()
+        for handle, (each, point) in enumerate(zip(members, points)):
+            if run == 0 and handle & 15 == 0:
+                at = perf_counter()
+                group.join(each.symbol, handle, point, 0)
+                worst = max(worst, perf_counter() - at)
+            else:
+                group.join(each.symbol, handle, point, 0)
+        if run == 0:
+            enter = (process_time() - begun) / len(members)
+            costs = 1e6 * enter, 1e6 * worst, group.statistics()["bytes"] / len(members)
+        found.append(play(group.take, batches, wire))
+        if found[-1].events < sum(len(rows) for rows, _ in batches):
+            break
+    found.sort(key=lambda each: each.units)
+    middle = found[len(found) // 2]
+    middle.enter, middle.worst, middle.bytes = costs
+    return middle
+
+
+def unlike(members: list[Constants], batches: Batches, wire: list[bytes], runs: int) -> Figures:
+    """`name = X AND price > a`, then the next of Y, if it has `price < b`: the host is a loop of the interpreter."""
+    found = []
+    for _ in range(runs):
+        group = UnlikeGroup(UnlikeTemplate(2, of(low(0)), of(high(1))))
+        starting = {name: StartCell(group) for name in SYMBOLS}
+        waiting = {name: WaitingCell(group) for name in SYMBOLS}
+        for handle, each in enumerate(members):
+            waiting[each.other].join(starting[each.symbol], handle, [above(each.a), above(-each.b)], 0)
+
+        def take(
+            rows: list[Any], times: list[int], first: int, out: Matches, starts: Any = starting, waits: Any = waiting
+        ) -> None:
+            for i, row in enumerate(rows):
+                out.event = first + i
+                waits[row[0]].take(row, times[i], first + i, out)
+                starts[row[0]].take(row, times[i], first + i)
+
+        found.append(play(take, batches, wire))
+    found.sort(key=lambda each: each.units)
+    return found[len(found) // 2]
+
+
+class Rising:
+    """Runs of `a, b+` where each b is above the last one taken, next match, told at each b; of the interpreter."""
+
+    def __init__(self, cell: KleeneCell | None) -> None:
+        self.cell = cell
+        self.stack: list[tuple[float, list[tuple[int, int]]]] = []
+
+    def take(self, row: Any, time: int, event: int, out: Matches) -> None:
+        price, cell = row[PRICE], self.cell
+        merged: list[tuple[int, int]] = []
+        while self.stack and self.stack[-1][0] < price:
+            for ticket, first in self.stack.pop()[1]:
+                if first < event - WITHIN:
+                    if cell is not None:
+                        cell.forget(ticket)
+                    continue
+                merged.append((ticket, first))
+                if cell is not None:
+                    path = out.paths_upto
+                    out.add_number(first)
+                    cell.complete(ticket, row, time, first, NO_REGISTERS, path, out)
+        ticket = cell.begin(row, time, event) if cell is not None else 0
+        if merged:
+            self.stack.append((price, merged))
+        if ticket >= 0:
+            self.stack.append((price, [(ticket, event)]))
+
+
+def kleene(members: list[Constants], batches: Batches, wire: list[bytes], runs: int) -> Figures:
+    """What tickets and blocks cost on top of the runs: the same runs with and without them."""
+    found = []
+    made = KleeneTemplate(1, of(low(0)))
+    for _ in range(runs):
+        figures = []
+        for counted in (False, True):
+            cells = {name: KleeneCell(made) for name in SYMBOLS}
+            for handle, each in enumerate(members):
+                cells[each.symbol].join(handle, [above(each.a)], 0)
+            rising = {name: Rising(cells[name] if counted else None) for name in SYMBOLS}
+
+            def take(rows: list[Any], times: list[int], first: int, out: Matches, own: Any = rising) -> None:
+                for i, row in enumerate(rows):
+                    out.event = first + i
+                    own[row[0]].take(row, times[i], first + i, out)
+
+            figures.append(play(take, batches, wire))
+        figures[1].units -= figures[0].units
+        figures[1].microseconds -= figures[0].microseconds
+        found.append(figures[1])
+    found.sort(key=lambda each: each.units)
+    return found[len(found) // 2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--only", nargs="*", default=[], help="names of shapes begin with one of these")
+    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES))
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--market", type=int, default=STANDARD, help="ticks of the market, of which the first are used")
+    asked = parser.parse_args()
+    ticks = market(asked.market)
+    first = list(ticks.ticks[:TICKS])
+    wire = packed(first)
+    batches = [
+        (first[at : at + BATCH], list(range(at + 1, at + 1 + len(first[at : at + BATCH]))))
+        for at in range(0, TICKS, BATCH)
+    ]
+    members = drawn(ticks, max(asked.sizes))
+    print("shape | N | units | us | matches | blocks | enter us | worst us | bytes")
+    for size in asked.sizes:
+        for shape in shapes():
+            if not asked.only or any(shape.name.startswith(name) for name in asked.only):
+                report(shape.name, size, measured(shape, members[:size], batches, wire, asked.runs))
+        if not asked.only or "unlike" in asked.only:
+            report("unlike keys", size, unlike(members[:size], batches, wire, asked.runs))
+        if not asked.only or "kleene" in asked.only:
+            report("Kleene, own start", size, kleene(members[:size], batches, wire, asked.runs))
+
+
+def report(name: str, size: int, f: Figures) -> None:
+    short = "" if f.events == TICKS else f" (first {f.events})"
+    print(
+        f"{name}{short} | {size} | {f.units:.2f} | {f.microseconds:.2f} | {f.matches:.2f} | {f.blocks:.2f}"
+        f" | {f.enter:.1f} | {f.worst:.0f} | {f.bytes:.0f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
