@@ -56,7 +56,7 @@ def choose_packages(native: str | None) -> None:
         sys.path.insert(0, folders[0])
         os.environ["PYTHONSAFEPATH"] = "1"  # `python -m` would look in its folder first
     os.environ["PYTHONPATH"] = os.pathsep.join(folders)
-    found = PathFinder.find_spec("broker.engine.cells", [f"{folders[0]}/broker/engine"])
+    found = PathFinder.find_spec("broker.engine.results", [f"{folders[0]}/broker/engine"])
     if isinstance(found and found.loader, ExtensionFileLoader) != (native is not None):
         raise pytest.UsageError(f"expected the {'compiled' if native else 'pure'} engine in {folders[0]}")
 
