@@ -63,6 +63,6 @@ def test_compiled_packages_are_part_of_the_command(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(PROPERTIES)
     compiled = tmp_path / "compiled" / "broker" / "engine"
     compiled.mkdir(parents=True)
-    (compiled / f"cells{EXTENSION_SUFFIXES[0]}").touch()  # it is looked for, and not imported here
+    (compiled / f"results{EXTENSION_SUFFIXES[0]}").touch()  # it is looked for, and not imported here
     (command,) = repeats(run(tmp_path, ["--native", "compiled", "test_some.py"], "test"))
     assert "--hypothesis-seed=1 --native compiled " in command
