@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from benchmarks.groups.blocks import Matches
+from broker.engine.executors.groups.blocks import MatchBlocks
 
 Row = tuple[float | int | None, ...]
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -173,7 +173,7 @@ class Host:
         self.cells: dict[str, Any] = {}
         self.members: list[Member] = []
         self.events: list[Event] = []
-        self.out = Matches()
+        self.out = MatchBlocks()
         self.time = 0
 
     def play(self, script: Iterable[Action]) -> None:

@@ -21,8 +21,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
+from ....events.schema import Row
 from .columns import INFINITY, NAN, Floats
 
 EXACT: Final = 2**53  # floats hold every integer below
@@ -41,7 +40,7 @@ OFFSET: Final = 5
 
 
 @final
-class Bound:
+class CoordinateBound:
     """One comparison with an unknown constant: where its value comes from and which coordinate it bounds; a factor
     bounds the one behind as well. `sign` is -1 for `<` and `<=`; `strict` matters for factors and offsets only."""
 
@@ -107,7 +106,7 @@ def number(row: Row, at: i64) -> float:
 
 
 def narrowed(
-    bounds: list[Bound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
+    bounds: list[CoordinateBound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
 ) -> bool:
     """Lower values, from `at` on, to those of an event; False if one is null. `registers`: its run's."""
     for bound in bounds:

@@ -10,8 +10,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
+from ....events.schema import Row
 from .columns import (
     INFINITY,
     Floats,
@@ -23,7 +22,7 @@ from .columns import (
     with_room,
     with_room_for_integers,
 )
-from .coordinates import Bound, number
+from .coordinates import CoordinateBound, number
 
 FIRST: Final = 0  # an attribute of the event that begins the run
 LAST: Final = 1  # of the event that it took last
@@ -35,7 +34,7 @@ MOST: Final = 6
 
 
 @final
-class Register:
+class Remembered:
     """A number that a run remembers; `step` for TAKEN only."""
 
     def __init__(self, kind: int, attribute: int = -1, step: int = -1) -> None:
@@ -69,7 +68,7 @@ class Register:
 
 
 @final
-class Comparison:
+class Linear:
     """A condition without constants of a member: `sign * attribute > sign * (factor * register + offset)`, or `>=`."""
 
     def __init__(
@@ -95,10 +94,10 @@ class Comparison:
 
 
 @final
-class Clause:
-    def __init__(self, bounds: list[Bound], rest: list[Comparison] | None = None) -> None:
+class StepClause:
+    def __init__(self, bounds: list[CoordinateBound], rest: list[Linear] | None = None) -> None:
         self.bounds = bounds
-        self.rest: list[Comparison] = [] if rest is None else rest
+        self.rest: list[Linear] = [] if rest is None else rest
 
     def admits(self, row: Row, registers: Floats, first: i64) -> bool:
         """Whether what has no constants holds."""
@@ -110,14 +109,14 @@ class Clause:
 
 
 @final
-class Template:
+class ChainTemplate:
     """The steps of a pattern: a union of clauses each. `d`: coordinates of a member."""
 
-    def __init__(self, d: int, steps: list[list[Clause]], registers: list[Register] | None = None) -> None:
+    def __init__(self, d: int, steps: list[list[StepClause]], registers: list[Remembered] | None = None) -> None:
         self.d: i64 = d
         self.steps = steps
         self.length: i64 = len(steps)
-        self.registers: list[Register] = [] if registers is None else registers
+        self.registers: list[Remembered] = [] if registers is None else registers
         self.unions = any(len(step) > 1 for step in steps)
         """Whether a run may reach an end by two clauses."""
 

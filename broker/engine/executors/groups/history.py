@@ -16,15 +16,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer
 from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
-from .steps import Clause
+from .steps import StepClause
 
 SWEEP_MIN: Final = 128
 
@@ -35,7 +34,7 @@ class HistoryTemplate:
     `within`: the common window, unless coordinate `window` is an own one; one of both must be."""
 
     def __init__(
-        self, d: int, first: Clause, middle: Clause, last: Clause, *, within: int = NONE, window: int = NONE
+        self, d: int, first: StepClause, middle: StepClause, last: StepClause, *, within: int = NONE, window: int = NONE
     ) -> None:
         assert within >= 0 or window >= 0, "what is kept must have an end"
         assert [bound.coordinate for bound in last.bounds] == [0]
@@ -49,7 +48,7 @@ class HistoryTemplate:
 
 
 @final
-class HistoryCell(Cell):
+class HistoryCell(GroupCell):
     """The stack: `_levels` (x of an event), `_most` (the greatest value of b after it), `_upto` (the end, in `entries`,
     of what it may begin). An entry is an event that may begin, or be b."""
 
@@ -67,7 +66,7 @@ class HistoryCell(Cell):
         self._x: Floats = filled(template.d, INFINITY)
         self._middle: Integers = filled_integers(1, 0)
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(steps that it reaches: amortised 1), a question each, and what they find."""
         template, levels, most = self.template, self._levels, self._most
         self._forget(time)
@@ -93,7 +92,7 @@ class HistoryCell(Cell):
         self._height = height
         self._enter(row, time, event, x, least)
 
-    def _ask(self, above: float, upto: float, most: float, top: i64, time: i64, out: Matches) -> None:
+    def _ask(self, above: float, upto: float, most: float, top: i64, time: i64, out: MatchBlocks) -> None:
         """The members of one step, with their starts and the middle event."""
         template, members, entries, x = self.template, self.members, self.entries, self._x
         d = template.d

@@ -10,29 +10,28 @@ from typing import final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, filled, floats
 from .coordinates import narrowed
 from .members import Members
 from .stamps import Stamps
-from .steps import Clause
+from .steps import StepClause
 
 
 @final
-class FilterCell(Cell):
+class FilterCell(GroupCell):
     """The members of a key of whose clauses that one asks it. `stamps`: the group's, if it has several clauses; the
     host calls `stamps.next()` for each event."""
 
-    def __init__(self, clause: Clause, d: int, stamps: Stamps | None = None) -> None:
+    def __init__(self, clause: StepClause, d: int, stamps: Stamps | None = None) -> None:
         super().__init__(Members(d))
         self.clause = clause
         self._stamps = stamps
         self._x: Floats = filled(d, INFINITY)
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. One question."""
         x = self._x
         j: i64

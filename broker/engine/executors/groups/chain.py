@@ -17,15 +17,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import Integers
 from .coordinates import narrowed
 from .members import Members
 from .stamps import Stamps
-from .steps import Clause, Stretch, Template
+from .steps import ChainTemplate, StepClause, Stretch
 
 # The integers of a cohort; its events follow.
 DEPTH: Final = 0
@@ -35,10 +34,10 @@ EVENTS: Final = 3
 
 
 @final
-class ChainCell(Cell):
+class ChainCell(GroupCell):
     """The cohorts of a key. `now`: the epoch of its last event."""
 
-    def __init__(self, template: Template, arrival: bool = False, stamps: Stamps | None = None) -> None:
+    def __init__(self, template: ChainTemplate, arrival: bool = False, stamps: Stamps | None = None) -> None:
         super().__init__(Members(template.d))
         self.template = template
         self.arrival = arrival
@@ -49,7 +48,7 @@ class ChainCell(Cell):
         self._waiting = Stretch(each, EVENTS + template.length)  # of epochs before `now`
         self._new = Stretch(each, EVENTS + template.length)  # of `now`
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(cohorts), and a question for each that may end."""
         if time > self.now or self.arrival:
             self.now = time
@@ -95,7 +94,7 @@ class ChainCell(Cell):
             numbers[place + EVENTS] = event
             new.count += 1
 
-    def _stays(self, clause: Clause, row_number: i64, row: Row, time: i64) -> bool:
+    def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
         """Write a cohort's values, as an event leaves them, behind the new cohorts; whether they may dominate any."""
         new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
@@ -125,7 +124,7 @@ class ChainCell(Cell):
             j += 1
         new.count += 1
 
-    def _tell(self, at: i64, numbers: Integers, place: i64, out: Matches) -> None:
+    def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
         """The members that the values behind `at` dominate have matches of a run."""
         begun, path = out.members_upto, out.paths_upto
         first = numbers[place + EVENTS]
@@ -150,7 +149,7 @@ class ChainCell(Cell):
         for i in range(new.count):
             place = i * new.integers_each
             events = tuple(int(n) for n in new.integers[place + EVENTS : place + EVENTS + new.integers[place + DEPTH]])
-            who = Matches()
+            who = MatchBlocks()
             self.members.find(new.floats, i * new.floats_each, events[0], who)
             found += [(int(who.members[j]), len(events), events) for j in range(who.members_upto)]
         return list(dict.fromkeys(found))
