@@ -174,7 +174,7 @@ def shapes() -> Iterator[Shape]:
     ab: Turn = lambda s: [above(s.a), above(-s.b)]  # noqa: E731
     ba: Turn = lambda s: [above(-s.b), above(s.a)]  # noqa: E731
     bac: Turn = lambda s: [above(-s.b), above(s.a), above(s.c)]  # noqa: E731
-    yield Shape("filter, two ranges", lambda: FilterCell(of(low(0), low(1, VOLUME)), 2), lambda s: [s.a, s.volume])
+    yield Shape("filter, two ranges", lambda: FilterCell([of(low(0), low(1, VOLUME))], 2), lambda s: [s.a, s.volume])
     yield chain("two steps", 2, [of(low(0))], [of(high(1))], point=ab)
     own = CoordinateBound(2, DURATION, sign=-1.0)
     yield chain("two steps, own DUR", 3, [of(low(0))], [of(high(1), own)], point=lambda s: [*ab(s), above(-s.duration)])

@@ -17,6 +17,7 @@ from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report
 from ..events.errors import DefinitionError
+from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan
 from .executors.reference.machine_plan import ReferencePlan
@@ -43,6 +44,19 @@ class ExecutorRow(NamedTuple):
     plan: type[MachinePlan]
     against: Callable[[Wanted], str | None]
     make: Callable[[Wanted], MachinePlan]
+
+
+def _against_groups(wanted: Wanted) -> str | None:
+    if wanted.forecast:
+        return "it keeps no states that a forecast could follow"
+    plan = plan_of_group(wanted.automaton)
+    return plan if isinstance(plan, str) else None
+
+
+def _group(wanted: Wanted) -> MachinePlan:
+    plan = plan_of_group(wanted.automaton)
+    assert not isinstance(plan, str)
+    return plan
 
 
 def _against_trie(wanted: Wanted) -> str | None:
@@ -80,6 +94,7 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
+    ExecutorRow(GroupPlan, _against_groups, _group),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),

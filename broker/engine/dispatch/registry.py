@@ -1,7 +1,9 @@
 """The machines of all subscriptions that have one: who shares a machine, coming and going, and the lanes.
 
-Subscriptions whose plans are alike have one machine as long as it has not taken an event; who comes later sees only
-matches that begin later. Here: that choice. Not here: what an event does (lanes), partial matches (executors).
+Subscriptions whose plans are alike have one machine, most only as long as it has not taken an event; who comes later
+sees only matches that begin later.
+
+Here: that choice. Not here: what an event does (lanes), partial matches (executors).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
+from ..account import NOT_SUSPENDED
 from ..directory import Directory
 from ..executors.contract import Member
 from ..executors.machine_plan import MachinePlan
@@ -26,6 +29,11 @@ from .symbols import Alphabet
 
 LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 """Machines of other kinds count apart: the kind, the streams, and by what these are counted."""
+
+
+def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
+    """Whether one more may share a machine that alike plans have."""
+    return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
 
 
 @final
@@ -93,7 +101,7 @@ class Registry:
         place: SavedPlace | None = None
         if self.restoring is None:
             matcher = self._newest.get(alike)
-            if matcher is not None and matcher.machine.taken:
+            if matcher is not None and not _joinable(plan, matcher):
                 matcher = None
         else:
             place = self.restoring.places[subscriber.name]

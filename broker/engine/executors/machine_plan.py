@@ -18,8 +18,9 @@ from .contract import Executor, Input, Member
 class MachinePlan:
     """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
-    executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
+    `always_open`: others may join a machine that has taken events, too. Plans of one `kind` count the events of their
+    streams together and are explained together. `passed_over`: the executors that the planner tried before, each with
+    what spoke against it. Immutable once the planner has made it.
     """
 
     __slots__ = ("passed_over",)
@@ -30,6 +31,7 @@ class MachinePlan:
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    always_open: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -56,7 +58,7 @@ class MachinePlan:
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """Equal for plans that may share a machine which has not taken an event."""
+        """Equal for plans that may share a machine: one that has not taken an event, or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:

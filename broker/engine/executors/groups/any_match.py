@@ -40,8 +40,8 @@ class AnyTemplate:
 class AnyCell(GroupCell):
     """Of each step but the last the events in the window that may satisfy it for a member."""
 
-    def __init__(self, template: AnyTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: AnyTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         before = len(template.steps) - 1
         self._logs = [Starts(template.d, NONE, template.window) for _ in range(before)]
@@ -67,6 +67,7 @@ class AnyCell(GroupCell):
             if narrowed(clause.bounds, row, time, time, log.values, at, log.values, at):
                 if self.members.possible(log.values, at) and clause.admits(row, log.values, at):
                     log.keep(time, event)
+                    self.noted = event
 
     def _complete(self, time: i64, out: MatchBlocks) -> None:
         """The members that the event and the window may satisfy, each with the events of its steps."""
@@ -124,6 +125,14 @@ class AnyCell(GroupCell):
                 self._heads[step], self._kept[step] = 0, log.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        self._forget(time)
+        return all(self._heads[step] == log.count for step, log in enumerate(self._logs))
+
+    def used(self, events: set[int]) -> None:
+        for log in self._logs:
+            log.used(events)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

@@ -20,10 +20,16 @@ from .members import Members
 
 
 class GroupCell:
-    """The members of a group for one key, and what waits for them."""
+    """The members of a group for one key, and what waits for them. The host sets `position` and `place`, the number of
+    the event in its stream and in its partition, where a template asks for adjacent events. `noted`: the last event
+    that a match to come may have; `alarm`: when the host means to wake it."""
 
     def __init__(self, members: Members) -> None:
         self.members = members
+        self.position: i64 = 0
+        self.place: i64 = 0
+        self.noted: i64 = -1
+        self.alarm = FOREVER
 
     def join(self, handle: int, point: list[float], since: int) -> None:
         """A member that is not here. O(pages + page)."""
@@ -32,6 +38,10 @@ class GroupCell:
     def leave(self, handle: int, point: list[float]) -> None:
         """The member with that handle, which joined with that point, goes. Raises KeyError."""
         self.members.remove(handle, point)
+        self.forget(handle)
+
+    def forget(self, handle: int) -> None:
+        """Drop what waits for a member alone, which is no longer one."""
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key: writes what it completes."""
@@ -41,12 +51,26 @@ class GroupCell:
         """When time is past that, `advance` has something to tell."""
         return FOREVER
 
+    def first(self) -> int:
+        """The event that begins what `due` is of."""
+        return 0
+
     def advance(self, time: i64, out: MatchBlocks) -> None:
         """Time is that, and no event of it was handed on: writes what waited for it."""
 
+    def advance_first(self, out: MatchBlocks) -> None:
+        """Writes what the event `first` began, which is due."""
+
+    def quiet(self, time: i64) -> bool:
+        """Whether nothing waits for an event at that time or later. False does no harm."""
+        return False
+
+    def used(self, events: set[int]) -> None:
+        """Add the events that a match to come may have."""
+
     def empty(self) -> bool:
         """Whether nothing would be lost without it. False does no harm."""
-        return False
+        return self.members.count == 0 and self.quiet(0)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

@@ -22,23 +22,34 @@ from .blocks import MatchBlocks
 from .cell import GroupCell
 from .columns import Integers
 from .coordinates import narrowed
+from .kept_events import KeptEvents
 from .members import Members
 from .stamps import Stamps
-from .steps import ChainTemplate, StepClause, Stretch
+from .steps import PARTITION, SKIP, STRICT, ChainTemplate, StepClause, Stretch
 
 # The integers of a cohort; its events follow.
 DEPTH: Final = 0
 START: Final = 1
 RUN: Final = 2
-EVENTS: Final = 3
+POSITION: Final = 3  # of the event that it took last, in the stream and in the partition
+PLACE: Final = 4
+EVENTS: Final = 5
 
 
 @final
 class ChainCell(GroupCell):
     """The cohorts of a key. `now`: the epoch of its last event."""
 
-    def __init__(self, template: ChainTemplate, arrival: bool = False, stamps: Stamps | None = None) -> None:
-        super().__init__(Members(template.d))
+    def __init__(
+        self,
+        template: ChainTemplate,
+        arrival: bool = False,
+        stamps: Stamps | None = None,
+        members: Members | None = None,
+        events: KeptEvents | None = None,
+    ) -> None:
+        super().__init__(Members(template.d) if members is None else members)
+        self._events = events
         self.template = template
         self.arrival = arrival
         self.now: i64 = -(1 << 62)
@@ -55,7 +66,8 @@ class ChainCell(GroupCell):
             self._waiting, self._new = self._new, self._waiting
             self._new.count = 0
         template, waiting = self.template, self._waiting
-        self._begin(row, time, event)
+        if not self.arrival:
+            self._begin(row, time, event)
         last = template.length - 1
         run: i64 = -1
         numbers = waiting.integers
@@ -67,6 +79,13 @@ class ChainCell(GroupCell):
                 self._runs += 1
                 self._stamps.next()
             depth = numbers[place + DEPTH]
+            stay = template.stays[depth]
+            if stay == STRICT and numbers[place + POSITION] + 1 != self.position:
+                continue
+            if stay == PARTITION and numbers[place + PLACE] + 1 != self.place:
+                continue
+            if stay == SKIP and self._passes(depth, i, row, time):
+                continue
             for clause in template.steps[depth]:
                 if not self._stays(clause, i, row, time):
                     continue
@@ -74,6 +93,8 @@ class ChainCell(GroupCell):
                     self._move(i, row, event)
                 else:
                     self._tell(self._new.count * self._new.floats_each, numbers, place, out)
+        if self.arrival:
+            self._begin(row, time, event)
 
     def _begin(self, row: Row, time: i64, event: i64) -> None:
         new, template = self._new, self.template
@@ -91,8 +112,36 @@ class ChainCell(GroupCell):
             place = new.count * new.integers_each
             numbers = new.integers
             numbers[place + DEPTH], numbers[place + START], numbers[place + RUN] = 1, time, self._runs
+            numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
             numbers[place + EVENTS] = event
             new.count += 1
+            self.noted = event
+
+    def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
+        """Whether a run lets the event pass, which no constant decides: then it waits on, inside of its window."""
+        new, waiting, template = self._new, self._waiting, self.template
+        at = new.copy(waiting, row_number)
+        old = row_number * waiting.integers_each
+        for clause in template.steps[depth]:
+            if clause.admits(row, new.floats, at + template.d) and self._compared(clause, row, old):
+                return False
+        window = template.window
+        numbers = waiting.integers
+        if window >= 0 and float(numbers[old + START] - time) < self.members.root[window]:
+            return True
+        place = new.count * new.integers_each
+        j: i64
+        for j in range(EVENTS + depth):
+            new.integers[place + j] = numbers[old + j]
+        new.count += 1
+        return True
+
+    def _compared(self, clause: StepClause, row: Row, old: i64) -> bool:
+        """Whether what a clause asks of earlier events holds for the run whose integers are there."""
+        compares = clause.compares
+        if compares is None or self._events is None:
+            return True
+        return compares.holds(row, self._events, self._waiting.integers, old + EVENTS)
 
     def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
         """Write a cohort's values, as an event leaves them, behind the new cohorts; whether they may dominate any."""
@@ -101,6 +150,8 @@ class ChainCell(GroupCell):
         start = waiting.integers[row_number * waiting.integers_each + START]
         registers = at + template.d
         if not clause.admits(row, new.floats, registers):
+            return False
+        if not self._compared(clause, row, row_number * waiting.integers_each):
             return False
         if not narrowed(clause.bounds, row, time, start, new.floats, registers, new.floats, at):
             return False
@@ -118,11 +169,13 @@ class ChainCell(GroupCell):
         numbers[place + DEPTH] = depth + 1
         numbers[place + EVENTS + depth] = event
         numbers[place + RUN] = self._runs
+        numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
         j = new.count * new.floats_each + template.d
         for register in template.registers:
             new.floats[j] = register.taken(row, depth, new.floats[j])
             j += 1
         new.count += 1
+        self.noted = event
 
     def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
         """The members that the values behind `at` dominate have matches of a run."""
@@ -154,9 +207,21 @@ class ChainCell(GroupCell):
             found += [(int(who.members[j]), len(events), events) for j in range(who.members_upto)]
         return list(dict.fromkeys(found))
 
-    def empty(self) -> bool:
-        """Whether nothing waits and nobody asks."""
-        return self._new.count == 0 and self.members.count == 0
+    def quiet(self, time: i64) -> bool:
+        window, new = self.template.window, self._new
+        if new.count == 0 or window < 0 or not self.arrival:
+            return new.count == 0
+        bound = self.members.root[window]
+        return not any(
+            float(new.integers[i * new.integers_each + START] - time) >= bound for i in range(int(new.count))
+        )
+
+    def used(self, events: set[int]) -> None:
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                place = i * stretch.integers_each
+                depth = int(stretch.integers[place + DEPTH])
+                events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

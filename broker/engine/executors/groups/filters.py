@@ -22,34 +22,41 @@ from .steps import StepClause
 
 @final
 class FilterCell(GroupCell):
-    """The members of a key of whose clauses that one asks it. `stamps`: the group's, if it has several clauses; the
-    host calls `stamps.next()` for each event."""
+    """The members of a key, and the clauses that ask it. `stamps`: the group's, if clauses ask several keys; the host
+    then calls `stamps.next()` for each event."""
 
-    def __init__(self, clause: StepClause, d: int, stamps: Stamps | None = None) -> None:
-        super().__init__(Members(d))
-        self.clause = clause
-        self._stamps = stamps
+    def __init__(
+        self, clauses: list[StepClause], d: int, stamps: Stamps | None = None, members: Members | None = None
+    ) -> None:
+        super().__init__(Members(d) if members is None else members)
+        self.clauses = clauses
+        self._stamps = Stamps() if stamps is None and len(clauses) > 1 else stamps
+        self._own = stamps is None and len(clauses) > 1
         self._x: Floats = filled(d, INFINITY)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. One question."""
-        x = self._x
-        j: i64
-        for j in range(self.members.d):
-            x[j] = INFINITY
-        if not narrowed(self.clause.bounds, row, time, time, NOTHING, 0, x, 0):
-            return
-        if not self.members.possible(x, 0) or not self.clause.admits(row, NOTHING, 0):
-            return
+        """An event of the key. A question for each clause."""
+        x, stamps = self._x, self._stamps
+        if stamps is not None and self._own:
+            stamps.next()
         begun = out.members_upto
-        self.members.find(x, 0, event, out)
+        for clause in self.clauses:
+            j: i64
+            for j in range(self.members.d):
+                x[j] = INFINITY
+            if not narrowed(clause.bounds, row, time, time, NOTHING, 0, x, 0):
+                continue
+            if not self.members.possible(x, 0) or not clause.admits(row, NOTHING, 0):
+                continue
+            found = out.members_upto
+            self.members.find(x, 0, event, out)
+            if stamps is not None and out.members_upto > found:
+                stamps.thin(out, found)
         if out.members_upto > begun:
-            if self._stamps is not None:
-                self._stamps.thin(out, begun)
             out.close_alone(begun)
 
-    def empty(self) -> bool:
-        return self.members.count == 0
+    def quiet(self, time: i64) -> bool:
+        return True
 
 
 NOTHING: Floats = floats()  # a filter remembers nothing

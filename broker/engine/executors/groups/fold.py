@@ -191,8 +191,11 @@ class FoldCell(GroupCell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def empty(self) -> bool:
-        return self._new.count == 0 and self.members.count == 0
+    def quiet(self, time: i64) -> bool:
+        return self._new.count == 0
+
+    def used(self, events: set[int]) -> None:
+        events.update(int(self._events[i]) for i in range(self._logged))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

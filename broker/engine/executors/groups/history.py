@@ -52,8 +52,8 @@ class HistoryCell(GroupCell):
     """The stack: `_levels` (x of an event), `_most` (the greatest value of b after it), `_upto` (the end, in `entries`,
     of what it may begin). An entry is an event that may begin, or be b."""
 
-    def __init__(self, template: HistoryTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: HistoryTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self.entries = Starts(template.d, template.between, template.window)
         self._levels: Floats = floats()
@@ -133,6 +133,7 @@ class HistoryCell(GroupCell):
         b = values[at + between]
         if begins or b >= members.root[between]:
             entries.keep(time, event)
+            self.noted = event
         if self._height > self._bottom:
             self._most[self._height - 1] = max(least, b)
         if x >= members.root[0]:
@@ -159,6 +160,14 @@ class HistoryCell(GroupCell):
             self._kept = entries.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        template, entries = self.template, self.entries
+        longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
+        return entries.since_time(time, longest, self._head, entries.count) == entries.count
+
+    def used(self, events: set[int]) -> None:
+        self.entries.used(events)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

@@ -18,6 +18,7 @@ from .blocks import FIELDS, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, integers, integers_from, put_integer
 from .coordinates import narrowed
+from .members import Members
 from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
 
@@ -88,8 +89,8 @@ class MovingItem:
 class ItemsCell(GroupCell):
     """The waiting of a key, and a heap of items for each further step."""
 
-    def __init__(self, template: ItemsTemplate) -> None:
-        waiting = WaitCell(template.wait)
+    def __init__(self, template: ItemsTemplate, members: Members | None = None) -> None:
+        waiting = WaitCell(template.wait, members)
         waiting.keeps_points = True
         super().__init__(waiting.members)
         self.template = template
@@ -100,9 +101,8 @@ class ItemsCell(GroupCell):
         self._serial: i64 = 0
         self._kept: i64 = 0
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        """A member goes, with what it waits for. O(items)."""
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
+        """O(items)."""
         for step, heap in enumerate(self._heaps):
             self._heaps[step] = heaped([item for item in heap if item.handle != handle])
 
@@ -126,11 +126,14 @@ class ItemsCell(GroupCell):
                         if step < last:
                             item.level = item.point[template.axes[step + 1]]
                             pushed(self._heaps[step + 1], item)
+                            self.noted = event
                         else:
                             self._tell(item, out)
             step -= 1
         self._move(row, time, event)
         self.waiting.start(row, time, event)
+        if self.waiting.noted > self.noted:
+            self.noted = self.waiting.noted
 
     def _tell(self, item: MovingItem, out: MatchBlocks) -> None:
         member, path = out.members_upto, out.paths_upto
@@ -179,6 +182,7 @@ class ItemsCell(GroupCell):
                 item.times = put_integer(item.times, item.count, starts.times[j])
                 item.count += 1
             pushed(self._heaps[0], item)
+            self.noted = event
         if sum(len(heap) for heap in self._heaps) > 2 * self._kept + SWEEP_MIN:
             self._sweep(time)
 
@@ -190,6 +194,16 @@ class ItemsCell(GroupCell):
         self._kept = sum(len(heap) for heap in self._heaps)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        self._sweep(time)
+        return self._kept == 0 and self.waiting.quiet(time)
+
+    def used(self, events: set[int]) -> None:
+        self.waiting.used(events)
+        for heap in self._heaps:
+            for item in heap:
+                events.update(int(item.paths[i]) for i in range(item.count * item.width))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

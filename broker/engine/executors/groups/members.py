@@ -86,6 +86,11 @@ class Members:
             self._pages = []
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
 
+    def since(self, handle: int, point: list[float]) -> i64:
+        """From which event on the member, which is at that point, counts runs. O(pages + page)."""
+        page = self._pages[self._page_of(floats_from(point), handle)]
+        return page.since[page.slot_of(handle)]
+
     def wait_since(self, handle: int, point: list[float], event: i64) -> None:
         """The member, which is at that point, counts runs from a later event on. O(pages + page)."""
         at = self._page_of(floats_from(point), handle)

@@ -60,8 +60,7 @@ class RevisitCell(GroupCell):
         self._x: Floats = filled(template.d, INFINITY)
         self._top: Floats = filled(template.d, INFINITY)
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
         self._touched = [each for each in self._touched if each[0] != handle]
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
@@ -79,6 +78,7 @@ class RevisitCell(GroupCell):
         if narrowed(template.begin.bounds, row, time, time, values, at, values, at):
             if self.members.possible(values, at) and template.begin.admits(row, values, at):
                 starts.keep(time, event)
+                self.noted = event
 
     def _revisit(self, time: i64, out: MatchBlocks) -> None:
         template, x, top, starts, members = self.template, self._x, self._top, self.starts, self.members
@@ -130,6 +130,9 @@ class RevisitCell(GroupCell):
         self._head, self._fresh, self._kept = 0, self.starts.count, self.starts.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def used(self, events: set[int]) -> None:
+        self.starts.used(events)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members, with their `since`, are the host's."""

@@ -232,6 +232,10 @@ class Starts:
         moved.append(int(self.count))
         return moved
 
+    def used(self, events: set[int]) -> None:
+        """Add the events of all starts."""
+        events.update(int(self.events[i]) for i in range(self.count))
+
     def dump(self) -> dict[str, object]:
         n = self.count
         return {

@@ -10,6 +10,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.predicate import All, holds
 from ....events.schema import Row
 from .columns import (
     INFINITY,
@@ -23,6 +24,7 @@ from .columns import (
     with_room_for_integers,
 )
 from .coordinates import CoordinateBound, number
+from .kept_events import KeptEvents
 
 FIRST: Final = 0  # an attribute of the event that begins the run
 LAST: Final = 1  # of the event that it took last
@@ -31,6 +33,12 @@ COUNT: Final = 3  # how many events it took
 SUM: Final = 4  # of an attribute, added from the first to the last
 LEAST: Final = 5
 MOST: Final = 6
+
+# How a run waits for a step: for the next event of its cell, of the stream, of its partition, or until one fits.
+NEXT: Final = 0
+STRICT: Final = 1
+PARTITION: Final = 2
+SKIP: Final = 3
 
 
 @final
@@ -94,13 +102,42 @@ class Linear:
 
 
 @final
+class EarlierRows:
+    """A condition on the event and earlier ones of the run: which of its slots has the event of which step."""
+
+    def __init__(self, condition: All, slots: list[int]) -> None:
+        self.condition = condition
+        self.slots = slots
+
+    def holds(self, row: Row, events: KeptEvents, numbers: Integers, first: i64) -> bool:
+        """O(slots x log(events kept)). `first`: where the numbers of the run's events begin."""
+        known: list[Row] = []
+        for step in self.slots:
+            known.append(events.row(numbers[first + step]) if step >= 0 else ())
+        return holds(self.condition, row, (), tuple(known), 0, 0)
+
+
+@final
 class StepClause:
-    def __init__(self, bounds: list[CoordinateBound], rest: list[Linear] | None = None) -> None:
+    """`rest`, `guard` and `compares` have no constants of a member: of numbers, of the event alone, of earlier events,
+    which only a chain can ask."""
+
+    def __init__(
+        self,
+        bounds: list[CoordinateBound],
+        rest: list[Linear] | None = None,
+        guard: All | None = None,
+        compares: EarlierRows | None = None,
+    ) -> None:
         self.bounds = bounds
         self.rest: list[Linear] = [] if rest is None else rest
+        self.guard = guard
+        self.compares = compares
 
     def admits(self, row: Row, registers: Floats, first: i64) -> bool:
-        """Whether what has no constants holds."""
+        """Whether what has no constants, and asks for no earlier event, holds."""
+        if self.guard is not None and not holds(self.guard, row, (), (), 0, 0):
+            return False
         i: i64 = 0
         n: i64 = len(self.rest)
         while i < n and self.rest[i].holds(row, registers, first):
@@ -110,9 +147,19 @@ class StepClause:
 
 @final
 class ChainTemplate:
-    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member."""
+    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member. `stays`: how a run waits for each
+    step; one that skips has no bounds but that of `window`, the coordinate of an own WITHIN."""
 
-    def __init__(self, d: int, steps: list[list[StepClause]], registers: list[Remembered] | None = None) -> None:
+    def __init__(
+        self,
+        d: int,
+        steps: list[list[StepClause]],
+        registers: list[Remembered] | None = None,
+        stays: list[int] | None = None,
+        window: int = -1,
+    ) -> None:
+        self.stays: list[int] = [NEXT] * len(steps) if stays is None else stays
+        self.window: i64 = window
         self.d: i64 = d
         self.steps = steps
         self.length: i64 = len(steps)

@@ -21,6 +21,7 @@ from .blocks import FIELDS, LATE, MatchBlocks
 from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
 from .coordinates import narrowed
+from .members import Members
 from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
 
@@ -51,8 +52,8 @@ class PendingPairs:
 class TrailingCell(GroupCell):
     """The pairs of a key by start, a heap of the starts, and the suffix maxima of what kills."""
 
-    def __init__(self, template: TrailingTemplate) -> None:
-        waiting = WaitCell(template.wait)
+    def __init__(self, template: TrailingTemplate, members: Members | None = None) -> None:
+        waiting = WaitCell(template.wait, members)
         waiting.keeps_points = True
         super().__init__(waiting.members)
         self.template = template
@@ -65,9 +66,8 @@ class TrailingCell(GroupCell):
         self._height: i64 = 0
         self._x: Floats = filled(template.wait.d, INFINITY)
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        """A member goes, with its pairs. O(pairs)."""
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
+        """O(pairs)."""
         for pending in self._pending.values():
             pending.pairs = [pair for pair in pending.pairs if pair[0] != handle]
 
@@ -79,7 +79,10 @@ class TrailingCell(GroupCell):
         self.waiting.see(row, time, event, pairs)
         if pairs.upto > 0:
             self._hang(time, event)
+            self.noted = event
         self.waiting.start(row, time, event)
+        if self.waiting.noted > self.noted:
+            self.noted = self.waiting.noted
         if len(self._order) > 0:
             self._kill(row, time)
         else:
@@ -125,14 +128,21 @@ class TrailingCell(GroupCell):
     def advance(self, time: i64, out: MatchBlocks) -> None:
         """Time is that, and no event of it was handed on: tell the pairs whose deadline is past. O(pairs, log)."""
         while len(self._order) > 0 and self._pending[self._order[0]].deadline < time:
-            start = heappop(self._order)
-            for handle, event, completed, level in self._pending.pop(start).pairs:
-                if not self._killed(level, completed):
-                    member, path = out.members_upto, out.paths_upto
-                    out.add_member(handle)
-                    out.add_number(start)
-                    out.add_number(event)
-                    out.close_one(member, path, 1, 2, LATE)
+            self.advance_first(out)
+
+    def first(self) -> int:
+        return self._order[0]
+
+    def advance_first(self, out: MatchBlocks) -> None:
+        """O(pairs, log)."""
+        start = heappop(self._order)
+        for handle, event, completed, level in self._pending.pop(start).pairs:
+            if not self._killed(level, completed):
+                member, path = out.members_upto, out.paths_upto
+                out.add_member(handle)
+                out.add_number(start)
+                out.add_number(event)
+                out.close_one(member, path, 1, 2, LATE)
 
     def _killed(self, level: float, completed: i64) -> bool:
         """Whether an event after that time had a value which dominates. O(log)."""
@@ -147,6 +157,15 @@ class TrailingCell(GroupCell):
         return low < self._height and level <= self._levels[low]
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        return len(self._order) == 0 and self.waiting.quiet(time)
+
+    def used(self, events: set[int]) -> None:
+        self.waiting.used(events)
+        for start, pending in self._pending.items():
+            events.add(start)
+            events.update(pair[1] for pair in pending.pairs)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

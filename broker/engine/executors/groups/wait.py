@@ -66,8 +66,8 @@ class WaitTemplate:
 class WaitCell(GroupCell):
     """Groups of the stack: `_peaks`, `_begins` (where in the starts), from `_bottom` below `_height`."""
 
-    def __init__(self, template: WaitTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: WaitTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self.now: i64 = -(1 << 62)
         d = template.d
@@ -134,6 +134,7 @@ class WaitCell(GroupCell):
             begins = begins or kills
         if begins:
             starts.keep(time, event)
+            self.noted = event
 
     def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
         """Complete, in each group of a lower peak, those whom the value reaches."""
@@ -197,6 +198,7 @@ class WaitCell(GroupCell):
         new.integers[place + DEPTH], new.integers[place + BEGIN], new.integers[place + END] = 0, begin, end
         new.integers[place + EVENTS] = event
         new.count += 1
+        self.noted = event
 
     def _go_on(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Each cohort one step on, or to its end."""
@@ -223,6 +225,7 @@ class WaitCell(GroupCell):
                 new.integers[place + DEPTH] = depth + 1
                 new.integers[place + EVENTS + depth + 1] = event
                 new.count += 1
+                self.noted = event
             else:
                 suffix = filled_integers(depth + 1, 0)
                 for j in range(depth + 1):
@@ -334,9 +337,24 @@ class WaitCell(GroupCell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def empty(self) -> bool:
-        """Whether nothing waits and nobody asks."""
-        return self.members.count == 0 and self._height == self._bottom and self.starts.count == self._fresh
+    def quiet(self, time: i64) -> bool:
+        template, starts = self.template, self.starts
+        if self._waiting.count > 0 or self._new.count > 0:
+            return False
+        if self._height == self._bottom and starts.count == self._fresh:
+            return True
+        longest = -float(template.within) if template.within >= 0 else -INFINITY
+        if template.window >= 0:
+            longest = self.members.root[template.window]
+        return starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
+
+    def used(self, events: set[int]) -> None:
+        self.starts.used(events)
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                place = i * stretch.integers_each
+                depth = int(stretch.integers[place + DEPTH])
+                events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth + 1))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
+from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
 from broker.engine.executors.groups.chain import ChainCell
 from broker.engine.executors.groups.coordinates import (
     ATTRIBUTE,
@@ -18,9 +19,6 @@ from broker.engine.executors.groups.coordinates import (
     OFFSET,
     REGISTER,
     CoordinateBound,
-    turned,
-    turned_factor,
-    turned_offset,
 )
 from broker.engine.executors.groups.filters import FilterCell
 from broker.engine.executors.groups.fold import FoldCell, FoldTemplate
@@ -167,7 +165,7 @@ def test_filters_with_unions(script: list[Action]) -> None:
     class Both:
         def __init__(self) -> None:
             self.stamps = Stamps()
-            self.cells = [FilterCell(clause, 1, self.stamps) for clause in separate]
+            self.cells = [FilterCell([clause], 1, self.stamps) for clause in separate]
             self.members = self.cells[0].members
 
         def join(self, handle: int, each: list[float], since: int) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.groups.kleene import KleeneCell, KleeneTemplate
+from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
 from broker.engine.executors.groups.blocks import LARGE, MatchBlocks, combined, counted
 from broker.engine.executors.groups.columns import floats_from, integers_from
 from broker.engine.executors.groups.coordinates import (
@@ -18,9 +19,6 @@ from broker.engine.executors.groups.coordinates import (
     CoordinateBound,
     greatest_factor,
     greatest_offset,
-    turned,
-    turned_factor,
-    turned_offset,
 )
 from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.steps import StepClause

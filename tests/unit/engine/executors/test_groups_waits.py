@@ -28,8 +28,9 @@ from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
 from benchmarks.groups.unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
+from broker.automaton.analyses.coordinates import turned
 from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
-from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound, turned
+from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
 from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
 from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate

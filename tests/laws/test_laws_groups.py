@@ -1,0 +1,60 @@
+"""Groups change nothing: with them each subscription has, in order, what it has without.
+
+Templates of all mechanisms, members that come and go, ties, nulls, batches, snapshots. What is without groups is held
+to the meaning by test_laws_sase_engine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from strategies.group_queries import SCHEMA, Action, Joins, Leaves, Publishes, Saves, script
+
+from broker.engine import Engine, Options
+
+WITHOUT = Options(executors_off=("groups",))
+
+
+def played(actions: list[Action], options: Options) -> dict[str, list[Any]]:
+    """By subscription what it has, in order."""
+    engine = Engine(options)
+    engine.add_stream("S", SCHEMA)
+    found: dict[str, list[Any]] = {}
+    here: list[str] = []
+    for action in actions:
+        match action:
+            case Joins(name, text):
+                engine.subscribe(name, language="sase", query=text)
+                here.append(name)
+            case Leaves(which):
+                if here:
+                    engine.unsubscribe(here.pop(which % len(here)))
+            case Saves():
+                engine = Engine.restore(engine.snapshot(), options)
+            case Publishes(times, rows):
+                results = engine.publish("S", times, rows)
+                counted = len(results)
+                assert counted == len(list(results))
+                for match in results:
+                    found.setdefault(match.subscription, []).append(match)
+        engine.check_invariants()
+    return found
+
+
+@settings(max_examples=max(300, 10 * settings().max_examples), deadline=None)
+@given(st.integers(0, 2**40))
+def test_groups_change_nothing(seed: int) -> None:
+    actions = script(seed)
+    note([action for action in actions if isinstance(action, Joins)])
+    # The matches of one event that any match finds have no order of their own.
+    unordered = {action.name for action in actions if isinstance(action, Joins) and "any_match" in action.text}
+    expected = played(actions, WITHOUT)
+    found = played(actions, Options())
+    assert found.keys() == expected.keys()
+    for name, matches in found.items():
+        if name in unordered:
+            assert sorted(matches, key=repr) == sorted(expected[name], key=repr)
+        else:
+            assert matches == expected[name]
