@@ -41,6 +41,7 @@ HOT: Final = (
     "broker/engine/engine.py",
     "broker/engine/executors/completions.py",
     "broker/engine/executors/contract.py",
+    "broker/engine/executors/epoch_matches.py",
     "broker/engine/executors/expansion.py",
     "broker/engine/executors/keyed_runs/boxes.py",
     "broker/engine/executors/keyed_runs/bulk.py",

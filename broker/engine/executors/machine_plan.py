@@ -18,8 +18,10 @@ from .contract import Executor, Input, Member
 class MachinePlan:
     """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
-    executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
+    `merged`: all automata with such a plan run in one program of the executor's own, so that none has a machine, and
+    the plan says nothing more. Plans of one `kind` count the events of their streams together and are explained
+    together. `passed_over`: the executors that the planner tried before, each with what spoke against it. Immutable
+    once the planner has made it.
     """
 
     __slots__ = ("passed_over",)
@@ -30,6 +32,7 @@ class MachinePlan:
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    merged: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
 
