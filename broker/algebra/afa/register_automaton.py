@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
+from ...events.instant import FOREVER
 from ...events.schema import Row, Schema
 from ..partitioned_stream import PartitionedStream
 from ..terms import TRUE, Term
 
-ALWAYS_BEGUN = -(1 << 62)  # earlier than any event
-NEVER_ENDED = 1 << 62
+ALWAYS_BEGUN: Final = -FOREVER  # earlier than any event
+NEVER_ENDED: Final = FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class RegisterArc:
 
     @property
     def ignores(self) -> bool:
-        """Whether a run that takes an event by this arc is as it was before (semantics 4.8): no match has the event."""
+        """Whether a run under way that takes an event by this arc is as it was before (semantics 4.8)."""
         return self.takes and self.source == self.target and not self.updates
 
     def exists(self, time: int) -> bool:

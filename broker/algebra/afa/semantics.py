@@ -30,7 +30,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one accepting run found: the final state, its registers, and the lifetime [begin, end); `lineage` are the
-    ids of the events that it took, but for those that it ignored."""
+    ids of the events that it took: the first one, the last one, and of those between them all that it did not
+    ignore."""
 
     state: int
     registers: Row
@@ -59,9 +60,9 @@ def results(automaton: RegisterAutomaton, events: Sequence[Event]) -> list[Resul
                 begin, end = part[last].time, lifetime_end(automaton, part[first])
                 for one in configurations:
                     if one.state in automaton.finals:
-                        found.append(
-                            (begin, part[first].time, Result(one.state, one.registers, begin, end, one.lineage))
-                        )
+                        lineage = one.lineage if one.lineage[-1] == part[last].id else (*one.lineage, part[last].id)
+                        result = Result(one.state, one.registers, begin, end, lineage)
+                        found.append((begin, part[first].time, result))
     return [result for _, _, result in sorted(found, key=lambda each: each[:2])]
 
 
@@ -102,7 +103,8 @@ def step(automaton: RegisterAutomaton, before: Configuration, event: Event) -> I
     for arc in automaton.arcs:
         if arc.source == before.state and arc.stream == event.stream and arc.exists(event.time):
             if condition(arc, before, event):
-                lineage = before.lineage if arc.ignores else (*before.lineage, event.id)
+                ignored = arc.ignores and before.lineage != ()
+                lineage = before.lineage if ignored else (*before.lineage, event.id)
                 after = Configuration(arc.target, updated(automaton, arc, before, event), lineage)
                 yield from closure(automaton, after, event.time)
 
