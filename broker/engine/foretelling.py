@@ -27,6 +27,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
+        assert service.end is not None, "the planner has an executor that can be followed"
         program.watch(service.end, listener, plan.numbers[branch])
 
 
@@ -42,5 +43,6 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
         seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
+        assert service.end is not None
         program.unwatch(service.end, listener, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

@@ -16,7 +16,7 @@ from ..forms import Parsed
 
 @final
 class EngineState:
-    """`install` puts a subscription in force as of a time. `runs` are the live ones of the keyed states, in the order
+    """`install` puts a subscription in force as of a time; `executors` are those that have saved machines, by the numbers of these. `runs` are the live ones of the keyed states, in the order
     in which their section lists them."""
 
     def __init__(
@@ -33,4 +33,5 @@ class EngineState:
         self.events = events
         self.matches = matches
         self.install = install
+        self.executors: dict[int, str] = {}
         self.runs: list[Run] = live_runs(runtime.runs.cells, runtime.now)
