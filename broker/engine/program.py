@@ -19,7 +19,7 @@ from .executors.keyed_runs.bulk import Bulk
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
-from .planner import EXECUTORS, plan_again, Wanted, plan_of
+from .planner import EXECUTORS, Wanted, plan_again, plan_of
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update

@@ -132,7 +132,7 @@ def grouping_of(automaton: Automaton) -> Grouping | str:
 
 def _grouping(automaton: Automaton) -> Grouping:
     if automaton.time is not TimeModel.ARRIVAL or automaton.report is not Report.EACH or not automaton.distinct:
-        raise _NoTemplate("its matches are not each one result")
+        raise _NoTemplate("it does not report each match of single events")
     if len(automaton.sources) != 1:
         raise _NoTemplate("it reads several streams")
     line = line_of(automaton)

@@ -235,7 +235,7 @@ class Registry:
         seat = self.seats.get(name)
         begun = None
         if seat is not None:
-            begun = seat.matcher.machine.partial(time, seat.lane.position, seat.lane.places)
+            begun = seat.matcher.machine.partial(seat.member, time, seat.lane.position, seat.lane.places)
         if seat is None or begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         first = seat.member.target.first

@@ -16,8 +16,8 @@ from ..forms import Parsed
 
 @final
 class EngineState:
-    """`install` puts a subscription in force as of a time; `executors` are those that have saved machines, by the numbers of these. `runs` are the live ones of the keyed states, in the order
-    in which their section lists them."""
+    """`install` puts a subscription in force as of a time; `executors` are those that have saved machines, by the
+    numbers of these. `runs` are the live ones of the keyed states, in the order in which their section lists them."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .blocks import LARGE, TOO_MANY, MatchBlocks
+from .blocks import LARGE, TOO_MANY, MatchBlocks, combined
 from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
 from .coordinates import narrowed
@@ -129,6 +129,14 @@ class AnyCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         self._forget(time)
         return all(self._heads[step] == log.count for step, log in enumerate(self._logs))
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        lists: list[list[int]] = []
+        found: list[tuple[int, ...]] = []
+        for step, log in enumerate(self._logs):
+            lists.append([event for (event,) in log.waiting(point, since, self._heads[step], log.count, time)])
+            found += combined(lists)
+        return found
 
     def used(self, events: set[int]) -> None:
         for log in self._logs:

@@ -65,6 +65,10 @@ class GroupCell:
         """Whether nothing waits for an event at that time or later. False does no harm."""
         return False
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """The runs of a member with that point, for people: of each its events. O(what waits)."""
+        return []
+
     def used(self, events: set[int]) -> None:
         """Add the events that a match to come may have."""
 

@@ -195,7 +195,21 @@ class ChainCell(GroupCell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def live(self) -> list[tuple[int, int, tuple[int, ...]]]:
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Those that a contiguity rules out may still be among them."""
+        found: list[tuple[int, ...]] = []
+        new, window = self._new, self.template.window
+        for i in range(new.count):
+            place, at = i * new.integers_each, i * new.floats_each
+            if window >= 0 and float(new.integers[place + START] - time) < point[window]:
+                continue
+            depth = int(new.integers[place + DEPTH])
+            events = tuple([int(new.integers[place + EVENTS + j]) for j in range(depth)])
+            if events[0] >= since and all(point[j] <= new.floats[at + j] for j in range(self.template.d)):
+                found.append(events)
+        return list(dict.fromkeys(found))
+
+    def waiting(self) -> list[tuple[int, int, tuple[int, ...]]]:
         """The runs that wait: handle, how far, events. One question a cohort."""
         found: list[tuple[int, int, tuple[int, ...]]] = []
         new = self._new

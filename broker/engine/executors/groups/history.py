@@ -166,6 +166,30 @@ class HistoryCell(GroupCell):
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
         return entries.since_time(time, longest, self._head, entries.count) == entries.count
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        entries, d, between = self.entries, self.template.d, self.template.between
+        top = self._height - 1
+        while top >= self._bottom and self._levels[top] < point[0]:
+            top -= 1
+        last = self._upto[top] if top >= self._bottom else self._head  # what is before has met the last step
+        found: list[tuple[int, ...]] = []
+        middle = -1
+        for at in range(int(entries.count) - 1, int(self._head) - 1, -1):
+            values = [entries.values[at * d + j] for j in range(d)]
+            starts = all(point[j] <= values[j] for j in range(d) if j not in (between, self.template.window))
+            if starts and entries.events[at] >= since and float(entries.times[at] - time) >= self._oldest(point):
+                event = int(entries.events[at])
+                if middle < 0:
+                    found.append((event,))
+                elif middle >= last:
+                    found.append((event, int(entries.events[middle])))
+            if point[between] <= values[between]:
+                middle = at
+        return found[::-1]
+
+    def _oldest(self, point: list[float]) -> float:
+        return point[self.template.window] if self.template.window >= 0 else -float(self.template.within)
+
     def used(self, events: set[int]) -> None:
         self.entries.used(events)
 

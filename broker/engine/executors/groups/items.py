@@ -199,6 +199,17 @@ class ItemsCell(GroupCell):
         self._sweep(time)
         return self._kept == 0 and self.waiting.quiet(time)
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        found = self.waiting.live(handle, point, since, time)
+        for heap in self._heaps:
+            for item in heap:
+                if item.handle == handle:
+                    for i in range(item.count):
+                        if item.holds(item.times[i], time):
+                            path = range(i * item.width, (i + 1) * item.width)
+                            found.append(tuple([int(item.paths[j]) for j in path]))
+        return found
+
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)
         for heap in self._heaps:

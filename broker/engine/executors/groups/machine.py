@@ -6,8 +6,9 @@ a cell (each mechanism), how rows are read (audience).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from mypy_extensions import i64
 
@@ -19,7 +20,7 @@ from ...account import UNLIMITED, Account
 from ...target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Item
+from ..matches import Assigned, Item
 from .audience import BLOCK_FIELDS, GroupAudience
 from .blocks import COMBINED, FIELDS, MatchBlocks
 from .cell import GroupCell
@@ -244,6 +245,20 @@ class GroupMachine(Executor):
         return set(self.cells)
 
     # --- inspection ---------------------------------------------------------------------------------------------
+
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
+        """O(members and what waits)."""
+        handle = cast(GroupMember, member).handle
+        page = self.events.page
+        found: list[Assigned] = []
+        point, since = next((point, since) for own, point, since in self.members.each() if own == handle)
+        for cell in self.cells.values():
+            for path in cell.live(handle, point, since, time):
+                at = [page.place(number) for number in path]
+                found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])
+        return iter(found)
 
     def statistics(self) -> dict[str, int]:
         return {

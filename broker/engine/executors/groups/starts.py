@@ -232,6 +232,12 @@ class Starts:
         moved.append(int(self.count))
         return moved
 
+    def waiting(self, point: list[float], since: i64, first: i64, upto: i64, time: i64) -> list[tuple[int, ...]]:
+        """The events of a member's starts between two places. O(those)."""
+        out = MatchBlocks()
+        self.walk(floats_from(point), 0, since, first, upto, time, out)
+        return [(int(out.paths[i]),) for i in range(out.paths_upto)]
+
     def used(self, events: set[int]) -> None:
         """Add the events of all starts."""
         events.update(int(self.events[i]) for i in range(self.count))

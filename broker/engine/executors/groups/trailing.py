@@ -161,6 +161,10 @@ class TrailingCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         return len(self._order) == 0 and self.waiting.quiet(time)
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts; no event can go on with a pair."""
+        return self.waiting.live(handle, point, since, time)
+
     def used(self, events: set[int]) -> None:
         self.waiting.used(events)
         for start, pending in self._pending.items():

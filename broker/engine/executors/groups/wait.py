@@ -348,6 +348,16 @@ class WaitCell(GroupCell):
             longest = self.members.root[template.window]
         return starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
 
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts that wait; of steps behind the wait nothing is said."""
+        begin = self._fresh
+        if self._peak < point[0]:
+            group = self._height - 1
+            while group >= self._bottom and self._peaks[group] < point[0]:
+                begin = self._begins[group]
+                group -= 1
+        return self.starts.waiting(point, since, max(begin, self._head), self.starts.count, time)
+
     def used(self, events: set[int]) -> None:
         self.starts.used(events)
         for stretch in (self._waiting, self._new):

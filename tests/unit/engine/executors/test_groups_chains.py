@@ -143,7 +143,7 @@ def test_what_lives_of_a_chain_is_what_waits(script: list[Action]) -> None:
     host = Host(lambda: ChainCell(made), lambda each: point(asked, each))
     host.play(script)
     for key, cell in host.cells.items():
-        live = cell.live()
+        live = cell.waiting()
         for member in host.members:
             if member.key != key or member.left < 1 << 60:
                 continue
