@@ -111,7 +111,7 @@ WARM: Final = (
     "broker/engine/forecasts/listening.py",
     "broker/engine/forecasts/progress.py",
     "broker/engine/forecasts/registry.py",
-    "broker/engine/forecasts/states.py",
+    "broker/forecast/states.py",
     "broker/engine/forecasts/subscription.py",
     "broker/engine/index/substrings.py",
     "broker/engine/match.py",

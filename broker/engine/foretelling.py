@@ -5,9 +5,9 @@ Here: which of the program reports. Not here: forecasts themselves, the subscrip
 
 from __future__ import annotations
 
+from ..forecast.plan import ForecastPlan
 from .catalog import Holding
 from .forecasts.listening import RunListener
-from .forecasts.plan import ForecastPlan
 from .notices import Notice
 from .program import Program
 from .subscriber import Subscriber
@@ -33,7 +33,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """Undo it; the outcomes of forecasts that will never be known."""
     plan = subscriber.form.plan
-    if not isinstance(plan, ForecastPlan) or holding is None:
+    if plan is None or holding is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None

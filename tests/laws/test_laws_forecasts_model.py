@@ -17,7 +17,6 @@ from strategies.typed_queries import Happening
 from broker.automaton.automaton import Stay
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
-from broker.engine.forecasts.plan import ForecastPlan
 from broker.engine.forecasts.progress import MachineProgress
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
@@ -25,6 +24,7 @@ from broker.events.instant import FOREVER, parse_duration
 from broker.forecast.chain import MarkovChain
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import Model, read_model, write_model
+from broker.forecast.plan import ForecastPlan
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 few = settings(max_examples=max(10, settings().max_examples // 5), suppress_health_check=slow)  # whole engines

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, ClassVar, NamedTuple
 
+from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ..options import Options
 from ..target import Outcome, Target
@@ -16,14 +17,17 @@ from .contract import Executor, Input, Member
 
 
 class MachinePlan:
-    """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+    """The plan for an `automaton`, as it is before anybody divides it.
+
+    `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
     Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
     executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
     """
 
-    __slots__ = ("passed_over",)
+    __slots__ = ("automaton", "passed_over")
 
+    automaton: Automaton
     passed_over: tuple[str, ...]
 
     executor: ClassVar[str]

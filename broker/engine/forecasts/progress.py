@@ -13,13 +13,13 @@ from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...forecast.key_state import KeyState
 from ...forecast.progress import Progress
+from ...forecast.states import NONE, States
 from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
 from ..executors.keyed_runs.cells import flattened
 from ..executors.matches import ids
 from ..executors.tuple_counts import TupleCounts
 from ..executors.tuple_counts.runner import Runner
-from .states import NONE, States
 
 
 @final

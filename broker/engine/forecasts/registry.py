@@ -12,6 +12,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ...automaton.analyses.chain_keys import Positions
 from ...events.errors import DefinitionError, UnknownSubscription
 from ...events.schema import Row
 from ...forecast.combination import Combination, PartForecaster
@@ -21,7 +22,9 @@ from ...forecast.judging import Judge
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
 from ...forecast.model_file import Model
+from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
+from ...forecast.states import NONE
 from ...forecast.varying import check_varying
 from ...forecast.versions import check_version, continued, count_stays, counts_of, others
 from ..directory import Directory
@@ -30,11 +33,8 @@ from ..dispatch.matchers import Matcher
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import ALWAYS_SINCE, Target
-from .keys import Positions
 from .listening import PartFollower
-from .plan import ForecastPlan
 from .progress import MachineProgress, RunProgress
-from .states import NONE
 from .subscription import PredictiveSubscription
 
 
