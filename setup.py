@@ -109,6 +109,7 @@ WARM: Final = (
     "broker/engine/executors/sequence_trie/machine.py",
     "broker/engine/executors/tuple_counts/archive.py",
     "broker/engine/executors/tuple_counts/cell_tables.py",
+    "broker/engine/executors/tuple_counts/progress.py",
     "broker/engine/executors/tuple_counts/runner.py",
     "broker/engine/executors/tuple_counts/slots.py",
     "broker/engine/executors/tuple_counts/stores.py",

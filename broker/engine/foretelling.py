@@ -18,11 +18,11 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
-        listener = RunListener(program.forecasts.join(plan, subscriber, None, None, []), plan.windows)
+        listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
         machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
-        found = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
+        found = program.forecasts.join(plan, subscriber, seat, machines)
         listener = RunListener(found, plan.windows)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
     listener.subscription.listener = listener

@@ -68,6 +68,8 @@ class _Following:
         self.automaton = automaton
         self.keys = keys
         self.keyed = all(stream in keys for stream in automaton.streams())
+        # Where a run comes back to the start, an arc out of it need not take a first event.
+        self.returns = any(arc.kind in TAKING and arc.target == 0 for arc in automaton.arcs)
         parts = zip(*[[position == keys.get(s.stream) for position in s.key] for s in automaton.sources])
         self.parted = any(map(all, parts))
         self.constants: set[Constant] = set()
@@ -122,7 +124,7 @@ class _Following:
     def _having(self, arc: Arc, held: set[Read]) -> set[int]:
         """The attributes of an arc's event that have the value."""
         state = self.automaton.states[arc.source]
-        begins = arc.source == 0 and arc.kind in TAKING
+        begins = arc.source == 0 and arc.kind in TAKING and not self.returns
         # An event that affects a run ends it where it takes no arc: so to affect it, it must have the value.
         guards = (state.theta,) if state.stay is Stay.FAILING and not begins else (arc.guard, arc.rest)
         equal = [pair for form in guards for pair in _equal(form)]

@@ -23,7 +23,8 @@ def window_of(automaton: Automaton) -> int | None:
 
 def is_one_event(automaton: Automaton) -> bool:
     """Whether a match is one event alone, which nothing else can forbid."""
-    return not any(arc.kind == Kind.KILL or (arc.kind in TAKING and arc.source > 0) for arc in automaton.arcs)
+    further = any(arc.kind in TAKING and (arc.source > 0 or arc.target == 0) for arc in automaton.arcs)
+    return not further and not any(arc.kind == Kind.KILL for arc in automaton.arcs)
 
 
 def looks_back(automaton: Automaton) -> bool:

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ...forecast.progress import Progress
+from ...forecast.states import States
 from ..options import Options
 from ..target import Outcome, Target
-from .contract import Executor, Input, Member
+from .contract import EventPlaces, Executor, Input, Member
 
 
 class MachinePlan:
@@ -78,6 +80,13 @@ class MachinePlan:
 
     def part(self, automaton: Any, operands: list[int]) -> MachinePlan:
         """The plan of a part of the query, which forecasts follow: its automaton, and which inputs are its own."""
+        raise AssertionError
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        """How far the machine is for a key, whose attributes are at `positions`, for a forecast. `left`: how many steps
+        from each elementary state of `states`."""
         raise AssertionError
 
     # --- snapshots ----------------------------------------------------------------------------------------------

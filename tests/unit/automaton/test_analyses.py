@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from broker.algebra.cayuga.lowering import lower as lower_cayuga
@@ -13,7 +15,7 @@ from broker.automaton.analyses.ignoring import asks_for_adjacent_events, may_ski
 from broker.automaton.analyses.line import line_of
 from broker.automaton.analyses.sequences import sequences_of
 from broker.automaton.analyses.window import is_one_event, looks_ahead, looks_back, window_of
-from broker.automaton.automaton import Automaton, Report
+from broker.automaton.automaton import Arc, Automaton, Kind, Report
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
@@ -120,6 +122,14 @@ def test_what_keeps_to_one_key_need_not_keep_to_another() -> None:
     assert crossing(cayuga("S NEXT{$2.k = $1.k} S"), V) is Crossing.TAKEN
     assert crossing(line("[k]"), V) is Crossing.TAKEN
     assert crossing(line("[k]"), {}) is Crossing.TAKEN
+
+
+def test_a_start_that_takes_several_events_has_no_first_one() -> None:
+    one = cayuga("S")
+    loop = Arc(0, 0, one.arcs[0].guard, kind=Kind.LOOP)
+    several = replace(one, arcs=(loop, *one.arcs))
+    assert not is_one_event(several)
+    assert crossing(several, K) is Crossing.TAKEN
 
 
 def test_the_key_of_a_chain_is_what_parts_the_sources_else_what_streams_declare() -> None:
