@@ -46,6 +46,7 @@ class House:
         options = options or Options()
         self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
+        self.executors: dict[int, str] = {}
         self.forms: dict[str, Form] = {}
         self.number = 0
 

@@ -27,7 +27,7 @@ SHOWN: Final = 8  # subscriptions that are explained one by one
 class GroupPlan(MachinePlan):
     """Subscriptions whose templates, keys and layouts are equal are members of one group, whenever they come."""
 
-    __slots__ = ("automaton", "grouping", "layout", "point")
+    __slots__ = ("grouping", "layout", "point")
 
     executor = "groups"
     version = 1
