@@ -84,6 +84,7 @@ class Group:
             cell = cells.get(row[position])
             if cell is not None:
                 out.event = first + i
+                cell.began = times[i]
                 cell.take(row, times[i], first + i, out)
 
     def statistics(self) -> dict[str, int]:

@@ -26,6 +26,7 @@ from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .options import Options
 
+MERGED: Final = KeyedRunsPlan.executor
 SWITCHED_OFF: Final = "it is switched off"
 
 
@@ -97,7 +98,7 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
-    ExecutorRow(GroupPlan, _against_groups, _group),
+    ExecutorRow(GroupPlan, _against_groups, _group, tuple(TimeModel)),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
@@ -124,6 +125,14 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
             return plan
         passed.append(f"{row.plan.executor}: {against}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def is_merged(wanted: Wanted, options: Options) -> bool:
+    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    Raises as `plan_of` does."""
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.executors_off]
+    fits = any(wanted.automaton.time in row.times and row.against(wanted) is None for row in rows)
+    return fits or plan_of(wanted, options).merged
 
 
 def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:

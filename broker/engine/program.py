@@ -19,7 +19,7 @@ from .executors.keyed_runs.bulk import Bulk
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
-from .planner import EXECUTORS, Wanted, plan_again, plan_of
+from .planner import EXECUTORS, MERGED, Wanted, plan_again, plan_of
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update
@@ -53,9 +53,20 @@ class Program:
         self._ends: dict[int, Transition] = {}
         self._forward_bounds: dict[int, int | None] = {}
 
-    def enter(self, name: str, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> Service:
-        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own. O(its size)."""
-        plan = plan_of(Wanted(automaton), self.options)
+    def enter(
+        self,
+        name: str,
+        automaton: Automaton,
+        subscriber: Subscriber | None,
+        feed: Feed | None,
+        forecast: bool = False,
+    ) -> Service:
+        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own; `forecast`: one asks
+        where its runs are. O(its size)."""
+        plan = plan_of(Wanted(automaton, forecast), self.options)
+        restoring = self.machines.restoring
+        if restoring is not None and plan.merged is (name in restoring.places):
+            plan = plan_again(plan, restoring.executor(name) or MERGED)
         if plan.merged:
             return Service(name, self.add(automaton, subscriber, feed), subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)

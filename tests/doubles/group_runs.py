@@ -216,7 +216,9 @@ class Host:
         event = Event(len(self.events), self.time, key, row)
         self.events.append(event)
         self.out.event = event.number
-        self.cell(key).take(row, event.time, event.number, self.out)
+        cell = self.cell(key)
+        cell.began = event.time
+        cell.take(row, event.time, event.number, self.out)
         self.read()
 
     def read(self) -> None:

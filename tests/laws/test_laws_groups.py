@@ -26,8 +26,8 @@ def played(actions: list[Action], options: Options, later: Options | None = None
     texts: dict[str, str] = {}
     for action in actions:
         match action:
-            case Joins(name, text):
-                engine.subscribe(name, language="sase", query=text)
+            case Joins(name, text, language):
+                engine.subscribe(name, language=language, query=text, lineage=True)
                 here.append(name)
                 texts[name] = text
             case Leaves(which):
@@ -36,16 +36,17 @@ def played(actions: list[Action], options: Options, later: Options | None = None
             case Saves():
                 options = later or options
                 engine = Engine.restore(engine.snapshot(), options)
-            case Publishes(times, rows):
-                results = engine.publish("S", times, rows)
+            case Publishes(times, rows, starts):
+                results = engine.publish("S", times, rows, starts=starts)
                 counted = len(results)
                 assert counted == len(list(results))
                 for match in results:
                     found.setdefault(match.subscription, []).append(match)
         engine.check_invariants()
-    for name in [name for name in here if "contiguity" not in texts[name]]:  # there others list more than waits
-        waiting = engine.partial_matches(name)
-        found.setdefault(f"{name}, partial", []).extend(sorted(waiting, key=repr))
+    for name in here:
+        if "skip_till" in texts[name] and "~" not in texts[name]:  # of others runs are listed that wait no more
+            waiting = engine.partial_matches(name)
+            found.setdefault(f"{name}, partial", []).extend(sorted(waiting, key=repr))
     return found
 
 

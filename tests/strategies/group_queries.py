@@ -21,6 +21,7 @@ STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_nex
 class Joins(NamedTuple):
     name: str
     text: str
+    language: str = "sase"
 
 
 class Leaves(NamedTuple):
@@ -30,6 +31,7 @@ class Leaves(NamedTuple):
 class Publishes(NamedTuple):
     times: list[int]
     rows: list[Row]
+    starts: list[int] | None = None
 
 
 class Saves(NamedTuple):
@@ -47,6 +49,51 @@ class Template(NamedTuple):
 
     def filled(self, chance: random.Random) -> str:
         return self.text.format(*(chance.choice(each) for each in self.choices))
+
+
+def chain(chance: random.Random) -> Template:
+    """A filter of CEL, or one chained by NEXT to others, with alternatives, factors and durations."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    length = chance.choice((1, 1, 2, 2, 3, 3, 4))
+    joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
+    text = ""
+    for at in range(length):
+        kinds = chance.choices(
+            ("up", "down", "or", "other", "join", "factor", "offset", "dur"), k=chance.choice((1, 1, 2))
+        )
+        asked = ["ty = 'A'"] if at == 0 and chance.random() < 0.7 else []
+        for kind in kinds:
+            if kind == "up":
+                asked.append(f"p > {constant()}")
+            elif kind == "down":
+                asked.append(f"p <= {constant()}")
+            elif kind == "or":
+                asked.append(f"(p > {constant()} OR w < {constant()})")
+            elif kind == "other":
+                asked.append(f"k >= {constant()}")
+            elif kind == "join" and at:
+                asked.append("p > p_1")
+            elif kind == "factor" and at:
+                asked.append(f"p > {constant()} * p_1")
+            elif kind == "offset" and at:
+                asked.append(f"p <= p_1 + {constant()}")
+            elif kind == "dur" and at:
+                asked.append(f"DUR < {constant(WINDOWS)}")
+        text = "S" if not text else f"({text} NEXT{{{{{joined}}}}} S)"
+        if asked:
+            text = (
+                f"FILTER{{{{{' AND '.join(asked)}}}}}({text})"
+                if at == 0
+                else f"FILTER{{{{{' AND '.join(asked)}}}}}{text}"
+            )
+    selected = chance.choice(("*", "*", "p, w AS u")) if length == 1 else "*"
+    published = chance.choice(("", "", "", " PUBLISH P"))
+    return Template(f"SELECT {selected} FROM {text}{published}", tuple(choices))
 
 
 def template(chance: random.Random) -> Template:
@@ -103,14 +150,19 @@ def template(chance: random.Random) -> Template:
 def script(seed: int, actions: int = 30) -> list[Action]:
     """What happens to some templates."""
     chance = random.Random(seed)
-    templates = [template(chance) for _ in range(chance.choice((1, 1, 2)))]
+    language = chance.choice(("sase", "cayuga"))
+    make = template if language == "sase" else chain
+    templates = [make(chance) for _ in range(chance.choice((1, 1, 2)))]
+    if any("PUBLISH" in each.text for each in templates):
+        templates = templates[:1]  # all that publish one stream have one schema
+    long = language == "cayuga" and chance.random() < 0.3
     time = 0
     found: list[Action] = []
     many = chance.random() < 0.1
     for number in range(actions * (5 if many else 1)):
         kind = chance.random() if number > 2 else 0.0
         if kind < 0.2:
-            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance)))
+            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language))
         elif kind < 0.27:
             found.append(Leaves(chance.randrange(100)))
         elif kind < 0.32:
@@ -122,7 +174,8 @@ def script(seed: int, actions: int = 30) -> list[Action]:
                 time += chance.choice((0, 1, 1, 1, 2))
                 times.append(time)
                 rows.append(row(chance))
-            found.append(Publishes(times, rows))
+            starts = [time - chance.choice((0, 0, 1, 3)) for time in times] if long else None
+            found.append(Publishes(times, rows, starts))
     return found
 
 

@@ -97,6 +97,8 @@ def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     template = grouping.template
     if len(template.steps) != 1:
         return "it has several steps"
+    if any(asked.source is Source.DURATION for clause in template.clauses() for asked in clause.asked):
+        return "the event's duration is compared"
     return "something is forbidden" if template.kills or template.late else ([], {})
 
 
@@ -106,6 +108,8 @@ def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
         return "it has one step"
     if template.kills or template.late:
         return "something is forbidden"
+    if any(asked.source is Source.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
+        return "the first event's duration is compared"
     for step in template.steps[1:]:
         if step.stay is Stay.ALL:
             return "runs stay also where they move"

@@ -75,6 +75,11 @@ class Restoring:
         self.executors = executors
         self.matchers: dict[int, Matcher] = {}
 
+    def executor(self, name: str) -> str | None:
+        """Which one has saved the machine of a seat; None where it had none."""
+        place = self.places.get(name)
+        return None if place is None else self.executors.get(place.machine)
+
 
 @final
 class Registry:

@@ -21,13 +21,15 @@ from .members import Members
 
 class GroupCell:
     """The members of a group for one key, and what waits for them. The host sets `position` and `place`, the number of
-    the event in its stream and in its partition, where a template asks for adjacent events. `noted`: the last event
+    the event in its stream and in its partition, where a template asks for adjacent events, and `began`, when it did,
+    where times are epochs. `noted`: the last event
     that a match to come may have; `alarm`: when the host means to wake it."""
 
     def __init__(self, members: Members) -> None:
         self.members = members
         self.position: i64 = 0
         self.place: i64 = 0
+        self.began: i64 = 0
         self.noted: i64 = -1
         self.alarm = FOREVER
 
@@ -71,6 +73,9 @@ class GroupCell:
 
     def used(self, events: set[int]) -> None:
         """Add the events that a match to come may have."""
+
+    def close_epoch(self) -> None:
+        """The newest epoch is over, although a later event may have its time."""
 
     def empty(self) -> bool:
         """Whether nothing would be lost without it. False does no harm."""

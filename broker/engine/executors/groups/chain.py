@@ -33,7 +33,9 @@ START: Final = 1
 RUN: Final = 2
 POSITION: Final = 3  # of the event that it took last, in the stream and in the partition
 PLACE: Final = 4
-EVENTS: Final = 5
+TAKEN: Final = 5  # when that one ended
+TOUCHED: Final = 6  # whether an event of `now` affects the run
+EVENTS: Final = 7
 
 
 @final
@@ -55,6 +57,7 @@ class ChainCell(GroupCell):
         self.now: i64 = -(1 << 62)
         self._stamps = Stamps() if stamps is None else stamps
         self._runs: i64 = 0
+        self._untouched: i64 = 0  # of those that wait
         each = template.d + len(template.registers)
         self._waiting = Stretch(each, EVENTS + template.length)  # of epochs before `now`
         self._new = Stretch(each, EVENTS + template.length)  # of `now`
@@ -62,9 +65,7 @@ class ChainCell(GroupCell):
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(cohorts), and a question for each that may end."""
         if time > self.now or self.arrival:
-            self.now = time
-            self._waiting, self._new = self._new, self._waiting
-            self._new.count = 0
+            self._turn(time)
         template, waiting = self.template, self._waiting
         if not self.arrival:
             self._begin(row, time, event)
@@ -78,6 +79,12 @@ class ChainCell(GroupCell):
                 run = numbers[place + RUN]
                 self._runs += 1
                 self._stamps.next()
+            if not self.arrival:
+                if self.began <= numbers[place + TAKEN]:
+                    continue  # it overlaps what the run has, and does not exist for it
+                if numbers[place + TOUCHED] == 0:
+                    numbers[place + TOUCHED] = 1
+                    self._untouched -= 1
             depth = numbers[place + DEPTH]
             stay = template.stays[depth]
             if stay == STRICT and numbers[place + POSITION] + 1 != self.position:
@@ -96,6 +103,26 @@ class ChainCell(GroupCell):
         if self.arrival:
             self._begin(row, time, event)
 
+    def _turn(self, time: i64) -> None:
+        """Another epoch. A run that no event of the last one affected waits on."""
+        waiting, new = self._waiting, self._new
+        if self._untouched > 0:
+            both = Stretch(new.floats_each, new.integers_each)
+            i: i64
+            for i in range(waiting.count):
+                if waiting.integers[i * waiting.integers_each + TOUCHED] == 0:
+                    both.add(waiting, i)
+            for i in range(new.count):
+                both.add(new, i)
+            new = both
+        self.now = time
+        self._waiting, self._new = new, waiting
+        self._new.count = 0
+        self._untouched = 0 if self.arrival else new.count
+
+    def close_epoch(self) -> None:
+        self.now = -(1 << 62)
+
     def _begin(self, row: Row, time: i64, event: i64) -> None:
         new, template = self._new, self.template
         self._runs += 1
@@ -111,7 +138,9 @@ class ChainCell(GroupCell):
                 j += 1
             place = new.count * new.integers_each
             numbers = new.integers
-            numbers[place + DEPTH], numbers[place + START], numbers[place + RUN] = 1, time, self._runs
+            start = time if self.arrival else self.began
+            numbers[place + DEPTH], numbers[place + START], numbers[place + RUN] = 1, start, self._runs
+            numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
             numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
             numbers[place + EVENTS] = event
             new.count += 1
@@ -170,6 +199,7 @@ class ChainCell(GroupCell):
         numbers[place + EVENTS + depth] = event
         numbers[place + RUN] = self._runs
         numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
+        numbers[place + TAKEN], numbers[place + TOUCHED] = self.now, 0
         j = new.count * new.floats_each + template.d
         for register in template.registers:
             new.floats[j] = register.taken(row, depth, new.floats[j])
@@ -223,7 +253,10 @@ class ChainCell(GroupCell):
 
     def quiet(self, time: i64) -> bool:
         window, new = self.template.window, self._new
-        if new.count == 0 or window < 0 or not self.arrival:
+        if not self.arrival:
+            waits = self._waiting.count > 0 and (time <= self.now or self._untouched > 0)
+            return new.count == 0 and not waits
+        if new.count == 0 or window < 0:
             return new.count == 0
         bound = self.members.root[window]
         return not any(
@@ -240,11 +273,12 @@ class ChainCell(GroupCell):
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""
         return {
-            "now": int(self.now), "runs": int(self._runs), "waiting": self._waiting.dump(), "new": self._new.dump()
+            "now": int(self.now), "runs": int(self._runs), "untouched": int(self._untouched),
+            "waiting": self._waiting.dump(), "new": self._new.dump(),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now, self._runs = dumped["now"], dumped["runs"]
+        self.now, self._runs, self._untouched = dumped["now"], dumped["runs"], dumped["untouched"]
         self._waiting.load(dumped["waiting"])
         self._new.load(dumped["new"])
 

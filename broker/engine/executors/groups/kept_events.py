@@ -24,13 +24,15 @@ class EventPage:
     def __init__(self) -> None:
         self.numbers: Integers = integers()
         self.times: Integers = integers()
+        self.starts: Integers = integers()
         self.rows: list[Row] = []
         self.items: list[Item] = []
 
-    def add(self, number: i64, row: Row, time: i64, item: Item) -> None:
+    def add(self, number: i64, row: Row, start: i64, time: i64, item: Item) -> None:
         at: i64 = len(self.rows)
         self.numbers = put_integer(self.numbers, at, number)
         self.times = put_integer(self.times, at, time)
+        self.starts = put_integer(self.starts, at, start)
         self.rows.append(row)
         self.items.append(item)
 
@@ -55,9 +57,9 @@ class KeptEvents:
         self.page = EventPage()
         self._kept: i64 = 0  # after the last sweep
 
-    def add(self, number: i64, row: Row, time: i64, item: Item) -> None:
+    def add(self, number: i64, row: Row, start: i64, time: i64, item: Item) -> None:
         """An event that a match to come may have."""
-        self.page.add(number, row, time, item)
+        self.page.add(number, row, start, time, item)
 
     def row(self, number: i64) -> Row:
         """The values of an event."""
@@ -72,22 +74,23 @@ class KeptEvents:
         old, page = self.page, EventPage()
         for at, row in enumerate(old.rows):
             if int(old.numbers[at]) in used:
-                page.add(old.numbers[at], row, old.times[at], old.items[at])
+                page.add(old.numbers[at], row, old.starts[at], old.times[at], old.items[at])
         self.page = page
         self._kept = len(page.rows)
 
     def dump(self) -> list[Any]:
         page = self.page
         return [
-            [int(page.numbers[at]), list(row), int(page.times[at]), page.items[at]] for at, row in enumerate(page.rows)
+            [int(page.numbers[at]), list(row), int(page.starts[at]), int(page.times[at]), page.items[at]]
+            for at, row in enumerate(page.rows)
         ]
 
     def load(self, dumped: list[Any]) -> None:
         """What `dump` made, also when it was written and read in between."""
         self.page = EventPage()
-        for number, row, time, item in dumped:
+        for number, row, start, time, item in dumped:
             known = (item[0], tuple(item[1])) if isinstance(item, list | tuple) else item
-            self.page.add(number, tuple(row), time, known)
+            self.page.add(number, tuple(row), start, time, known)
         self._kept = len(self.page.rows)
 
     def check_invariants(self) -> None:

@@ -20,10 +20,12 @@ from ...account import UNLIMITED, Account
 from ...target import Outcome, Target
 from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Assigned, Item
+from ..epoch_matches import EpochMatches
+from ..matches import Assigned, Item, PartialMatch
 from .audience import BLOCK_FIELDS, GroupAudience
 from .blocks import COMBINED, FIELDS, MatchBlocks
 from .cell import GroupCell
+from .epoch_runs import EpochRuns
 from .kept_events import KeptEvents
 from .making import CellMaker
 from .members import Members
@@ -47,8 +49,16 @@ class GroupMember(Member):
 class GroupMachine(Executor):
     """The members of one template and key. `number`: of the last event."""
 
-    def __init__(self, template: GroupTemplate, layout: Layout, inputs: list[Input], outcome: Outcome) -> None:
-        super().__init__(Account(UNLIMITED, UNLIMITED), inputs, False)
+    def __init__(
+        self,
+        template: GroupTemplate,
+        layout: Layout,
+        inputs: list[Input],
+        outcome: Outcome,
+        runs: EpochRuns | None = None,
+    ) -> None:
+        super().__init__(Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
+        self._runs = runs
         self.outcome = outcome
         self.number: i64 = 0
         self.members = Members(layout.dimensions)
@@ -128,10 +138,14 @@ class GroupMachine(Executor):
         event = self.number
         cell.position = position
         cell.place = place
+        start = time
+        if self.epochs:
+            start = found.epochs.start(int(found.event))
+            cell.began = start
         out = self._found
         cell.take(row, time, event, out)
         if cell.noted == event:
-            self.events.add(event, row, time, item)
+            self.events.add(event, row, start, time, item)
         if out.upto > 0:
             self._tell(found)
         if self._late:
@@ -175,9 +189,36 @@ class GroupMachine(Executor):
         if until < self.alarm:
             self.alarm = until
 
+    def _complete(self, epochs: EpochMatches, event: int, runs: EpochRuns) -> None:
+        """What an event completed of runs over epochs. O(matches)."""
+        out = self._found
+        blocks, members, paths, targets = out.blocks, out.members, out.paths, self._audience.members
+        block: i64 = 0
+        i: i64
+        j: i64
+        while block < out.upto:
+            first, number = blocks[block + 3], blocks[block + 4]
+            path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
+            for i in range(count):
+                run: PartialMatch | None = None
+                if width > 0:
+                    numbers = [int(paths[j]) for j in range(path + i * width, path + (i + 1) * width)]
+                    run = runs.run(self.events.page, numbers)
+                for j in range(first, first + number):
+                    epochs.complete(event, run, targets[members[j]])
+            block += FIELDS
+        out.clear()
+
+    def close_epoch(self) -> None:
+        for cell in self.cells.values():
+            cell.close_epoch()
+
     def _tell(self, found: Completions) -> None:
         """What an event completed becomes a row. O(members and paths)."""
         out = self._found
+        if self._runs is not None:
+            self._complete(found.epochs, int(found.event), self._runs)
+            return
         blocks, members, paths = out.blocks, out.members, out.paths
         size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * BLOCK_FIELDS
         numbers = found.room(size)

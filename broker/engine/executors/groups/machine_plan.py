@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final, cast
 
-from ....algebra.terms import Attribute, Comparison, Constant, Side
+from ....algebra.normal_form import reordered
+from ....algebra.terms import Comparison
+from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, layout_of
-from ....automaton.analyses.template import Grouping, grouping_of
-from ....automaton.automaton import Automaton, Stay
+from ....automaton.analyses.template import Grouping
+from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
 from ...options import Options
 from ...target import Outcome
 from ..contract import Executor, Input, Member
 from ..machine_plan import Known, MachinePlan
+from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
 SHOWN: Final = 8  # subscriptions that are explained one by one
@@ -42,13 +45,9 @@ class GroupPlan(MachinePlan):
         self.point = layout.point(grouping)
 
     def inputs(self) -> list[Input]:
-        (source,) = self.automaton.sources
-        asked: list[Comparison] = []
-        for position, value in zip(self.grouping.template.constants, self.grouping.key):
-            own = source.schema.attributes[position]
-            attribute = Attribute(Side.EVENT, position, own.type, own.name, own.nullable)
-            asked.append(Comparison("=", attribute, Constant(value, own.type)))
-        return [Input(source.stream, (tuple(asked),))]
+        template = self.grouping.template
+        asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.grouping.key)]
+        return [Input(template.stream, reordered((tuple(asked),)))]
 
     def streams(self) -> tuple[str, ...]:
         return (self.grouping.template.stream,)
@@ -59,13 +58,15 @@ class GroupPlan(MachinePlan):
         return (template.partition,) if adjacent else ()
 
     def outcome(self) -> Outcome:
-        return Outcome(self.automaton.schema.names, (), (), "")
+        output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
+        return Outcome(self.automaton.schema.names, output, (), "")
 
     def alike(self, options: Options) -> Hashable:
         return self.layout, self.grouping.template, self.grouping.key
 
     def make(self, options: Options) -> Executor:
-        return GroupMachine(self.grouping.template, self.layout, self.inputs(), self.outcome())
+        runs = EpochRuns(self.automaton) if self.automaton.time is TimeModel.EPOCHS else None
+        return GroupMachine(self.grouping.template, self.layout, self.inputs(), self.outcome(), runs)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)

@@ -9,30 +9,32 @@ from typing import Final, final
 
 from ....algebra.normal_form import Clause
 from ....algebra.predicate import condition
+from ....algebra.terms import Register, walk
 from ....automaton.analyses.mechanism import Layout, Mechanism
 from ....automaton.analyses.template import GroupTemplate, Source, TemplateClause, reads_registers
-from ....automaton.automaton import Stay
+from ....automaton.automaton import Stay, TimeModel
 from .any_match import AnyCell, AnyTemplate
 from .cell import GroupCell
 from .chain import ChainCell
-from .coordinates import ATTRIBUTE, FACTOR, OFFSET, SPAN, CoordinateBound
+from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, SPAN, CoordinateBound
 from .filters import FilterCell
 from .history import HistoryCell, HistoryTemplate
 from .items import ItemsCell, ItemsTemplate
 from .kept_events import KeptEvents
 from .members import Members
 from .starts import NONE
-from .steps import PARTITION, SKIP, STRICT, TAKEN, ChainTemplate, EarlierRows, Remembered, StepClause
+from .steps import NEXT, PARTITION, SKIP, STRICT, TAKEN, ChainTemplate, EarlierRows, Remembered, StepClause
 from .trailing import TrailingCell, TrailingTemplate
 from .wait import WaitCell, WaitTemplate
 
 SOURCES: Final = {
     Source.ATTRIBUTE: ATTRIBUTE,
+    Source.DURATION: DURATION,
     Source.SPAN: SPAN,
     Source.FACTOR: FACTOR,
     Source.OFFSET: OFFSET,
 }
-STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP}
+STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
 
 
 @final
@@ -44,6 +46,7 @@ class CellMaker:
         self.members = members
         self.events = events
         self.mechanism = layout.mechanism
+        self.arrival = template.time is TimeModel.ARRIVAL
         self._coordinates = iter(layout.coordinates)
         self._registers: list[tuple[int, int]] = []
         self.steps = [[self._clause(clause) for clause in step.clauses] for step in template.steps]
@@ -57,7 +60,7 @@ class CellMaker:
         form, members = self._form, self.members
         match form:
             case ChainTemplate():
-                return ChainCell(form, True, None, members, self.events)
+                return ChainCell(form, self.arrival, None, members, self.events)
             case WaitTemplate():
                 return WaitCell(form, members)
             case HistoryTemplate():
@@ -83,7 +86,9 @@ class CellMaker:
             bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
         alone: Clause = tuple(atom for atom in clause.rest if not reads_registers(atom))
         compares = condition((tuple(atom for atom in clause.rest if reads_registers(atom)),))
-        earlier = None if compares is None else EarlierRows(compares, list(self.template.slots))
+        read = {part.slot for atom in clause.rest for part in walk(atom) if isinstance(part, Register)}
+        slots = [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
+        earlier = None if compares is None else EarlierRows(compares, slots)
         return StepClause(bounds, None, condition((alone,)), earlier)
 
     def _formed(self, d: int) -> object:

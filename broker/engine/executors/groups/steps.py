@@ -207,6 +207,15 @@ class Stretch:
             column[at + j] = old[base + j]
         return at
 
+    def add(self, source: Stretch, row: i64) -> None:
+        """A row of another one, as it is."""
+        self.copy(source, row)
+        at, base = self.count * self.integers_each, row * source.integers_each
+        j: i64
+        for j in range(self.integers_each):
+            self.integers[at + j] = source.integers[base + j]
+        self.count += 1
+
     def dump(self) -> tuple[list[float], list[int]]:
         """The rows as plain lists."""
         n = self.count
