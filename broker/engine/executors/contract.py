@@ -34,6 +34,10 @@ class Input(NamedTuple):
     guard: Form
 
 
+class Outdated(ValueError):
+    """What versions before have saved, in a form that this one does not read."""
+
+
 class Member:
     """Those whom a machine serves alike: equal subscriptions. `target`: who they are now."""
 
@@ -132,5 +136,5 @@ class Executor:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one whom all have joined again."""
+        """The inverse, into a new one whom all have joined again. Raises Outdated."""
         raise AssertionError
