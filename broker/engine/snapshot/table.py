@@ -21,8 +21,8 @@ from .state import EngineState
 
 
 class Section(NamedTuple):
-    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none. `may_lack`: a snapshot
-    that was written before there was such a section is read without."""
+    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none, Outdated for what only
+    versions before read. `may_lack`: a snapshot that was written before there was such a section is read without."""
 
     name: str
     version: int
