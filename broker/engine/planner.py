@@ -21,12 +21,12 @@ from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan
+from .executors.merged import MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .options import Options
 
-MERGED: Final = KeyedRunsPlan.executor
 SWITCHED_OFF: Final = "it is switched off"
 
 
@@ -105,6 +105,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
     ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
 )
+MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 

@@ -34,6 +34,10 @@ class Input(NamedTuple):
     guard: Form
 
 
+class Outdated(ValueError):
+    """What versions before have saved, in a form that this one does not read."""
+
+
 class EventPlaces:
     """Where events stand among those of their partition, as the dispatcher counts them."""
 
@@ -155,5 +159,5 @@ class Executor:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one whom all have joined again."""
+        """The inverse, into a new one whom all have joined again. Raises Outdated."""
         raise AssertionError

@@ -7,7 +7,7 @@ Here: that form. Not here: machines themselves (contract), a plan (each executor
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
@@ -16,6 +16,8 @@ from ...forecast.states import States
 from ..options import Options
 from ..target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
+
+NAMES_SHOWN: Final = 8  # subscriptions that are named one by one
 
 
 class MachinePlan:
@@ -124,3 +126,13 @@ class Known(NamedTuple):
     name: str
     plan: Any  # a MachinePlan of the class that is asked
     machine: Executor | None
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number of things, for people."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def stream_name(name: str) -> str:
+    """A stream for people, who know internal ones as operands."""
+    return f"(right operand {name[1:7]})" if name.startswith("~") else name
