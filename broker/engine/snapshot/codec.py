@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...events.errors import DefinitionError
+from ..executors.contract import Outdated
 from .format_5 import FORMAT_5, sections_of_format_5
 from .state import EngineState
 from .table import sections
@@ -48,6 +49,8 @@ def restore(data: bytes, state: EngineState) -> None:
         for section in known:
             if section.name in found or not section.may_lack:
                 section.restore(state, found[section.name][1])
+    except Outdated as error:
+        raise DefinitionError(f"expected a snapshot that this version reads, found {error}. {WAY_ON}") from None
     except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
 

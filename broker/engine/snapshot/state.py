@@ -10,13 +10,13 @@ from typing import final
 
 from ..catalog import Catalog
 from ..dispatch.dispatcher import Dispatcher
-from ..executors.keyed_runs.cells import Run, live_runs
+from ..executors.matches import PartialMatch
 from ..forms import Parsed
 
 
 @final
 class EngineState:
-    """`install` puts a subscription in force as of a time. `runs` are the live ones of the keyed states, in the order
+    """`install` puts a subscription in force as of a time. `runs` are the live ones of the merged program, in the order
     in which their section lists them."""
 
     def __init__(
@@ -33,4 +33,4 @@ class EngineState:
         self.events = events
         self.matches = matches
         self.install = install
-        self.runs: list[Run] = live_runs(runtime.runs.cells, runtime.now)
+        self.runs: list[PartialMatch] = runtime.runs.live()

@@ -9,22 +9,23 @@ Here: the two questions of the runtime. Not here: which subscriptions fit (recip
 
 from __future__ import annotations
 
-from typing import final
+from typing import Generic, TypeVar, final
 
-from ....events.schema import Row
-from ...index.axis import Axis
-from ...index.intervals import Intervals
-from ...target import Target
+from ...events.schema import Row
+from .axis import Axis
+from .intervals import Intervals
+
+M = TypeVar("M")
 
 
 @final
-class Family:
+class Family(Generic[M]):
     """Members as intervals: `low` what the first event must reach, `high` what the second must not exceed."""
 
     def __init__(self, start: Axis, forward: Axis) -> None:
         self.start = start
         self.forward = forward
-        self.members: Intervals[Target] = Intervals(False)
+        self.members: Intervals[M] = Intervals(False)
 
     def starts_any(self, row: Row) -> bool:
         """Whether an event starts a member at all. O(1)."""
@@ -35,6 +36,6 @@ class Family:
         x = self.start.of(row)
         return self.members.below(x) if x == x else 0
 
-    def completed(self, started: Row, row: Row, found: list[Target]) -> None:
+    def completed(self, started: Row, row: Row, found: list[M]) -> None:
         """Append the members that one event started and another completes. O(log members + members / 16 + found)."""
         self.members.find(self.start.of(started), self.forward.of(row), 0.0, found)
