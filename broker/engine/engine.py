@@ -189,7 +189,7 @@ class Engine:
                 self._attach_internal(holding, compiled.internal, subscriber.since)
             feed = self._publishes(subscriber)
             entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
-            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed))
+            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed, plan is not None))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
         if plan is not None and holding is not None:

@@ -17,6 +17,7 @@ from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
+from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan
@@ -47,6 +48,19 @@ class ExecutorRow(NamedTuple):
     against: Callable[[Wanted], str | None]
     make: Callable[[Wanted], MachinePlan]
     times: tuple[TimeModel, ...] = (TimeModel.ARRIVAL,)
+
+
+def _against_groups(wanted: Wanted) -> str | None:
+    if wanted.forecast:
+        return "it keeps no states that a forecast could follow"
+    plan = plan_of_group(wanted.automaton)
+    return plan if isinstance(plan, str) else None
+
+
+def _group(wanted: Wanted) -> MachinePlan:
+    plan = plan_of_group(wanted.automaton)
+    assert not isinstance(plan, str)
+    return plan
 
 
 def _against_trie(wanted: Wanted) -> str | None:
@@ -84,6 +98,7 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
+    ExecutorRow(GroupPlan, _against_groups, _group, tuple(TimeModel)),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
@@ -107,9 +122,27 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
         if against is None:
             plan = row.make(wanted)
             plan.passed_over = tuple(passed)
+            plan.wanted = wanted
             return plan
         passed.append(f"{row.plan.executor}: {against}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def is_merged(wanted: Wanted, options: Options) -> bool:
+    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    Raises as `plan_of` does."""
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.executors_off]
+    fits = any(wanted.automaton.time in row.times and row.against(wanted) is None for row in rows)
+    return fits or plan_of(wanted, options).merged
+
+
+def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
+    """The plan by which a named executor runs the same, as it did when it was saved. O(size of the automaton)."""
+    row = next(row for row in TABLE if row.plan.executor == executor)
+    other = row.make(plan.wanted)
+    other.passed_over = (f"{plan.executor}: another executor has saved it",)
+    other.wanted = plan.wanted
+    return other
 
 
 def decision(plan: MachinePlan) -> str:

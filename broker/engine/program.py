@@ -15,7 +15,7 @@ from .directory import Directory
 from .dispatch.registry import Registry
 from .forecasts.registry import Forecasts
 from .options import Options
-from .planner import EXECUTORS, MERGED, Wanted, plan_of
+from .planner import EXECUTORS, MERGED, Wanted, plan_again, plan_of
 from .subscriber import Subscriber
 from .target import Feed
 
@@ -28,12 +28,23 @@ class Program:
         self.options = options
         self.directory = Directory(options)
         self.merged = MERGED.automata(self.directory)
-        self.machines = Registry(self.directory, options, EXECUTORS)
+        self.machines = Registry(self.directory, options, EXECUTORS, plan_again)
         self.forecasts = Forecasts(self.directory)
 
-    def enter(self, name: str, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> Service:
-        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own. O(its size)."""
-        plan = plan_of(Wanted(automaton), self.options)
+    def enter(
+        self,
+        name: str,
+        automaton: Automaton,
+        subscriber: Subscriber | None,
+        feed: Feed | None,
+        forecast: bool = False,
+    ) -> Service:
+        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own; `forecast`: one asks
+        where its runs are. O(its size)."""
+        plan = plan_of(Wanted(automaton, forecast), self.options)
+        restoring = self.machines.restoring
+        if restoring is not None and plan.merged is (name in restoring.places):
+            plan = plan_again(plan, restoring.executor(name) or MERGED.executor)
         if plan.merged:
             return Service(name, self.merged.add(automaton, subscriber, feed), subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)

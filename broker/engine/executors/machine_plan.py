@@ -25,21 +25,24 @@ class MachinePlan:
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `merged`: all automata with such a plan run in one program of the executor's own, so that none has a machine, and
-    the plan says nothing more. Plans of one `kind` count the events of their streams together and are explained
-    together. `passed_over`: the executors that the planner tried before, each with what spoke against it. Immutable
-    once the planner has made it.
+    `always_open`: others may join a machine that has taken events, too. `merged`: all automata with such a plan run in
+    one program of the executor's own, so that none has a machine, and the plan says nothing more. Plans of one `kind`
+    count the events of their streams together and are explained together. `passed_over`: the executors that the planner
+    tried before, each with what spoke against it. `wanted`: what it was made for. Immutable once the planner has made
+    it.
     """
 
-    __slots__ = ("automaton", "passed_over")
+    __slots__ = ("automaton", "passed_over", "wanted")
 
     automaton: Automaton
     passed_over: tuple[str, ...]
+    wanted: Any
 
     executor: ClassVar[str]
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    always_open: ClassVar[bool] = False
     merged: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ class MachinePlan:
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """Equal for plans that may share a machine which has not taken an event."""
+        """Equal for plans that may share a machine: one that has not taken an event, or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .. import suspensions
+from ..executors.machine_plan import MachinePlan
 from ..forecasts import snapshot as forecasts
 from ..planner import MERGED
 from ..program import Program
@@ -31,6 +32,11 @@ class Section(NamedTuple):
     may_lack: bool = False
 
 
+def section_of(executor: type[MachinePlan]) -> str:
+    """The section of what an executor's machines keep."""
+    return f"machines: {executor.executor}"
+
+
 def sections(program: Program) -> list[Section]:
     """All sections; an executor's is named after it."""
     return [
@@ -38,7 +44,7 @@ def sections(program: Program) -> list[Section]:
         Section("definitions", 1, definitions.save, definitions.restore),
         *(
             Section(
-                f"machines: {executor.executor}",
+                section_of(executor),
                 executor.version,
                 partial(machines.save_contents, executor.executor),
                 partial(machines.restore_contents, executor.executor),

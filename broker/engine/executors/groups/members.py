@@ -18,9 +18,9 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from .blocks import Matches
+from .blocks import MatchBlocks
 from .columns import INFINITY, NAN, Floats, Integers, filled, floats, floats_from, integers, put_integer, with_room
-from .pages import BLOCK, NONE, SHIFT, Page
+from .pages import BLOCK, NONE, SHIFT, MemberPage
 
 ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the first one
 
@@ -37,7 +37,7 @@ class Members:
         self.root: Floats = filled(d, INFINITY)  # never above the least corner
         self.hits: Floats = floats()  # the points that the last `find_points` found, and since when they count runs
         self.hits_since: Integers = integers()
-        self._pages: list[Page] = []
+        self._pages: list[MemberPage] = []
         self._least: Floats = floats()
         self._greatest: Floats = floats()
         self._low: Floats = floats()
@@ -86,6 +86,11 @@ class Members:
             self._pages = []
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
 
+    def since(self, handle: int, point: list[float]) -> i64:
+        """From which event on the member, which is at that point, counts runs. O(pages + page)."""
+        page = self._pages[self._page_of(floats_from(point), handle)]
+        return page.since[page.slot_of(handle)]
+
     def wait_since(self, handle: int, point: list[float], event: i64) -> None:
         """The member, which is at that point, counts runs from a later event on. O(pages + page)."""
         at = self._page_of(floats_from(point), handle)
@@ -113,7 +118,7 @@ class Members:
     def _add_page(self, low: Floats, high: Floats) -> None:
         d = self.d
         at: i64 = len(self._pages)
-        self._pages.append(Page(d, 0))
+        self._pages.append(MemberPage(d, 0))
         size = (at + 1) * d
         self._least, self._greatest = with_room(self._least, size), with_room(self._greatest, at + 1)
         self._low, self._high = with_room(self._low, size), with_room(self._high, size)
@@ -184,20 +189,20 @@ class Members:
             j += 1
         return j == d
 
-    def find(self, x: Floats, at: i64, first: i64, out: Matches) -> i64:
+    def find(self, x: Floats, at: i64, first: i64, out: MatchBlocks) -> i64:
         """Write the handles of those whose point the values dominate and who count runs from that event on; how many.
         O(pages + blocks and rows that the corners let through)."""
         if not self.possible(x, at):
             return 0
         return self._search(NAN, x, at, first, out, False)
 
-    def find_points(self, above: float, x: Floats, at: i64, out: Matches) -> i64:
+    def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
         """The same for those whose first coordinate is above a value, whatever `since`; their points are `hits`."""
         if not self.possible(x, at):
             return 0
         return self._search(above, x, at, INFINITE, out, True)
 
-    def _search(self, above: float, x: Floats, at: i64, first: i64, out: Matches, copied: bool) -> i64:
+    def _search(self, above: float, x: Floats, at: i64, first: i64, out: MatchBlocks, copied: bool) -> i64:
         d = self.d
         x0 = x[at]
         young = first < self.newest  # some members may be younger than the run

@@ -15,14 +15,14 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from broker.events.instant import FOREVER
-from broker.events.schema import Row
-
-from .blocks import FIELDS, LATE, Matches
-from .cell import Cell
+from ....events.instant import FOREVER
+from ....events.schema import Row
+from .blocks import FIELDS, LATE, MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
 from .coordinates import narrowed
-from .steps import Clause
+from .members import Members
+from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
 
 
@@ -30,7 +30,7 @@ from .wait import WaitCell, WaitTemplate
 class TrailingTemplate:
     """The pair as a wait of arrival with a common window, and the negation, with one bound."""
 
-    def __init__(self, wait: WaitTemplate, kill: Clause) -> None:
+    def __init__(self, wait: WaitTemplate, kill: StepClause) -> None:
         assert wait.arrival
         assert wait.within >= 0
         assert wait.killed < 0
@@ -40,7 +40,7 @@ class TrailingTemplate:
 
 
 @final
-class Pending:
+class PendingPairs:
     """The pairs of one start: of each the handle, the event and the time of c, and the negation's coordinate."""
 
     def __init__(self, deadline: i64) -> None:
@@ -49,30 +49,29 @@ class Pending:
 
 
 @final
-class TrailingCell(Cell):
+class TrailingCell(GroupCell):
     """The pairs of a key by start, a heap of the starts, and the suffix maxima of what kills."""
 
-    def __init__(self, template: TrailingTemplate) -> None:
-        waiting = WaitCell(template.wait)
+    def __init__(self, template: TrailingTemplate, members: Members | None = None) -> None:
+        waiting = WaitCell(template.wait, members)
         waiting.keeps_points = True
         super().__init__(waiting.members)
         self.template = template
         self.waiting = waiting
-        self._pending: dict[int, Pending] = {}
+        self._pending: dict[int, PendingPairs] = {}
         self._order: list[int] = []
-        self._pairs = Matches()
+        self._pairs = MatchBlocks()
         self._levels: Floats = floats()
         self._times: Integers = integers()
         self._height: i64 = 0
         self._x: Floats = filled(template.wait.d, INFINITY)
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        """A member goes, with its pairs. O(pairs)."""
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
+        """O(pairs)."""
         for pending in self._pending.values():
             pending.pairs = [pair for pair in pending.pairs if pair[0] != handle]
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. As a wait, and O(1) for each pair that it completes or that is due."""
         self.advance(time, out)
         pairs = self._pairs
@@ -80,7 +79,10 @@ class TrailingCell(Cell):
         self.waiting.see(row, time, event, pairs)
         if pairs.upto > 0:
             self._hang(time, event)
+            self.noted = event
         self.waiting.start(row, time, event)
+        if self.waiting.noted > self.noted:
+            self.noted = self.waiting.noted
         if len(self._order) > 0:
             self._kill(row, time)
         else:
@@ -103,7 +105,7 @@ class TrailingCell(Cell):
                 pending = self._pending.get(start)
                 if pending is None:
                     j = starts.since_event(start, j, starts.count)
-                    pending = self._pending[start] = Pending(starts.times[j] + self.template.wait.within)
+                    pending = self._pending[start] = PendingPairs(starts.times[j] + self.template.wait.within)
                     heappush(self._order, start)
                 pending.pairs.append(pair)
 
@@ -123,17 +125,24 @@ class TrailingCell(Cell):
         """When time is past that, `advance` has something to tell."""
         return int(self._pending[self._order[0]].deadline) if self._order else FOREVER
 
-    def advance(self, time: i64, out: Matches) -> None:
+    def advance(self, time: i64, out: MatchBlocks) -> None:
         """Time is that, and no event of it was handed on: tell the pairs whose deadline is past. O(pairs, log)."""
         while len(self._order) > 0 and self._pending[self._order[0]].deadline < time:
-            start = heappop(self._order)
-            for handle, event, completed, level in self._pending.pop(start).pairs:
-                if not self._killed(level, completed):
-                    member, path = out.members_upto, out.paths_upto
-                    out.add_member(handle)
-                    out.add_number(start)
-                    out.add_number(event)
-                    out.close_one(member, path, 1, 2, LATE)
+            self.advance_first(out)
+
+    def first(self) -> int:
+        return self._order[0]
+
+    def advance_first(self, out: MatchBlocks) -> None:
+        """O(pairs, log)."""
+        start = heappop(self._order)
+        for handle, event, completed, level in self._pending.pop(start).pairs:
+            if not self._killed(level, completed):
+                member, path = out.members_upto, out.paths_upto
+                out.add_member(handle)
+                out.add_number(start)
+                out.add_number(event)
+                out.close_one(member, path, 1, 2, LATE)
 
     def _killed(self, level: float, completed: i64) -> bool:
         """Whether an event after that time had a value which dominates. O(log)."""
@@ -149,6 +158,19 @@ class TrailingCell(Cell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
+    def quiet(self, time: i64) -> bool:
+        return len(self._order) == 0 and self.waiting.quiet(time)
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts; no event can go on with a pair."""
+        return self.waiting.live(handle, point, since, time)
+
+    def used(self, events: set[int]) -> None:
+        self.waiting.used(events)
+        for start, pending in self._pending.items():
+            events.add(start)
+            events.update(pair[1] for pair in pending.pairs)
+
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""
         kills = [(self._levels[i], int(self._times[i])) for i in range(self._height)]
@@ -159,7 +181,7 @@ class TrailingCell(Cell):
         self.waiting.load(dumped["waiting"])
         self._pending, self._order = {}, []
         for start, deadline, pairs in dumped["pending"]:
-            pending = self._pending[start] = Pending(deadline)
+            pending = self._pending[start] = PendingPairs(deadline)
             pending.pairs = [(handle, event, time, level) for handle, event, time, level in pairs]
             heappush(self._order, start)
         for i, (level, time) in enumerate(dumped["kills"]):

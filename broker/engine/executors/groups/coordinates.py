@@ -1,4 +1,4 @@
-"""Constants as coordinates: each turned so that its guard reads `coordinate <= value`, exactly as the guard rounds.
+"""What an event bounds constants by: the values of the guards `coordinate <= value`, exactly as the guards round.
 
 | guard                  | coordinates | value of an event                                            |
 |------------------------|-------------|--------------------------------------------------------------|
@@ -9,9 +9,9 @@
 | `a > k * r`            | k and -k    | the greatest k that holds: of k if r > 0, of -k if r < 0     |
 | `a > r + c`            | c           | the greatest c that holds                                    |
 
-A constant that floats do not hold exactly has no coordinate: its subscription has no group. A null satisfies nothing.
+A null satisfies nothing.
 
-Here: both sides of that table. Hot: the right one. Not here: which guards a template has (the host's recipe).
+Here: the right side of that table. Hot. Not here: the left one (broker.automaton.analyses.coordinates).
 """
 
 from __future__ import annotations
@@ -21,12 +21,9 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
+from ....events.schema import Row
 from .columns import INFINITY, NAN, Floats
 
-EXACT: Final = 2**53  # floats hold every integer below
-ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond the greatest float
 GREATEST: Final = 1.7976931348623157e308
 SMALL: Final = 1e-290  # below, neighbours are looked up
 ULP: Final = 1.1102230246251568e-16  # 2**-53 * (1 + 2**-52): what leads from a float to the next one
@@ -41,7 +38,7 @@ OFFSET: Final = 5
 
 
 @final
-class Bound:
+class CoordinateBound:
     """One comparison with an unknown constant: where its value comes from and which coordinate it bounds; a factor
     bounds the one behind as well. `sign` is -1 for `<` and `<=`; `strict` matters for factors and offsets only."""
 
@@ -57,45 +54,6 @@ class Bound:
         self.strict = strict
 
 
-# --- constants ------------------------------------------------------------------------------------------------------
-
-
-def turned(operator: str, constant: object) -> float | None:
-    """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number."""
-    value = exact(constant)
-    if value is None:
-        return None
-    if operator in ("<", "<="):
-        value = -value
-    return math.nextafter(value, math.inf) if operator in ("<", ">") else value
-
-
-def exact(constant: object) -> float | None:
-    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer."""
-    if isinstance(constant, bool) or not isinstance(constant, int | float):
-        return None
-    if isinstance(constant, int) and abs(constant) >= EXACT:
-        return None
-    return float(constant) if math.isfinite(constant) else None
-
-
-def turned_factor(constant: object) -> tuple[float, float] | None:
-    """The two coordinates of `value operator constant * register`."""
-    value = exact(constant)
-    return None if value is None else (value, -value)
-
-
-def turned_offset(operator: str, constant: object) -> float | None:
-    """The coordinate of `value operator register + constant`."""
-    value = exact(constant)
-    if value is None or abs(value) >= ADDED_MAX:
-        return None
-    return value if operator in (">", ">=") else -value
-
-
-# --- values ---------------------------------------------------------------------------------------------------------
-
-
 def number(row: Row, at: i64) -> float:
     """An attribute as a float; NaN for null. An integer beyond 2**53 is rounded, but never past a coordinate."""
     value = row[at]
@@ -107,7 +65,7 @@ def number(row: Row, at: i64) -> float:
 
 
 def narrowed(
-    bounds: list[Bound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
+    bounds: list[CoordinateBound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
 ) -> bool:
     """Lower values, from `at` on, to those of an event; False if one is null. `registers`: its run's."""
     for bound in bounds:

@@ -16,15 +16,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer
 from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
-from .steps import Clause
+from .steps import StepClause
 
 SWEEP_MIN: Final = 128
 
@@ -35,7 +34,7 @@ class HistoryTemplate:
     `within`: the common window, unless coordinate `window` is an own one; one of both must be."""
 
     def __init__(
-        self, d: int, first: Clause, middle: Clause, last: Clause, *, within: int = NONE, window: int = NONE
+        self, d: int, first: StepClause, middle: StepClause, last: StepClause, *, within: int = NONE, window: int = NONE
     ) -> None:
         assert within >= 0 or window >= 0, "what is kept must have an end"
         assert [bound.coordinate for bound in last.bounds] == [0]
@@ -49,12 +48,12 @@ class HistoryTemplate:
 
 
 @final
-class HistoryCell(Cell):
+class HistoryCell(GroupCell):
     """The stack: `_levels` (x of an event), `_most` (the greatest value of b after it), `_upto` (the end, in `entries`,
     of what it may begin). An entry is an event that may begin, or be b."""
 
-    def __init__(self, template: HistoryTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: HistoryTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self.entries = Starts(template.d, template.between, template.window)
         self._levels: Floats = floats()
@@ -67,7 +66,7 @@ class HistoryCell(Cell):
         self._x: Floats = filled(template.d, INFINITY)
         self._middle: Integers = filled_integers(1, 0)
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(steps that it reaches: amortised 1), a question each, and what they find."""
         template, levels, most = self.template, self._levels, self._most
         self._forget(time)
@@ -93,7 +92,7 @@ class HistoryCell(Cell):
         self._height = height
         self._enter(row, time, event, x, least)
 
-    def _ask(self, above: float, upto: float, most: float, top: i64, time: i64, out: Matches) -> None:
+    def _ask(self, above: float, upto: float, most: float, top: i64, time: i64, out: MatchBlocks) -> None:
         """The members of one step, with their starts and the middle event."""
         template, members, entries, x = self.template, self.members, self.entries, self._x
         d = template.d
@@ -134,6 +133,7 @@ class HistoryCell(Cell):
         b = values[at + between]
         if begins or b >= members.root[between]:
             entries.keep(time, event)
+            self.noted = event
         if self._height > self._bottom:
             self._most[self._height - 1] = max(least, b)
         if x >= members.root[0]:
@@ -160,6 +160,38 @@ class HistoryCell(Cell):
             self._kept = entries.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        template, entries = self.template, self.entries
+        longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
+        return entries.since_time(time, longest, self._head, entries.count) == entries.count
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        entries, d, between = self.entries, self.template.d, self.template.between
+        top = self._height - 1
+        while top >= self._bottom and self._levels[top] < point[0]:
+            top -= 1
+        last = self._upto[top] if top >= self._bottom else self._head  # what is before has met the last step
+        found: list[tuple[int, ...]] = []
+        middle = -1
+        for at in range(int(entries.count) - 1, int(self._head) - 1, -1):
+            values = [entries.values[at * d + j] for j in range(d)]
+            starts = all(point[j] <= values[j] for j in range(d) if j not in (between, self.template.window))
+            if starts and entries.events[at] >= since and float(entries.times[at] - time) >= self._oldest(point):
+                event = int(entries.events[at])
+                if middle < 0:
+                    found.append((event,))
+                elif middle >= last:
+                    found.append((event, int(entries.events[middle])))
+            if point[between] <= values[between]:
+                middle = at
+        return found[::-1]
+
+    def _oldest(self, point: list[float]) -> float:
+        return point[self.template.window] if self.template.window >= 0 else -float(self.template.within)
+
+    def used(self, events: set[int]) -> None:
+        self.entries.used(events)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

@@ -15,14 +15,13 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, integers, put_integer
 from .coordinates import narrowed
 from .members import Members
-from .steps import Clause, Register, Stretch
+from .steps import Remembered, StepClause, Stretch
 
 START: Final = 0
 FIRST: Final = 1
@@ -38,7 +37,14 @@ class FoldTemplate:
     or the first event is enough."""
 
     def __init__(
-        self, d: int, begin: Clause, take: Clause, end: Clause, registers: list[Register], need: int, lineage: bool
+        self,
+        d: int,
+        begin: StepClause,
+        take: StepClause,
+        end: StepClause,
+        registers: list[Remembered],
+        need: int,
+        lineage: bool,
     ) -> None:
         self.d: i64 = d
         self.begin = begin
@@ -54,7 +60,7 @@ class FoldTemplate:
 
 
 @final
-class FoldCell(Cell):
+class FoldCell(GroupCell):
     """The runs of a key: values, registers and `need` of each, in two stretches that change places (chain)."""
 
     def __init__(self, template: FoldTemplate) -> None:
@@ -70,7 +76,7 @@ class FoldCell(Cell):
         self._logged: i64 = 0
         self._kept: i64 = 0  # entries after the last sweep
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(runs), and a question for each that may report."""
         if time > self.now:
             self.now = time
@@ -131,7 +137,7 @@ class FoldCell(Cell):
         new.integers[place + LINK] = self._log(event, NONE) if template.lineage else NONE
         new.count += 1
 
-    def _report(self, row: Row, time: i64, at: i64, place: i64, out: Matches) -> None:
+    def _report(self, row: Row, time: i64, at: i64, place: i64, out: MatchBlocks) -> None:
         """The members whose end condition holds for a run now."""
         template, new, x = self.template, self._new, self._x
         d = template.d
@@ -185,8 +191,11 @@ class FoldCell(Cell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def empty(self) -> bool:
-        return self._new.count == 0 and self.members.count == 0
+    def quiet(self, time: i64) -> bool:
+        return self._new.count == 0
+
+    def used(self, events: set[int]) -> None:
+        events.update(int(self._events[i]) for i in range(self._logged))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""

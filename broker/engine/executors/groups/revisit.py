@@ -14,15 +14,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
 from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
-from .steps import Clause
+from .steps import StepClause
 
 SWEEP_MIN: Final = 128
 
@@ -32,7 +31,7 @@ class RevisitTemplate:
     """What a start must satisfy, and the guard; windows as in a wait."""
 
     def __init__(
-        self, d: int, begin: Clause, wait: Clause, *, window: int = NONE, extra: int = 0, within: int = NONE,
+        self, d: int, begin: StepClause, wait: StepClause, *, window: int = NONE, extra: int = 0, within: int = NONE,
         arrival: bool = False,
     ) -> None:  # fmt: skip
         self.d: i64 = d
@@ -45,7 +44,7 @@ class RevisitTemplate:
 
 
 @final
-class RevisitCell(Cell):
+class RevisitCell(GroupCell):
     """The starts of a key; `_touched`: members that an event of `now` held for, who wait anew from the next one on."""
 
     def __init__(self, template: RevisitTemplate) -> None:
@@ -61,11 +60,10 @@ class RevisitCell(Cell):
         self._x: Floats = filled(template.d, INFINITY)
         self._top: Floats = filled(template.d, INFINITY)
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
         self._touched = [each for each in self._touched if each[0] != handle]
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key."""
         template, x, starts = self.template, self._x, self.starts
         if time > self.now or template.arrival:
@@ -80,8 +78,9 @@ class RevisitCell(Cell):
         if narrowed(template.begin.bounds, row, time, time, values, at, values, at):
             if self.members.possible(values, at) and template.begin.admits(row, values, at):
                 starts.keep(time, event)
+                self.noted = event
 
-    def _revisit(self, time: i64, out: Matches) -> None:
+    def _revisit(self, time: i64, out: MatchBlocks) -> None:
         template, x, top, starts, members = self.template, self._x, self._top, self.starts, self.members
         d = template.d
         j: i64
@@ -131,6 +130,9 @@ class RevisitCell(Cell):
         self._head, self._fresh, self._kept = 0, self.starts.count, self.starts.count
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def used(self, events: set[int]) -> None:
+        self.starts.used(events)
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members, with their `since`, are the host's."""

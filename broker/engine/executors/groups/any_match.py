@@ -14,22 +14,21 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import LARGE, TOO_MANY, Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import LARGE, TOO_MANY, MatchBlocks, combined
+from .cell import GroupCell
 from .columns import INFINITY, NAN, Floats, filled
 from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
-from .steps import Clause
+from .steps import StepClause
 
 
 @final
 class AnyTemplate:
     """The steps, each with bounds of its own coordinates; `within` common, or coordinate `window` an own one."""
 
-    def __init__(self, d: int, steps: list[Clause], *, within: int = NONE, window: int = NONE) -> None:
+    def __init__(self, d: int, steps: list[StepClause], *, within: int = NONE, window: int = NONE) -> None:
         assert within >= 0 or window >= 0, "what is kept must have an end"
         self.d: i64 = d
         self.steps = steps
@@ -38,11 +37,11 @@ class AnyTemplate:
 
 
 @final
-class AnyCell(Cell):
+class AnyCell(GroupCell):
     """Of each step but the last the events in the window that may satisfy it for a member."""
 
-    def __init__(self, template: AnyTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: AnyTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         before = len(template.steps) - 1
         self._logs = [Starts(template.d, NONE, template.window) for _ in range(before)]
@@ -51,7 +50,7 @@ class AnyCell(Cell):
         self._x: Floats = filled(template.d, INFINITY)
         self._top: Floats = filled(template.d, INFINITY)
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(blocks of the window), and for each member found the blocks again and its events."""
         template, x = self.template, self._x
         self._forget(time)
@@ -68,8 +67,9 @@ class AnyCell(Cell):
             if narrowed(clause.bounds, row, time, time, log.values, at, log.values, at):
                 if self.members.possible(log.values, at) and clause.admits(row, log.values, at):
                     log.keep(time, event)
+                    self.noted = event
 
-    def _complete(self, time: i64, out: Matches) -> None:
+    def _complete(self, time: i64, out: MatchBlocks) -> None:
         """The members that the event and the window may satisfy, each with the events of its steps."""
         members, x, top = self.members, self._x, self._top
         d = self.template.d
@@ -87,7 +87,7 @@ class AnyCell(Cell):
         for hit in range(found):
             self._tell(hit, begun, time, out)
 
-    def _tell(self, hit: i64, begun: i64, time: i64, out: Matches) -> None:
+    def _tell(self, hit: i64, begun: i64, time: i64, out: MatchBlocks) -> None:
         members, logs = self.members, self._logs
         path = out.paths_upto
         since = members.hits_since[hit]
@@ -126,6 +126,22 @@ class AnyCell(Cell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
+    def quiet(self, time: i64) -> bool:
+        self._forget(time)
+        return all(self._heads[step] == log.count for step, log in enumerate(self._logs))
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        lists: list[list[int]] = []
+        found: list[tuple[int, ...]] = []
+        for step, log in enumerate(self._logs):
+            lists.append([event for (event,) in log.waiting(point, since, self._heads[step], log.count, time)])
+            found += combined(lists)
+        return found
+
+    def used(self, events: set[int]) -> None:
+        for log in self._logs:
+            log.used(events)
+
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""
         return {"heads": list(self._heads), "logs": [log.dump() for log in self._logs]}
@@ -145,7 +161,7 @@ class AnyCell(Cell):
             log.check_invariants()
 
 
-def combinations(out: Matches, path: i64, steps: i64) -> i64:
+def combinations(out: MatchBlocks, path: i64, steps: i64) -> i64:
     """How many combinations ascend through lists that were written behind there; TOO_MANY beyond 62 bits. O(lists).
 
     The counts stand behind the lists, where the next numbers will be written.

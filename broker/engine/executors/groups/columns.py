@@ -10,7 +10,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from broker.engine.executors.packed import ROOM, Floats, Integers, floats, integers, put, put_integer, roomy
+from ..packed import ROOM, Floats, Integers, floats, integers, put, put_integer, roomy
 
 with suppress(ImportError):  # interpreted code does without
     from librt.vecs import vec

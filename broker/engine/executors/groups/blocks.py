@@ -1,4 +1,4 @@
-"""Matches as blocks: products of members and paths, which cost O(1) to count and to forward, and matches when read.
+"""MatchBlocks as blocks: products of members and paths, which cost O(1) to count and to forward, and matches when read.
 
 A path is the numbers of the events of a run, without the event that completes it. A block is of one event, and one of
 - PRODUCT: each of its members has a match with each of its paths;
@@ -30,7 +30,7 @@ TOO_MANY: Final = -1  # in place of how many: counted when somebody asks
 LARGE: Final = 2.0**62
 
 
-class Match(NamedTuple):
+class BlockMatch(NamedTuple):
     """One match: whose, and the numbers of its events, the completing one last."""
 
     owner: int
@@ -39,7 +39,7 @@ class Match(NamedTuple):
 
 
 @final
-class Matches:
+class MatchBlocks:
     """What a batch completed. A host sets `event` and `owner` before it hands an event to a mechanism."""
 
     def __init__(self) -> None:
@@ -170,7 +170,7 @@ class Matches:
             at += FIELDS
         return total
 
-    def each(self) -> Iterator[Match]:
+    def each(self) -> Iterator[BlockMatch]:
         """The matches, block by block."""
         at = 0
         while at < self.upto:
@@ -179,14 +179,14 @@ class Matches:
             path, count, width = int(self.blocks[at + 5]), int(self.blocks[at + 6]), int(self.blocks[at + 7])
             if kind == COMBINED:
                 for numbers in combined(self._lists(at)):
-                    yield Match(owner, int(self.members[member]), (*numbers, event))
+                    yield BlockMatch(owner, int(self.members[member]), (*numbers, event))
             else:
                 column = self.rankings[member] if kind == PREFIX else self.members
                 first = 0 if kind == PREFIX else member
                 for i in range(first, first + members):
                     for j in (path + width * n for n in range(count)):
                         numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
-                        yield Match(owner, int(column[i]), numbers if kind == LATE else (*numbers, event))
+                        yield BlockMatch(owner, int(column[i]), numbers if kind == LATE else (*numbers, event))
             at += FIELDS
 
     def _lists(self, at: i64) -> list[list[int]]:

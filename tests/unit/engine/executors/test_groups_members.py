@@ -9,21 +9,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.groups.blocks import LARGE, Matches, combined, counted
-from benchmarks.groups.columns import floats_from, integers_from
-from benchmarks.groups.coordinates import (
+from benchmarks.groups.kleene import KleeneCell, KleeneTemplate
+from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.engine.executors.groups.blocks import LARGE, MatchBlocks, combined, counted
+from broker.engine.executors.groups.columns import floats_from, integers_from
+from broker.engine.executors.groups.coordinates import (
     ATTRIBUTE,
     REGISTER,
-    Bound,
+    CoordinateBound,
     greatest_factor,
     greatest_offset,
-    turned,
-    turned_factor,
-    turned_offset,
 )
-from benchmarks.groups.kleene import KleeneCell, KleeneTemplate
-from benchmarks.groups.members import Members
-from benchmarks.groups.steps import Clause
+from broker.engine.executors.groups.members import Members
+from broker.engine.executors.groups.steps import StepClause
 
 MANY = settings(max_examples=6 * settings().max_examples)
 Points = dict[int, tuple[list[float], int]]
@@ -45,7 +43,7 @@ def check(members: Members, kept: Points, chance: random.Random, d: int, coarse:
     first, above, axis = chance.randint(0, 40), chance.gauss(0.0, 1.0), chance.randrange(d)
     column = floats_from([0.0, *x])
     dominated = {h for h, (p, _) in kept.items() if all(a <= b for a, b in zip(p, x))}
-    out = Matches()
+    out = MatchBlocks()
     assert members.find(column, 1, first, out) == out.members_upto
     found = [int(out.members[i]) for i in range(out.members_upto)]
     assert sorted(found) == sorted(h for h in dominated if kept[h][1] <= first)
@@ -164,7 +162,7 @@ def test_combinations_are_counted_as_they_are_made(lists: list[list[int]]) -> No
 
 
 def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
-    out = Matches()
+    out = MatchBlocks()
     out.add_member(7)
     for _ in range(40):
         out.add_number(4)
@@ -192,8 +190,8 @@ def test_a_count_beyond_62_bits_is_made_when_asked() -> None:
 def test_tickets_stand_for_their_members(seed: int, d: int, tested: bool) -> None:
     """Runs that begin, complete and end at random; members come and go; saved and loaded."""
     chance = random.Random(seed)
-    begin = Clause([Bound(j, ATTRIBUTE, j, 1.0) for j in range(d)])
-    end = Clause([Bound(d, REGISTER, register=0)]) if tested else None
+    begin = StepClause([CoordinateBound(j, ATTRIBUTE, j, 1.0) for j in range(d)])
+    end = StepClause([CoordinateBound(d, REGISTER, register=0)]) if tested else None
     made = KleeneTemplate(d + tested, begin, end)
     cell, event = KleeneCell(made), 0
     kept: dict[int, list[float]] = {}
@@ -221,7 +219,7 @@ def test_tickets_stand_for_their_members(seed: int, d: int, tested: bool) -> Non
             ticket = chance.choice(list(runs))
             first, row, who = runs[ticket]
             count = float(chance.randint(0, 4))
-            out = Matches()
+            out = MatchBlocks()
             out.event = event
             out.add_number(first)
             cell.complete(ticket, row, event, first, floats_from([count]), 0, out)
@@ -245,10 +243,10 @@ def test_tickets_stand_for_their_members(seed: int, d: int, tested: bool) -> Non
 
 
 def test_a_ranking_that_was_handed_on_does_not_change() -> None:
-    cell = KleeneCell(KleeneTemplate(1, Clause([Bound(0, ATTRIBUTE, 0, 1.0)])))
+    cell = KleeneCell(KleeneTemplate(1, StepClause([CoordinateBound(0, ATTRIBUTE, 0, 1.0)])))
     cell.join(1, [1.0], 0)
     ticket = cell.begin((5.0,), 0, 0)
-    out = Matches()
+    out = MatchBlocks()
     out.add_number(0)
     cell.complete(ticket, (5.0,), 1, 0, floats_from([]), 0, out)
     cell.join(2, [0.0], 1)

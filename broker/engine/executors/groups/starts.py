@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from .blocks import Matches
+from .blocks import MatchBlocks
 from .columns import (
     INFINITY,
     Floats,
@@ -126,7 +126,7 @@ class Starts:
 
     # --- walks --------------------------------------------------------------------------------------------------
 
-    def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: Matches) -> i64:
+    def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:
         """Write the starts of a member between two places, oldest first; how many. O(blocks between, and starts)."""
         d, point = self.d, self._point
         j: i64
@@ -169,7 +169,7 @@ class Starts:
         out.paths_upto = place
         return place - path
 
-    def _walk_back(self, first: i64, upto: i64, out: Matches) -> i64:
+    def _walk_back(self, first: i64, upto: i64, out: MatchBlocks) -> i64:
         """The same from the newest on, up to the first event that kills the member: it may be its last start."""
         d, values, greatest, events, point = self.d, self.values, self._greatest, self.events, self._point
         kill = self.kill
@@ -231,6 +231,16 @@ class Starts:
                 self.keep(times[i], events[i])
         moved.append(int(self.count))
         return moved
+
+    def waiting(self, point: list[float], since: i64, first: i64, upto: i64, time: i64) -> list[tuple[int, ...]]:
+        """The events of a member's starts between two places. O(those)."""
+        out = MatchBlocks()
+        self.walk(floats_from(point), 0, since, first, upto, time, out)
+        return [(int(out.paths[i]),) for i in range(out.paths_upto)]
+
+    def used(self, events: set[int]) -> None:
+        """Add the events of all starts."""
+        events.update(int(self.events[i]) for i in range(self.count))
 
     def dump(self) -> dict[str, object]:
         n = self.count

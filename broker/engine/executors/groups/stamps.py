@@ -6,7 +6,7 @@ from typing import final
 
 from mypy_extensions import i64
 
-from .blocks import Matches
+from .blocks import MatchBlocks
 from .columns import Integers, integers, with_room_for_integers
 
 
@@ -22,7 +22,7 @@ class Stamps:
         """Another run, or event: nobody was told of it."""
         self._stamp += 1
 
-    def thin(self, out: Matches, begun: i64) -> None:
+    def thin(self, out: MatchBlocks, begun: i64) -> None:
         """Of the members behind there keep those that were not told. O(them)."""
         members, kept, stamp = out.members, begun, self._stamp
         i: i64

@@ -27,15 +27,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
-from benchmarks.groups.any_match import AnyCell, AnyTemplate
-from benchmarks.groups.coordinates import ATTRIBUTE, Bound, turned
-from benchmarks.groups.history import HistoryCell, HistoryTemplate
-from benchmarks.groups.items import ItemsCell, ItemsTemplate
-from benchmarks.groups.revisit import RevisitCell, RevisitTemplate
-from benchmarks.groups.steps import Clause
-from benchmarks.groups.trailing import TrailingCell, TrailingTemplate
 from benchmarks.groups.unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
-from benchmarks.groups.wait import WaitCell, WaitTemplate
+from broker.automaton.analyses.coordinates import turned
+from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
+from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
+from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
+from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
+from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate
+from broker.engine.executors.groups.steps import StepClause
+from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
+from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
 
 MANY = settings(max_examples=6 * settings().max_examples)
 PRICE, VOLUME = 0, 1
@@ -50,9 +51,11 @@ def most(literal: int, attribute: int = PRICE) -> Condition:
     return Condition(literal, "attribute", "<=", attribute)
 
 
-def clause(*conditions: tuple[int, Condition]) -> Clause:
+def clause(*conditions: tuple[int, Condition]) -> StepClause:
     """Bounds by coordinate."""
-    return Clause([Bound(at, ATTRIBUTE, c.attribute, 1.0 if c.operator == ">" else -1.0) for at, c in conditions])
+    return StepClause(
+        [CoordinateBound(at, ATTRIBUTE, c.attribute, 1.0 if c.operator == ">" else -1.0) for at, c in conditions]
+    )
 
 
 def turning(*operators: str) -> Callable[[Sequence[float]], list[float]]:

@@ -24,7 +24,7 @@ NONE: Final = -1  # the handle of a hole
 
 
 @final
-class Page:
+class MemberPage:
     """Columns of rows: `points` (d each), `handles`, `since`; and of blocks: `least` (d each), `greatest` (the first
     coordinate's)."""
 
@@ -150,7 +150,7 @@ class Page:
         self.axis = axis
         self.take(self, order, 0, self.count)
 
-    def take(self, source: Page, order: Integers, first: i64, upto: i64) -> None:
+    def take(self, source: MemberPage, order: Integers, first: i64, upto: i64) -> None:
         """Replace all rows by some of a page's, in that order."""
         d, n = self.d, upto - first
         blocks = (n + AFTER_SPREAD - 1) // AFTER_SPREAD

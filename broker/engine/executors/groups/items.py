@@ -13,13 +13,13 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from broker.events.schema import Row
-
-from .blocks import FIELDS, Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import FIELDS, MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, integers, integers_from, put_integer
 from .coordinates import narrowed
-from .steps import Clause
+from .members import Members
+from .steps import StepClause
 from .wait import WaitCell, WaitTemplate
 
 SWEEP_MIN: Final = 128
@@ -30,7 +30,7 @@ class ItemsTemplate:
     """The first two steps as a wait, and the further ones, each with one bound; `axes`: their coordinates. `within`:
     the common window, -1 for none, unless the wait has an own one."""
 
-    def __init__(self, wait: WaitTemplate, further: list[Clause]) -> None:
+    def __init__(self, wait: WaitTemplate, further: list[StepClause]) -> None:
         assert wait.arrival
         assert all(len(clause.bounds) == 1 for clause in further)
         self.wait = wait
@@ -41,7 +41,7 @@ class ItemsTemplate:
 
 @final
 @mypyc_attr(acyclic=True)
-class Item:
+class MovingItem:
     """A member and starts of it that wait for one step. `paths`: the events of each start, `width` each; `times`: the
     starts' own. `window`: at least this is its time, less now and `extra`."""
 
@@ -57,7 +57,7 @@ class Item:
         self.paths: Integers = integers()
         self.times: Integers = integers()
 
-    def before(self, other: Item) -> bool:
+    def before(self, other: MovingItem) -> bool:
         """Whether this one leaves a heap first: by its level, then the older one."""
         return self.level < other.level or (self.level == other.level and self.serial < other.serial)
 
@@ -86,28 +86,27 @@ class Item:
 
 
 @final
-class ItemsCell(Cell):
+class ItemsCell(GroupCell):
     """The waiting of a key, and a heap of items for each further step."""
 
-    def __init__(self, template: ItemsTemplate) -> None:
-        waiting = WaitCell(template.wait)
+    def __init__(self, template: ItemsTemplate, members: Members | None = None) -> None:
+        waiting = WaitCell(template.wait, members)
         waiting.keeps_points = True
         super().__init__(waiting.members)
         self.template = template
         self.waiting = waiting
-        self._heaps: list[list[Item]] = [[] for _ in template.further]
-        self._moved = Matches()
+        self._heaps: list[list[MovingItem]] = [[] for _ in template.further]
+        self._moved = MatchBlocks()
         self._x: Floats = filled(template.wait.d, INFINITY)
         self._serial: i64 = 0
         self._kept: i64 = 0
 
-    def leave(self, handle: int, point: list[float]) -> None:
-        """A member goes, with what it waits for. O(items)."""
-        self.members.remove(handle, point)
+    def forget(self, handle: int) -> None:
+        """O(items)."""
         for step, heap in enumerate(self._heaps):
             self._heaps[step] = heaped([item for item in heap if item.handle != handle])
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. As a wait, and O(log items) for each that moves."""
         template, x = self.template, self._x
         last: i64 = len(template.further) - 1
@@ -127,13 +126,16 @@ class ItemsCell(Cell):
                         if step < last:
                             item.level = item.point[template.axes[step + 1]]
                             pushed(self._heaps[step + 1], item)
+                            self.noted = event
                         else:
                             self._tell(item, out)
             step -= 1
         self._move(row, time, event)
         self.waiting.start(row, time, event)
+        if self.waiting.noted > self.noted:
+            self.noted = self.waiting.noted
 
-    def _tell(self, item: Item, out: Matches) -> None:
+    def _tell(self, item: MovingItem, out: MatchBlocks) -> None:
         member, path = out.members_upto, out.paths_upto
         out.add_member(item.handle)
         paths = out.room_for_paths(item.count * (item.width - 1))
@@ -167,7 +169,7 @@ class ItemsCell(Cell):
             own = -float(template.within) if template.within >= 0 else -INFINITY
             if window >= 0:
                 own = point[window]
-            item = Item(moved.members[member], point, own, template.wait.extra, point[axis], self._serial)
+            item = MovingItem(moved.members[member], point, own, template.wait.extra, point[axis], self._serial)
             self._serial += 1
             place: i64 = 0
             j = 0
@@ -180,6 +182,7 @@ class ItemsCell(Cell):
                 item.times = put_integer(item.times, item.count, starts.times[j])
                 item.count += 1
             pushed(self._heaps[0], item)
+            self.noted = event
         if sum(len(heap) for heap in self._heaps) > 2 * self._kept + SWEEP_MIN:
             self._sweep(time)
 
@@ -191,6 +194,27 @@ class ItemsCell(Cell):
         self._kept = sum(len(heap) for heap in self._heaps)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        self._sweep(time)
+        return self._kept == 0 and self.waiting.quiet(time)
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        found = self.waiting.live(handle, point, since, time)
+        for heap in self._heaps:
+            for item in heap:
+                if item.handle == handle:
+                    for i in range(item.count):
+                        if item.holds(item.times[i], time):
+                            path = range(i * item.width, (i + 1) * item.width)
+                            found.append(tuple([int(item.paths[j]) for j in path]))
+        return found
+
+    def used(self, events: set[int]) -> None:
+        self.waiting.used(events)
+        for heap in self._heaps:
+            for item in heap:
+                events.update(int(item.paths[i]) for i in range(item.count * item.width))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""
@@ -210,7 +234,7 @@ class ItemsCell(Cell):
         self._serial = dumped["serial"]
         self._heaps = [[] for _ in self.template.further]
         for step, handle, point, window, level, serial, width, paths, times in dumped["items"]:
-            item = Item(handle, list(point), window, self.template.wait.extra, level, serial)
+            item = MovingItem(handle, list(point), window, self.template.wait.extra, level, serial)
             item.width, item.count = width, len(times)
             item.paths, item.times = integers_from(paths), integers_from(times)
             pushed(self._heaps[step], item)
@@ -228,7 +252,7 @@ class ItemsCell(Cell):
 # --- heaps ----------------------------------------------------------------------------------------------------------
 
 
-def pushed(heap: list[Item], item: Item) -> None:
+def pushed(heap: list[MovingItem], item: MovingItem) -> None:
     """Put an item in its place. O(log)."""
     heap.append(item)
     at: i64 = len(heap) - 1
@@ -241,7 +265,7 @@ def pushed(heap: list[Item], item: Item) -> None:
     heap[at] = item
 
 
-def popped(heap: list[Item]) -> Item:
+def popped(heap: list[MovingItem]) -> MovingItem:
     """Take the first item out. O(log)."""
     first = heap[0]
     item = heap.pop()
@@ -262,8 +286,8 @@ def popped(heap: list[Item]) -> Item:
     return first
 
 
-def heaped(items: list[Item]) -> list[Item]:
-    heap: list[Item] = []
+def heaped(items: list[MovingItem]) -> list[MovingItem]:
+    heap: list[MovingItem] = []
     for item in items:
         pushed(heap, item)
     return heap

@@ -10,30 +10,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
-from benchmarks.groups.chain import ChainCell
-from benchmarks.groups.coordinates import (
+from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.engine.executors.groups.chain import ChainCell
+from broker.engine.executors.groups.coordinates import (
     ATTRIBUTE,
     DURATION,
     FACTOR,
     OFFSET,
     REGISTER,
-    Bound,
-    turned,
-    turned_factor,
-    turned_offset,
+    CoordinateBound,
 )
-from benchmarks.groups.filters import FilterCell
-from benchmarks.groups.fold import FoldCell, FoldTemplate
-from benchmarks.groups.stamps import Stamps
-from benchmarks.groups.steps import (
+from broker.engine.executors.groups.filters import FilterCell
+from broker.engine.executors.groups.fold import FoldCell, FoldTemplate
+from broker.engine.executors.groups.stamps import Stamps
+from broker.engine.executors.groups.steps import (
     COUNT,
     LAST,
     SUM,
     TAKEN,
-    Clause,
-    Comparison,
-    Register,
-    Template,
+    ChainTemplate,
+    Linear,
+    Remembered,
+    StepClause,
 )
 
 MANY = settings(max_examples=6 * settings().max_examples)
@@ -42,20 +40,20 @@ PRICE, VOLUME = 0, 1
 SIGNS = {">": 1.0, ">=": 1.0, "<": -1.0, "<=": -1.0}
 
 
-def bound(condition: Condition, coordinate: int, registers: dict[tuple[int, int], int]) -> Bound:
+def bound(condition: Condition, coordinate: int, registers: dict[tuple[int, int], int]) -> CoordinateBound:
     """What a recipe makes of a condition."""
     source = {"attribute": ATTRIBUTE, "duration": DURATION, "factor": FACTOR, "offset": OFFSET}[condition.source]
     register = registers.setdefault(condition.bound, len(registers)) if source in (FACTOR, OFFSET) else -1
     strict = condition.operator in ("<", ">")
-    return Bound(coordinate, source, condition.attribute, SIGNS[condition.operator], register, strict)
+    return CoordinateBound(coordinate, source, condition.attribute, SIGNS[condition.operator], register, strict)
 
 
-def template(steps: Sequence[Sequence[Sequence[Condition]]]) -> tuple[Template, list[tuple[int, Condition]]]:
+def template(steps: Sequence[Sequence[Sequence[Condition]]]) -> tuple[ChainTemplate, list[tuple[int, Condition]]]:
     """A template, and of each coordinate the condition; a factor takes two."""
     places: dict[tuple[int, str, str, int], int] = {}
     asked: list[tuple[int, Condition]] = []
     registers: dict[tuple[int, int], int] = {}
-    made: list[list[Clause]] = []
+    made: list[list[StepClause]] = []
     d = 0
     for step in steps:
         clauses = []
@@ -68,10 +66,10 @@ def template(steps: Sequence[Sequence[Sequence[Condition]]]) -> tuple[Template, 
                     asked.append((d, each))
                     d += 2 if each.source == "factor" else 1
                 bounds.append(bound(each, places[name], registers))
-            clauses.append(Clause(bounds))
+            clauses.append(StepClause(bounds))
         made.append(clauses)
-    kept = [Register(TAKEN, attribute, step) for step, attribute in registers]
-    return Template(d, made, kept), asked
+    kept = [Remembered(TAKEN, attribute, step) for step, attribute in registers]
+    return ChainTemplate(d, made, kept), asked
 
 
 def point(asked: list[tuple[int, Condition]], literals: Sequence[float]) -> list[float]:
@@ -145,7 +143,7 @@ def test_what_lives_of_a_chain_is_what_waits(script: list[Action]) -> None:
     host = Host(lambda: ChainCell(made), lambda each: point(asked, each))
     host.play(script)
     for key, cell in host.cells.items():
-        live = cell.live()
+        live = cell.waiting()
         for member in host.members:
             if member.key != key or member.left < 1 << 60:
                 continue
@@ -167,7 +165,7 @@ def test_filters_with_unions(script: list[Action]) -> None:
     class Both:
         def __init__(self) -> None:
             self.stamps = Stamps()
-            self.cells = [FilterCell(clause, 1, self.stamps) for clause in separate]
+            self.cells = [FilterCell([clause], 1, self.stamps) for clause in separate]
             self.members = self.cells[0].members
 
         def join(self, handle: int, each: list[float], since: int) -> None:
@@ -187,7 +185,10 @@ def test_filters_with_unions(script: list[Action]) -> None:
             for cell in self.cells:
                 cell.check_invariants()
 
-    separate = [Clause([Bound(0, ATTRIBUTE, PRICE, 1.0)]), Clause([Bound(0, ATTRIBUTE, VOLUME, -1.0)])]
+    separate = [
+        StepClause([CoordinateBound(0, ATTRIBUTE, PRICE, 1.0)]),
+        StepClause([CoordinateBound(0, ATTRIBUTE, VOLUME, -1.0)]),
+    ]
     host = Host(Both, lambda each: point(asked, each))
     host.save = lambda: None  # type: ignore[method-assign]  # filters keep nothing
     host.play(script)
@@ -239,17 +240,17 @@ FOLDS = ["count", "factor", "sum", "duration"]
 @MANY
 @given(st.sampled_from(FOLDS), st.booleans(), st.data())
 def test_folds(kind: str, lineage: bool, data: st.DataObject) -> None:
-    count, last, total = Register(COUNT), Register(LAST, PRICE), Register(SUM, VOLUME)
-    begin = Clause([Bound(0, ATTRIBUTE, PRICE, 1.0)])
-    rising = Clause([], [Comparison(PRICE, 1.0, True, register=1)])
-    end = Clause([Bound(1, REGISTER, register=0)])
+    count, last, total = Remembered(COUNT), Remembered(LAST, PRICE), Remembered(SUM, VOLUME)
+    begin = StepClause([CoordinateBound(0, ATTRIBUTE, PRICE, 1.0)])
+    rising = StepClause([], [Linear(PRICE, 1.0, True, register=1)])
+    end = StepClause([CoordinateBound(1, REGISTER, register=0)])
     need = 1
     if kind == "factor":
-        rising = Clause([Bound(2, FACTOR, PRICE, 1.0, register=1)])
+        rising = StepClause([CoordinateBound(2, FACTOR, PRICE, 1.0, register=1)])
     if kind == "sum":
-        end, need = Clause([Bound(1, REGISTER, register=2)]), -1
+        end, need = StepClause([CoordinateBound(1, REGISTER, register=2)]), -1
     if kind == "duration":
-        end = Clause([Bound(1, REGISTER, register=0), Bound(2, DURATION, sign=-1.0)])
+        end = StepClause([CoordinateBound(1, REGISTER, register=0), CoordinateBound(2, DURATION, sign=-1.0)])
     d = {"count": 2, "factor": 4, "sum": 2, "duration": 3}[kind]
     made = FoldTemplate(d, begin, rising, end, [count, last, total], need, lineage)
 

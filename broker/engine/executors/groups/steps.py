@@ -10,8 +10,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
+from ....algebra.predicate import All, holds
+from ....events.schema import Row
 from .columns import (
     INFINITY,
     Floats,
@@ -23,7 +23,8 @@ from .columns import (
     with_room,
     with_room_for_integers,
 )
-from .coordinates import Bound, number
+from .coordinates import CoordinateBound, number
+from .kept_events import KeptEvents
 
 FIRST: Final = 0  # an attribute of the event that begins the run
 LAST: Final = 1  # of the event that it took last
@@ -33,9 +34,15 @@ SUM: Final = 4  # of an attribute, added from the first to the last
 LEAST: Final = 5
 MOST: Final = 6
 
+# How a run waits for a step: for the next event of its cell, of the stream, of its partition, or until one fits.
+NEXT: Final = 0
+STRICT: Final = 1
+PARTITION: Final = 2
+SKIP: Final = 3
+
 
 @final
-class Register:
+class Remembered:
     """A number that a run remembers; `step` for TAKEN only."""
 
     def __init__(self, kind: int, attribute: int = -1, step: int = -1) -> None:
@@ -69,7 +76,7 @@ class Register:
 
 
 @final
-class Comparison:
+class Linear:
     """A condition without constants of a member: `sign * attribute > sign * (factor * register + offset)`, or `>=`."""
 
     def __init__(
@@ -95,13 +102,42 @@ class Comparison:
 
 
 @final
-class Clause:
-    def __init__(self, bounds: list[Bound], rest: list[Comparison] | None = None) -> None:
+class EarlierRows:
+    """A condition on the event and earlier ones of the run: which of its slots has the event of which step."""
+
+    def __init__(self, condition: All, slots: list[int]) -> None:
+        self.condition = condition
+        self.slots = slots
+
+    def holds(self, row: Row, events: KeptEvents, numbers: Integers, first: i64) -> bool:
+        """O(slots x log(events kept)). `first`: where the numbers of the run's events begin."""
+        known: list[Row] = []
+        for step in self.slots:
+            known.append(events.row(numbers[first + step]) if step >= 0 else ())
+        return holds(self.condition, row, (), tuple(known), 0, 0)
+
+
+@final
+class StepClause:
+    """`rest`, `guard` and `compares` have no constants of a member: of numbers, of the event alone, of earlier events,
+    which only a chain can ask."""
+
+    def __init__(
+        self,
+        bounds: list[CoordinateBound],
+        rest: list[Linear] | None = None,
+        guard: All | None = None,
+        compares: EarlierRows | None = None,
+    ) -> None:
         self.bounds = bounds
-        self.rest: list[Comparison] = [] if rest is None else rest
+        self.rest: list[Linear] = [] if rest is None else rest
+        self.guard = guard
+        self.compares = compares
 
     def admits(self, row: Row, registers: Floats, first: i64) -> bool:
-        """Whether what has no constants holds."""
+        """Whether what has no constants, and asks for no earlier event, holds."""
+        if self.guard is not None and not holds(self.guard, row, (), (), 0, 0):
+            return False
         i: i64 = 0
         n: i64 = len(self.rest)
         while i < n and self.rest[i].holds(row, registers, first):
@@ -110,14 +146,24 @@ class Clause:
 
 
 @final
-class Template:
-    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member."""
+class ChainTemplate:
+    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member. `stays`: how a run waits for each
+    step; one that skips has no bounds but that of `window`, the coordinate of an own WITHIN."""
 
-    def __init__(self, d: int, steps: list[list[Clause]], registers: list[Register] | None = None) -> None:
+    def __init__(
+        self,
+        d: int,
+        steps: list[list[StepClause]],
+        registers: list[Remembered] | None = None,
+        stays: list[int] | None = None,
+        window: int = -1,
+    ) -> None:
+        self.stays: list[int] = [NEXT] * len(steps) if stays is None else stays
+        self.window: i64 = window
         self.d: i64 = d
         self.steps = steps
         self.length: i64 = len(steps)
-        self.registers: list[Register] = [] if registers is None else registers
+        self.registers: list[Remembered] = [] if registers is None else registers
         self.unions = any(len(step) > 1 for step in steps)
         """Whether a run may reach an end by two clauses."""
 
@@ -160,6 +206,15 @@ class Stretch:
         for j in range(self.floats_each):
             column[at + j] = old[base + j]
         return at
+
+    def add(self, source: Stretch, row: i64) -> None:
+        """A row of another one, as it is."""
+        self.copy(source, row)
+        at, base = self.count * self.integers_each, row * source.integers_each
+        j: i64
+        for j in range(self.integers_each):
+            self.integers[at + j] = source.integers[base + j]
+        self.count += 1
 
     def dump(self) -> tuple[list[float], list[int]]:
         """The rows as plain lists."""

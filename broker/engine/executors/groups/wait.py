@@ -21,15 +21,14 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
 from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer, with_room
 from .coordinates import narrowed
 from .members import Members
 from .starts import NONE, Starts
-from .steps import Clause, Stretch
+from .steps import StepClause, Stretch
 
 # The integers of a cohort behind the wait; its events follow.
 DEPTH: Final = 0
@@ -46,7 +45,7 @@ class WaitTemplate:
     WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch."""
 
     def __init__(
-        self, d: int, begin: Clause, wait: Clause, later: list[Clause], *, kill: Clause | None = None,
+        self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
         window: int = NONE, extra: int = 0, within: int = NONE, arrival: bool = False,
     ) -> None:  # fmt: skip
         assert len(wait.bounds) == 1, "a guard with several constants is revisited"
@@ -64,11 +63,11 @@ class WaitTemplate:
 
 
 @final
-class WaitCell(Cell):
+class WaitCell(GroupCell):
     """Groups of the stack: `_peaks`, `_begins` (where in the starts), from `_bottom` below `_height`."""
 
-    def __init__(self, template: WaitTemplate) -> None:
-        super().__init__(Members(template.d))
+    def __init__(self, template: WaitTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
         self.template = template
         self.now: i64 = -(1 << 62)
         d = template.d
@@ -92,12 +91,12 @@ class WaitCell(Cell):
         self._waiting = Stretch(d + 1, EVENTS + each + 1)  # the value behind `d` is `above`
         self._new = Stretch(d + 1, EVENTS + each + 1)
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. Amortised O(1), and for each group that it surpasses a question and what it finds."""
         self.see(row, time, event, out)
         self.start(row, time, event)
 
-    def see(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def see(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """What the event completes."""
         template = self.template
         if time > self.now or template.arrival:
@@ -135,8 +134,9 @@ class WaitCell(Cell):
             begins = begins or kills
         if begins:
             starts.keep(time, event)
+            self.noted = event
 
-    def _surpass(self, y: float, time: i64, event: i64, out: Matches) -> None:
+    def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
         """Complete, in each group of a lower peak, those whom the value reaches."""
         d, peaks, top, fresh = self.template.d, self._peaks, self._top, self._fresh
         j: i64
@@ -163,7 +163,7 @@ class WaitCell(Cell):
             group -= 1
 
     def _complete(
-        self, above: float, x: Floats, at: i64, begin: i64, end: i64, time: i64, suffix: Integers, out: Matches
+        self, above: float, x: Floats, at: i64, begin: i64, end: i64, time: i64, suffix: Integers, out: MatchBlocks
     ) -> None:
         """Write the members of a range that values dominate, each with its starts between two places."""
         begun = out.members_upto
@@ -198,8 +198,9 @@ class WaitCell(Cell):
         new.integers[place + DEPTH], new.integers[place + BEGIN], new.integers[place + END] = 0, begin, end
         new.integers[place + EVENTS] = event
         new.count += 1
+        self.noted = event
 
-    def _go_on(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def _go_on(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Each cohort one step on, or to its end."""
         template, waiting, new = self.template, self._waiting, self._new
         last: i64 = len(template.later) - 1
@@ -224,6 +225,7 @@ class WaitCell(Cell):
                 new.integers[place + DEPTH] = depth + 1
                 new.integers[place + EVENTS + depth + 1] = event
                 new.count += 1
+                self.noted = event
             else:
                 suffix = filled_integers(depth + 1, 0)
                 for j in range(depth + 1):
@@ -335,9 +337,34 @@ class WaitCell(Cell):
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
-    def empty(self) -> bool:
-        """Whether nothing waits and nobody asks."""
-        return self.members.count == 0 and self._height == self._bottom and self.starts.count == self._fresh
+    def quiet(self, time: i64) -> bool:
+        template, starts = self.template, self.starts
+        if self._waiting.count > 0 or self._new.count > 0:
+            return False
+        if self._height == self._bottom and starts.count == self._fresh:
+            return True
+        longest = -float(template.within) if template.within >= 0 else -INFINITY
+        if template.window >= 0:
+            longest = self.members.root[template.window]
+        return starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts that wait; of steps behind the wait nothing is said."""
+        begin = self._fresh
+        if self._peak < point[0]:
+            group = self._height - 1
+            while group >= self._bottom and self._peaks[group] < point[0]:
+                begin = self._begins[group]
+                group -= 1
+        return self.starts.waiting(point, since, max(begin, self._head), self.starts.count, time)
+
+    def used(self, events: set[int]) -> None:
+        self.starts.used(events)
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                place = i * stretch.integers_each
+                depth = int(stretch.integers[place + DEPTH])
+                events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth + 1))
 
     def dump(self) -> dict[str, Any]:
         """What a snapshot keeps; the members are the host's."""
