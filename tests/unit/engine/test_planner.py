@@ -75,12 +75,14 @@ def test_the_next_one_takes_over_where_an_executor_is_switched_off(
 def test_automata_over_epochs_leave_the_merged_program_where_keyed_runs_are_switched_off() -> None:
     expected = found(engine_of(AUTOMATA))
     assert expected
-    lines = engine_of(AUTOMATA, "keyed_runs").explain()
+    off = ("groups", "keyed_runs")
+    lines = engine_of(AUTOMATA, *off).explain()
     names = ["(right operand 2f9ed3)", "q", "q 1"]
-    assert lines[1:4] == [f"{name}: executor reference; not keyed_runs: it is switched off" for name in names]
-    assert found(engine_of(AUTOMATA, "keyed_runs")) == expected
+    against = "; ".join(f"not {each}: it is switched off" for each in off)
+    assert lines[1:4] == [f"{name}: executor reference; {against}" for name in names]
+    assert found(engine_of(AUTOMATA, *off)) == expected
     with pytest.raises(Unsupported, match="cannot list partial matches"):
-        engine_of(AUTOMATA, "keyed_runs").partial_matches("q")
+        engine_of(AUTOMATA, *off).partial_matches("q")
 
 
 @pytest.mark.parametrize("off", [(), ("sequence_trie",), ("sequence_trie", "tuple_counts")])

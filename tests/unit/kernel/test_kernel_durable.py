@@ -195,7 +195,7 @@ def test_no_user_has_all_cursors() -> None:
     assert isinstance(asked(ANN_KEY, "two"), Subscribed)
     refused = asked(ANN_KEY, "three")
     assert isinstance(refused, Failure)
-    assert refused.message == "durable_cursors_user: this broker keeps 2 cursors of a user"
+    assert refused.message == "durable_cursors_user: this broker keeps at most 2 cursors of a user"
     assert isinstance(asked(BEN_KEY, "one"), Subscribed)
     refused = asked(BEN_KEY, "two")
     assert isinstance(refused, Failure)
