@@ -199,7 +199,7 @@ def test_no_user_has_all_cursors() -> None:
     assert isinstance(asked(BEN_KEY, "one"), Subscribed)
     refused = asked(BEN_KEY, "two")
     assert isinstance(refused, Failure)
-    assert refused.message == "durable_cursors: this broker keeps 3 cursors"
+    assert refused.message == "durable_cursors: this broker keeps at most 3 cursors"
     assert rig.ask(ANN_KEY, Forget(3, "one")) == Done(3)
     assert isinstance(asked(BEN_KEY, "two"), Subscribed)
     anonymous = Rig(Limits(durable_cursors_user=1))
