@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..algebra.guard import Accumulation, Join
 from ..algebra.normal_form import ALWAYS, Form, describe_form
@@ -51,6 +51,10 @@ class Kind(enum.Enum):
     EPSILON = "epsilon"
     KILL = "kill"
     TIMEOUT = "timeout"
+
+
+TAKING: Final = (Kind.FORWARD, Kind.LOOP)
+"""Arcs that take an event."""
 
 
 class Stay(enum.Enum):

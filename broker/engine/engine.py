@@ -35,7 +35,6 @@ from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
 from .dispatch.dispatcher import Dispatcher
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
-from .forecasts.plan import ForecastPlan
 from .forecasts.probability import Probability, probability_of
 from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
@@ -174,7 +173,7 @@ class Engine:
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
-        plan = form.plan if isinstance(form.plan, ForecastPlan) else None
+        plan = form.plan
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
         if form.machine is not None:

@@ -5,9 +5,9 @@ Here: which of the program reports. Not here: forecasts themselves, the subscrip
 
 from __future__ import annotations
 
+from ..forecast.plan import ForecastPlan
 from .catalog import Holding
 from .forecasts.listening import RunListener
-from .forecasts.plan import ForecastPlan
 from .notices import Notice
 from .program import Program
 from .subscriber import Subscriber
@@ -18,11 +18,11 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
-        listener = RunListener(program.forecasts.join(plan, subscriber, None, None, []), plan.windows)
+        listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
         machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
-        found = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
+        found = program.forecasts.join(plan, subscriber, seat, machines)
         listener = RunListener(found, plan.windows)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
@@ -34,7 +34,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """Undo it; the outcomes of forecasts that will never be known."""
     plan = subscriber.form.plan
-    if not isinstance(plan, ForecastPlan) or holding is None:
+    if plan is None or holding is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None

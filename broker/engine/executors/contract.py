@@ -34,6 +34,14 @@ class Input(NamedTuple):
     guard: Form
 
 
+class EventPlaces:
+    """Where events stand among those of their partition, as the dispatcher counts them."""
+
+    def place(self, row: Row) -> i64:
+        """How many events the partition of an event of the first stream has had. O(1)."""
+        raise AssertionError
+
+
 class Member:
     """Those whom a machine serves alike: equal subscriptions. `target`: who they are now."""
 

@@ -17,8 +17,8 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.errors import LimitExceeded
 from ...events.schema import Schema
+from ...forecast.plan import forecast_plan
 from ...language.shapes import QueryShape
-from ..forecasts.plan import plan_of_automata
 from ..planner import Wanted, plan_of
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
@@ -74,7 +74,7 @@ def _form(request: CompileRequest, written: tuple[str, ...], template: Template,
     recipes = [recipe if wanted.merged else None for recipe, wanted in zip(recipes, plans, strict=True)]
     plan = None
     if forecast is not None:
-        plan = plan_of_automata(forecast, automata, sources, request.surroundings.key_of)
+        plan = forecast_plan(forecast, automata, sources, request.surroundings.key_of)
     return Form(
         request.definition.language,
         written,

@@ -32,7 +32,7 @@ class PatternPlan(MachinePlan):
     """`variant`: what others have too that differ in a factor only, and the factor. Raises LimitExceeded
     (compile_kleene)."""
 
-    __slots__ = ("automaton", "plan", "variant")
+    __slots__ = ("plan", "variant")
 
     executor = "kleene"
     version = 1

@@ -25,7 +25,7 @@ STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"
 class ReferencePlan(MachinePlan):
     """An automaton, as it is."""
 
-    __slots__ = ("automaton",)
+    __slots__ = ()
 
     executor = "reference"
     version = 1
