@@ -19,8 +19,7 @@ from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
-from .executors.machine_plan import MachinePlan
-from .executors.merged import MergedPlan
+from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
