@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from ..automaton.sharing import End
 from ..events.errors import DefinitionError, UnknownStream, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
@@ -28,9 +27,11 @@ from .templates import written
 @final
 @dataclass(slots=True)
 class Service:
-    """An automaton's end in the program, and whom it serves."""
+    """An automaton at work, and whom it serves: its end in the merged program, or, of one with a machine, None.
+    `name`: that of its machine, too."""
 
-    end: End
+    name: str
+    end: object | None
     subscriber: Subscriber | None
     feed: Feed | None
 
@@ -220,7 +221,7 @@ class Catalog:
             del self.published[stream]
 
     def services(self) -> list[Service]:
-        """All ends in use, in an order that only the subscriptions' order decides."""
+        """All automata at work, in an order that only the subscriptions' order decides."""
         seen: set[str] = set()
         found: list[Service] = []
         for name in self.subscriptions:

@@ -31,12 +31,10 @@ from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
+from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
 from .dispatch.dispatcher import Dispatcher
-from .executors.keyed_runs.cells import live_runs
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
-from .forecasts.plan import ForecastPlan
 from .forecasts.probability import Probability, probability_of
 from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
@@ -175,23 +173,23 @@ class Engine:
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
-        plan = form.plan if isinstance(form.plan, ForecastPlan) else None
+        plan = form.plan
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
         if form.machine is not None:
             holding = Holding(feed=self._publishes(subscriber))
-            self.program.machines.join(form.machine, subscriber, holding.feed)
+            self.program.machines.join(subscriber.name, form.machine, subscriber, holding.feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
-            if recipe is not None and self.program.bulk.join(recipe, own):
+            if recipe is not None and self.program.merged.join(recipe, own):
                 continue
             if holding is None:
                 holding = Holding()
                 compiled = form.compiled(subscriber.literals)
                 self._attach_internal(holding, compiled.internal, subscriber.since)
             feed = self._publishes(subscriber)
-            end = self.program.add(compiled.automata[branch], own, feed)
-            holding.services.append(Service(end, own, feed))
+            entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
+            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed, plan is not None))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
         if plan is not None and holding is not None:
@@ -238,7 +236,7 @@ class Engine:
                 known.users += 1
                 continue
             feed = Feed(self.program.directory.stream(name), since)
-            services = [Service(self.program.add(automaton, None, feed), None, feed) for automaton in automata]
+            services = [self.program.enter(f"{name} {at}", each, None, feed) for at, each in enumerate(automata)]
             self.catalog.internal[name] = InternalStream(1, services)
 
     def unsubscribe(self, name: str) -> Results:
@@ -332,21 +330,14 @@ class Engine:
 
     def statistics(self) -> dict[str, Any]:
         """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
-        forest = self.program.forest
-        live = live_runs(self.runtime.runs.cells, self.runtime.now)
         return {
             "events": self.events,
             "matches": self.matches,
             "streams": len(self.catalog.streams),
             "published_streams": len(self.catalog.published),
             "subscriptions": len(self.catalog.subscriptions),
-            "states": sum(1 for _ in forest.nodes()) + self.program.bulk.states(forest.starts),
-            "families": sum(1 for p in self.program.all_places() if p.family is not None),
-            "key_spaces": len(self.program.directory.statics),
-            "cells": sum(len(cells) for cells in self.runtime.runs.cells),
-            "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
-            "run_objects": len(live),
-            "runs_begun": self.runtime.runs.begun,
+            **self.program.merged.statistics(),
+            **self.runtime.runs.statistics(),
             "suspended": len(suspended(self.catalog, self.program)),
             **self.program.machines.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),
@@ -363,8 +354,8 @@ class Engine:
         """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""
         self.program.check_invariants()
         self.runtime.check_invariants()
-        references = sum(node.references for node in self.program.forest.starts.values())
-        assert references == len(self.catalog.services())
+        merged = [service for service in self.catalog.services() if service.end is not None]
+        assert self.program.merged.references() == len(merged)
 
     def diagram(self) -> Graph:
         """The merged automata as a picture's data."""

@@ -5,7 +5,7 @@ never from a language. The planner takes the first row that nothing speaks again
 (`Options.executors_off`); `explain` shows which, and what spoke against those before it.
 
 Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
-(executors.machine_plan), automata over epochs, whose runs are merged in one program (program).
+(executors.machine_plan).
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from typing import Final, NamedTuple, final
 
 from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
-from ..automaton.automaton import Automaton, Report
+from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
+from .executors.groups.machine_plan import GroupPlan, plan_of_group
+from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan
+from .executors.merged import MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
@@ -29,8 +32,8 @@ SWITCHED_OFF: Final = "it is switched off"
 
 @final
 class Wanted(NamedTuple):
-    """An automaton over events in order of arrival. `forecast`: a forecast asks where its partial matches are.
-    `published`: its results are events of a stream."""
+    """`forecast`: a forecast asks where the automaton's partial matches are. `published`: its results are events of a
+    stream."""
 
     automaton: Automaton
     forecast: bool = False
@@ -38,11 +41,26 @@ class Wanted(NamedTuple):
 
 
 class ExecutorRow(NamedTuple):
-    """An executor: its plan's class, why it cannot run what is wanted (None: it can), and the plan."""
+    """An executor: its plan's class, why it cannot run what is wanted (None: it can), the plan, and what its runs take
+    time for."""
 
     plan: type[MachinePlan]
     against: Callable[[Wanted], str | None]
     make: Callable[[Wanted], MachinePlan]
+    times: tuple[TimeModel, ...] = (TimeModel.ARRIVAL,)
+
+
+def _against_groups(wanted: Wanted) -> str | None:
+    if wanted.forecast:
+        return "it keeps no states that a forecast could follow"
+    plan = plan_of_group(wanted.automaton)
+    return plan if isinstance(plan, str) else None
+
+
+def _group(wanted: Wanted) -> MachinePlan:
+    plan = plan_of_group(wanted.automaton)
+    assert not isinstance(plan, str)
+    return plan
 
 
 def _against_trie(wanted: Wanted) -> str | None:
@@ -80,12 +98,15 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
+    ExecutorRow(GroupPlan, _against_groups, _group, tuple(TimeModel)),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
-    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton)),
+    ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
+    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
 )
-EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE])
+MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
+EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 
 def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
@@ -95,13 +116,33 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     """
     passed: list[str] = []
     for row in TABLE:
+        if wanted.automaton.time not in row.times:
+            continue
         against = SWITCHED_OFF if row.plan.executor in options.executors_off else row.against(wanted)
         if against is None:
             plan = row.make(wanted)
             plan.passed_over = tuple(passed)
+            plan.wanted = wanted
             return plan
         passed.append(f"{row.plan.executor}: {against}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def is_merged(wanted: Wanted, options: Options) -> bool:
+    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    Raises as `plan_of` does."""
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.executors_off]
+    fits = any(wanted.automaton.time in row.times and row.against(wanted) is None for row in rows)
+    return fits or plan_of(wanted, options).merged
+
+
+def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
+    """The plan by which a named executor runs the same, as it did when it was saved. O(size of the automaton)."""
+    row = next(row for row in TABLE if row.plan.executor == executor)
+    other = row.make(plan.wanted)
+    other.passed_over = (f"{plan.executor}: another executor has saved it",)
+    other.wanted = plan.wanted
+    return other
 
 
 def decision(plan: MachinePlan) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
 
+from ..automaton.automaton import Automaton
 from ..automaton.compilation import Compiled
 from ..events.schema import Schema
 from ..language.subscription import SubscriptionDefinition
@@ -20,6 +21,7 @@ from .recipes import Recipe
 from .templates import Literals, Template, written
 
 if TYPE_CHECKING:
+    from ..forecast.plan import ForecastPlan
     from .executors.machine_plan import MachinePlan
 
 
@@ -49,7 +51,7 @@ class Form:
         operands: tuple[str, ...] = (),
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
-        plan: object = None,
+        plan: ForecastPlan | None = None,
     ) -> None:
         self.language = language
         self.written = written
@@ -69,6 +71,10 @@ class Form:
     def compiled(self, literals: Literals) -> Compiled:
         """The automata with these literals; none for a subscription with a machine."""
         return Compiled(()) if self.template is None else self.template.bound(literals)
+
+    def automata(self, literals: Literals) -> tuple[Automaton, ...]:
+        """What the query became, whoever runs it: automata whose results together are its own."""
+        return self.compiled(literals).automata if self.machine is None else (self.machine.automaton,)
 
 
 @final

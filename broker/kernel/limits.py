@@ -47,6 +47,9 @@ class Limits:
     durable_cursors: int = 100
     """Cursors of durable subscriptions, of all clients together; a further one is refused."""
 
+    durable_cursors_user: int = 50
+    """Cursors of one user, where users have names, so that no user has all of them; a further one is refused."""
+
     durable_notifications: int = 10_000
     """Unacknowledged results that a new cursor keeps. Beyond that the oldest are dropped, and an `incomplete` in their
     place says how many."""

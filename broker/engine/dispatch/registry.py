@@ -1,16 +1,19 @@
 """The machines of all subscriptions that have one: who shares a machine, coming and going, and the lanes.
 
-Subscriptions whose plans are alike have one machine as long as it has not taken an event; who comes later sees only
-matches that begin later. Here: that choice. Not here: what an event does (lanes), partial matches (executors).
+Subscriptions whose plans are alike have one machine, most only as long as it has not taken an event; who comes later
+sees only matches that begin later.
+
+Here: that choice. Not here: what an event does (lanes), partial matches (executors).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
+from ..account import NOT_SUSPENDED
 from ..directory import Directory
 from ..executors.contract import Member
 from ..executors.machine_plan import MachinePlan
@@ -28,10 +31,15 @@ LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 """Machines of other kinds count apart: the kind, the streams, and by what these are counted."""
 
 
+def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
+    """Whether one more may share a machine that alike plans have."""
+    return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
+
+
 @final
 class Seat:
-    """Where a subscription is. `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts
-    follow."""
+    """Where a subscription is, or an automaton over epochs that is one of several of it or makes an internal stream.
+    `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts follow."""
 
     __slots__ = ("lane", "matcher", "member", "parts", "plan", "symbols")
 
@@ -56,20 +64,36 @@ class SavedPlace(NamedTuple):
 @final
 class Restoring:
     """While subscriptions come again: of each machine, by its number, whether it had taken an event, how often a limit
-    was hit, and how often when that was last told; places by name; and the machines that are there again."""
+    was hit, and how often when that was last told, and its executor; places by name; and the machines that are there
+    again."""
 
-    def __init__(self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace]) -> None:
+    def __init__(
+        self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace], executors: dict[int, str]
+    ) -> None:
         self.machines = machines
         self.places = places
+        self.executors = executors
         self.matchers: dict[int, Matcher] = {}
+
+    def executor(self, name: str) -> str | None:
+        """Which one has saved the machine of a seat; None where it had none."""
+        place = self.places.get(name)
+        return None if place is None else self.executors.get(place.machine)
 
 
 @final
 class Registry:
     """`entries`, by stream number, is what the runtime reads, and `clock`; `feeding` counts the subscriptions whose
-    results make up streams. `executors`: the table."""
+    results make up streams. `executors`: the table; `plan_again`: the plan of another one for the same."""
 
-    def __init__(self, directory: Directory, options: Options, executors: Sequence[type[MachinePlan]]) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        options: Options,
+        executors: Sequence[type[MachinePlan]],
+        plan_again: Callable[[MachinePlan, str], MachinePlan],
+    ) -> None:
+        self._plan_again = plan_again
         self.directory = directory
         self.options = options
         self.executors = executors
@@ -77,7 +101,7 @@ class Registry:
         self.clock = Clock()
         self.entries: dict[int, list[Entry]] = {}
         self.feeding = 0
-        self.seats: dict[str, Seat] = {}  # by subscription
+        self.seats: dict[str, Seat] = {}  # by subscription, or by an automaton's name (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._routes: dict[int, Route] = {}
@@ -85,18 +109,22 @@ class Registry:
 
     # --- coming -------------------------------------------------------------------------------------------------
 
-    def join(self, plan: MachinePlan, subscriber: Subscriber, feed: Feed | None) -> None:
-        """Enter a subscription. O(its size)."""
+    def join(self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None) -> None:
+        """Enter a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
+        place: SavedPlace | None = None
+        if self.restoring is not None:
+            place = self.restoring.places[name]
+            executor = self.restoring.executors.get(place.machine, plan.executor)
+            if executor != plan.executor:
+                plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
-        place: SavedPlace | None = None
-        if self.restoring is None:
+        if self.restoring is None or place is None:
             matcher = self._newest.get(alike)
-            if matcher is not None and matcher.machine.taken:
+            if matcher is not None and not _joinable(plan, matcher):
                 matcher = None
         else:
-            place = self.restoring.places[subscriber.name]
             matcher = self.restoring.matchers.get(place.machine)
         if matcher is None:
             matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
@@ -109,7 +137,7 @@ class Registry:
         member.target.serve(subscriber, feed)
         matcher.renew()
         self.feeding += feed is not None
-        self.seats[subscriber.name] = Seat(plan, lane, matcher, member, symbols)
+        self.seats[name] = Seat(plan, lane, matcher, member, symbols)
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._routes.clear()
@@ -140,12 +168,12 @@ class Registry:
 
     # --- going --------------------------------------------------------------------------------------------------
 
-    def leave(self, name: str, feed: Feed | None) -> None:
+    def leave(self, name: str, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
         seat = self.seats.pop(name)
         plan, lane, matcher, member = seat.plan, seat.lane, seat.matcher, seat.member
         self.feeding -= feed is not None
-        member.target = member.target.without_feed(name, feed)
+        member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, seat.symbols)
         matcher.renew()
         if matcher.machine.idle():
@@ -190,13 +218,19 @@ class Registry:
         return route
 
     def users(self, arc: Transition) -> list[str]:
-        """The subscriptions that have an input with this arc's guard. O(symbols + inputs)."""
+        """Who has an input with this arc's guard: names of seats. O(symbols + inputs)."""
         numbers = self.symbols.having(arc)
         return [
             name
             for name, seat in self.seats.items()
             if any(numbers[given.stream] == own for given, own in zip(seat.plan.inputs(), seat.symbols))
         ]
+
+    def close_epoch(self) -> None:
+        """The newest epoch is over for all machines. O(machines)."""
+        for lane in self.lanes.values():
+            for matcher in lane.matchers:
+                matcher.machine.close_epoch()
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
@@ -206,7 +240,7 @@ class Registry:
         seat = self.seats.get(name)
         begun = None
         if seat is not None:
-            begun = seat.matcher.machine.partial(time, seat.lane.position, seat.lane.places)
+            begun = seat.matcher.machine.partial(seat.member, time, seat.lane.position, seat.lane.places)
         if seat is None or begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         first = seat.member.target.first
@@ -237,8 +271,9 @@ class Registry:
                 machine = matcher.machine
                 assert matcher.mask == 0
                 assert matcher.follower is not None or not machine.idle()
+                assert not machine.epochs or matcher.suspended == NOT_SUSPENDED
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm
                 machine.check_invariants()
         for seat in self.seats.values():
-            assert seat.member.target.first is not None
+            assert seat.member.target.first is not None or seat.member.target.feeds is not None

@@ -19,6 +19,7 @@ from ...events.schema import Row
 from ..account import NOT_SUSPENDED
 from ..composed import Composed
 from ..target import Target
+from .epoch_matches import EpochMatches
 from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy
 
@@ -38,6 +39,10 @@ class Audience:
         self.targets = targets
         self.compressed = compressed
         self._served: list[int] = []
+
+    def everybody(self) -> list[Target]:
+        """Those whom a row is for that does not say so itself."""
+        return self.targets
 
     def served(self) -> list[int]:
         """Subscribers of the targets before each one; at the end, of all. O(targets) once."""
@@ -68,9 +73,10 @@ class Served(MatchSource):
 @final
 class Completions:
     """The rows of one batch, up to `upto`; those before `told` have been made results. What comes next is of the event
-    `event`."""
+    `event`. Automata over epochs write to `epochs` instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, epochs: EpochMatches | None = None) -> None:
+        self.epochs = EpochMatches([], [], [], []) if epochs is None else epochs
         self.event: i64 = 0
         self.upto: i64 = 0
         self.told: i64 = 0
@@ -198,5 +204,5 @@ def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Targ
     if isinstance(found, Served):
         yield from found.parts()
     else:
-        for target in audience.targets:
+        for target in audience.everybody():
             yield target, found

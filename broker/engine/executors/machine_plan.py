@@ -7,29 +7,43 @@ Here: that form. Not here: machines themselves (contract), a plan (each executor
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
+from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ...forecast.progress import Progress
+from ...forecast.states import States
 from ..options import Options
 from ..target import Outcome, Target
-from .contract import Executor, Input, Member
+from .contract import EventPlaces, Executor, Input, Member
+
+NAMES_SHOWN: Final = 8  # subscriptions that are named one by one
 
 
 class MachinePlan:
-    """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+    """The plan for an `automaton`, as it is before anybody divides it.
 
-    Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
-    executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
+    `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+
+    `always_open`: others may join a machine that has taken events, too. `merged`: all automata with such a plan run in
+    one program of the executor's own, so that none has a machine, and the plan says nothing more. Plans of one `kind`
+    count the events of their streams together and are explained together. `passed_over`: the executors that the planner
+    tried before, each with what spoke against it. `wanted`: what it was made for. Immutable once the planner has made
+    it.
     """
 
-    __slots__ = ("passed_over",)
+    __slots__ = ("automaton", "passed_over", "wanted")
 
+    automaton: Automaton
     passed_over: tuple[str, ...]
+    wanted: Any
 
     executor: ClassVar[str]
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    always_open: ClassVar[bool] = False
+    merged: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -56,7 +70,7 @@ class MachinePlan:
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """Equal for plans that may share a machine which has not taken an event."""
+        """Equal for plans that may share a machine: one that has not taken an event, or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:
@@ -74,6 +88,13 @@ class MachinePlan:
 
     def part(self, automaton: Any, operands: list[int]) -> MachinePlan:
         """The plan of a part of the query, which forecasts follow: its automaton, and which inputs are its own."""
+        raise AssertionError
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        """How far the machine is for a key, whose attributes are at `positions`, for a forecast. `left`: how many steps
+        from each elementary state of `states`."""
         raise AssertionError
 
     # --- snapshots ----------------------------------------------------------------------------------------------
@@ -105,3 +126,13 @@ class Known(NamedTuple):
     name: str
     plan: Any  # a MachinePlan of the class that is asked
     machine: Executor | None
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number of things, for people."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def stream_name(name: str) -> str:
+    """A stream for people, who know internal ones as operands."""
+    return f"(right operand {name[1:7]})" if name.startswith("~") else name

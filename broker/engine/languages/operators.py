@@ -17,8 +17,9 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.errors import LimitExceeded
 from ...events.schema import Schema
+from ...forecast.plan import forecast_plan
 from ...language.shapes import QueryShape
-from ..forecasts.plan import plan_of_automata
+from ..planner import Wanted, is_merged
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
 from ..templates import Template, marked, template_of
@@ -68,10 +69,12 @@ def _compiled(lower: Lower, syntax: Any, request: CompileRequest) -> tuple[Query
 
 def _form(request: CompileRequest, written: tuple[str, ...], template: Template, recipes: list[Recipe | None]) -> Form:
     query, forecast, sources = template.query, request.definition.forecast, request.sources
-    automata = template.compiled.automata
+    automata, options = template.compiled.automata, request.surroundings.options
+    merged = [is_merged(Wanted(automaton, forecast is not None), options) for automaton in automata]
+    recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
     plan = None
     if forecast is not None:
-        plan = plan_of_automata(forecast, automata, sources, request.surroundings.key_of)
+        plan = forecast_plan(forecast, automata, sources, request.surroundings.key_of)
     return Form(
         request.definition.language,
         written,

@@ -9,10 +9,10 @@ from ...algebra.ptopss.lowering import lower
 from ...automaton.automaton import Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
+from ...forecast.plan import forecast_plan
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import PtopssQuery
 from ...language.subscription import REPORTS
-from ..forecasts.plan import plan_of_automaton
 from ..planner import Wanted, plan_of
 from ..subscriber import Form
 from .language import CompileRequest, Language, Surroundings
@@ -28,9 +28,9 @@ def _compile(request: CompileRequest) -> Form:
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
     automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
     forecast = definition.forecast
-    plan, own = None, request.sources[0][1]
-    if forecast is not None and own is not None:
-        plan = plan_of_automaton(forecast, automaton, own)
+    plan = None
+    if forecast is not None:
+        plan = forecast_plan(forecast, (automaton,), request.sources, surroundings.key_of)
     return Form(
         definition.language,
         (request.text,),

@@ -44,8 +44,9 @@ class House:
 
     def __init__(self, options: Options | None = None) -> None:
         options = options or Options()
-        self.machines = Registry(Directory(options), options, (PatternPlan,))
+        self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
+        self.executors: dict[int, str] = {}
         self.forms: dict[str, Form] = {}
         self.number = 0
 
@@ -55,11 +56,10 @@ class House:
         automaton = plan.automaton
         form = Form("sase", (text,), (text,), (), None, automaton.schema, 2, None, [], plan, automaton.operands)
         self.forms[name] = form
-        self.machines.join(plan, Subscriber(name, form, (), None, True, 0, 0), None)
+        self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
     def leave(self, name: str) -> None:
-        del self.forms[name]
-        self.machines.leave(name, None)
+        self.machines.leave(name, Subscriber(name, self.forms.pop(name), (), None, True, 0, 0), None)
 
     def take(self, stream: str, time: int, *row: Any) -> list[tuple[str, list[int]]]:
         """Who is told what: items are events' numbers; a limit has none."""

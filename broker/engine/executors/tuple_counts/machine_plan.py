@@ -6,13 +6,17 @@ Here: what the dispatcher has to know of it. Not here: how tuples are counted (m
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import cast
 
 from ....automaton.automaton import Automaton
+from ....forecast.progress import Progress
+from ....forecast.states import States
 from ...options import Options
 from ..composite_plan import CompositePlan
-from ..contract import Executor
+from ..contract import EventPlaces, Executor
 from .counts import TupleCounts
 from .machine import CountBounds, CountingMachine
+from .progress import CountedProgress
 
 
 class CountsPlan(CompositePlan):
@@ -40,6 +44,11 @@ class CountsPlan(CompositePlan):
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        return CountedProgress(cast(TupleCounts, machine), places, states, left, positions)
 
     def counting(self) -> str:
         machine = CountingMachine(self.automaton, self.tuples)

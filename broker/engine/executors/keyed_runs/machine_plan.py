@@ -1,0 +1,29 @@
+"""The plan of an automaton over epochs for keyed runs: it is merged with all others.
+
+Here: what the planner has to know. Not here: the merged program (program), its runs (runs).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from ...directory import Directory
+from ..merged import MergedAutomata, MergedPlan
+from .program import KeyedAutomata
+
+
+@final
+class KeyedRunsPlan(MergedPlan):
+    """No more than the name of the executor, and its program."""
+
+    __slots__ = ()
+
+    executor = "keyed_runs"
+    version = 1
+    figures = ()
+    kind = "keyed runs"
+    section = "keyed runs"
+
+    @classmethod
+    def automata(cls, directory: Directory) -> MergedAutomata:
+        return KeyedAutomata(directory)
