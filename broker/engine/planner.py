@@ -2,7 +2,7 @@
 
 A row of the table is an executor and what speaks against it, read from facts of the automaton (automaton.analyses),
 never from a language. The planner takes the first row that nothing speaks against and that is not switched off
-(`Options.executors_off`); `explain` shows which, and what spoke against those before it.
+(`Options.off`); `explain` shows which, and what spoke against those before it.
 
 Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
 (executors.machine_plan).
@@ -54,7 +54,11 @@ def _against_groups(wanted: Wanted) -> str | None:
     if wanted.forecast:
         return "it keeps no states that a forecast could follow"
     plan = plan_of_group(wanted.automaton)
-    return plan if isinstance(plan, str) else None
+    if isinstance(plan, str):
+        return plan
+    if wanted.automaton.time is TimeModel.EPOCHS and not plan.grouping.key:
+        return "no constant says which events it is about"
+    return None
 
 
 def _group(wanted: Wanted) -> MachinePlan:
@@ -118,7 +122,7 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     for row in TABLE:
         if wanted.automaton.time not in row.times:
             continue
-        against = SWITCHED_OFF if row.plan.executor in options.executors_off else row.against(wanted)
+        against = SWITCHED_OFF if row.plan.executor in options.off else row.against(wanted)
         if against is None:
             plan = row.make(wanted)
             plan.passed_over = tuple(passed)
@@ -131,7 +135,7 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
 def is_merged(wanted: Wanted, options: Options) -> bool:
     """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
     Raises as `plan_of` does."""
-    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.executors_off]
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.off]
     fits = any(wanted.automaton.time in row.times and row.against(wanted) is None for row in rows)
     return fits or plan_of(wanted, options).merged
 

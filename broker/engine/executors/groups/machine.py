@@ -296,7 +296,7 @@ class GroupMachine(Executor):
         found: list[Assigned] = []
         point, since = next((point, since) for own, point, since in self.members.each() if own == handle)
         for cell in self.cells.values():
-            for path in cell.live(handle, point, since, time):
+            for path in sorted(cell.live(handle, point, since, time), key=_by_length):
                 at = [page.place(number) for number in path]
                 found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])
         return iter(found)
@@ -342,3 +342,7 @@ class GroupMachine(Executor):
         self._one = self.cells.get(())
         known = self._audience.members
         self._free = [handle for handle in range(self._handles) if handle not in known]
+
+
+def _by_length(path: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return len(path), path
