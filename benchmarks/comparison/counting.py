@@ -1,8 +1,9 @@
 """Counts the instructions of a trial's phases, under valgrind's callgrind. No clock belongs here.
 
-A count depends neither on what else the machine does nor on its processor's frequency, and repeats to a thousandth: it
-says whether a build does more work, where seconds on a busy machine say nothing. It is no time: an instruction that
-waits for memory counts as one, and what the kernel does is not counted.
+A count depends neither on what else the machine does nor on its processor's frequency, and that of the engine repeats
+to a few thousandths: it says whether a build does more work, where seconds on a busy machine say nothing. It is no
+time: an instruction that waits for memory counts as one, and what the kernel does is not counted. A broker's count
+depends on when its messages come too.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 It uses `Engine` and nothing else of a build, so that older builds run too. Phases: `subscribe`, the last subscriptions
 from text; `event`, publishing; `match`, reading matches of the last batches; `answer`, asking for the probability of
-keys of the last batches. What is there before the events is frozen, as `foretell serve` does; otherwise the garbage
+keys of the last batches. What is there before a phase is frozen, as `foretell serve` does; otherwise the garbage
 collector is as Python starts it.
 """
 
@@ -61,10 +61,10 @@ def measure(job: Job) -> Figures:
     engine.add_stream(load["stream"], load["attributes"], key=load["key"])
     early, late = load["subscriptions"][:-SUBSCRIBED], load["subscriptions"][-SUBSCRIBED:]
     subscribe(engine, early)
+    frozen()
     with phases.phase(SUBSCRIBE):
         subscribe(engine, late)
-    gc.collect()
-    gc.freeze()
+    frozen()
     matches = publish(engine, load["stream"], warm, load["counted"])
     with phases.phase(EVENT):
         matches += publish(engine, load["stream"], timed, load["counted"])
@@ -96,6 +96,12 @@ def measure(job: Job) -> Figures:
 def batches(packed: list[bytes]) -> list[Batch]:
     """Times and rows; each row has strings of its own, as those that come over a wire have."""
     return [(times, [tuple(row) for row in rows]) for times, rows in map(msgpack.unpackb, packed)]
+
+
+def frozen() -> None:
+    """What is there is not collected again, so that no phase pays for what it did not make."""
+    gc.collect()
+    gc.freeze()
 
 
 def subscribe(engine: Engine, subscriptions: list[Any]) -> None:

@@ -20,14 +20,14 @@ from ..events.errors import DefinitionError
 from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
-from .executors.machine_plan import MachinePlan
-from .executors.merged import MergedPlan
+from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
+IN_ORDER: Final = (TimeModel.EPOCHS, TimeModel.ARRIVAL)
 
 
 @final
@@ -102,12 +102,12 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
-    ExecutorRow(GroupPlan, _against_groups, _group, tuple(TimeModel)),
+    ExecutorRow(GroupPlan, _against_groups, _group, IN_ORDER),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
     ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
-    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
+    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), IN_ORDER),
 )
 MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])

@@ -13,9 +13,11 @@ from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
+from ..directory import Directory
 from ..options import Options
 from ..target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
+from .merged import MergedAutomata
 
 NAMES_SHOWN: Final = 8  # subscriptions that are named one by one
 
@@ -117,6 +119,20 @@ class MachinePlan:
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
         """Their automata."""
+        raise AssertionError
+
+
+class MergedPlan(MachinePlan):
+    """The plan of an automaton that is merged with all others. `section` names what a snapshot has of their runs."""
+
+    __slots__ = ()
+
+    merged = True
+    section: ClassVar[str]
+
+    @classmethod
+    def automata(cls, directory: Directory) -> MergedAutomata:
+        """A program without automata."""
         raise AssertionError
 
 

@@ -4,13 +4,14 @@ Such an executor keeps what its automata have in common once, and stands where a
 it also finds the symbols that the event satisfies, for the machines of all other executors. Its automata are over
 epochs.
 
-Here: that form. Not here: executors with a machine for each automaton (contract), what they complete (epoch_matches).
+Here: that form. Not here: its plan (machine_plan), executors with a machine for each automaton (contract), what they
+complete (epoch_matches).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from mypy_extensions import i64
 
@@ -26,7 +27,6 @@ from ..target import Feed
 from ..templates import Literals
 from ..watcher import Watcher
 from .epoch_matches import EpochMatches
-from .machine_plan import MachinePlan
 from .matches import PartialMatch
 
 NO_EVENT: Final = 0
@@ -176,19 +176,4 @@ class MergedRuns:
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs and program contradict each other. O(runs)."""
-        raise AssertionError
-
-
-class MergedPlan(MachinePlan):
-    """The plan of an automaton for such an executor: that it is merged with all others. `section` names what a snapshot
-    has of its runs."""
-
-    __slots__ = ()
-
-    merged = True
-    section: ClassVar[str]
-
-    @classmethod
-    def automata(cls, directory: Directory) -> MergedAutomata:
-        """A program without automata."""
         raise AssertionError

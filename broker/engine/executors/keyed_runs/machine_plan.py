@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import final
 
 from ...directory import Directory
-from ..merged import MergedAutomata, MergedPlan
+from ..machine_plan import MergedPlan
+from ..merged import MergedAutomata
 from .program import KeyedAutomata
 
 

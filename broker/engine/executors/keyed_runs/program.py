@@ -53,7 +53,7 @@ class KeyedAutomata(MergedAutomata):
         self._forward_bounds: dict[int, int | None] = {}
 
     def runs(self) -> MergedRuns:
-        return KeyedRuns(self)
+        return KeyedRuns(self.directory, self.places, self.bulk)
 
     def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> object:
         end, change = self.forest.insert(automaton)
@@ -104,7 +104,7 @@ class KeyedAutomata(MergedAutomata):
 
     def watch(self, end: object, watcher: Watcher, states: list[int]) -> None:
         assert isinstance(end, End)
-        for node in self.path(end):
+        for node in end.path():
             place, watch = self.places[node.number], Watch(watcher, states[node.depth])
             place.watches = [watch] if place.watches is None else [*place.watches, watch]
         target = self.target(end)
@@ -112,20 +112,11 @@ class KeyedAutomata(MergedAutomata):
 
     def unwatch(self, end: object, watcher: Watcher, states: list[int]) -> None:
         assert isinstance(end, End)
-        for node in self.path(end):
+        for node in end.path():
             place = self.places[node.number]
             place.watches = [watch for watch in place.watches or () if watch.watcher is not watcher] or None
         target = self.target(end)
         target.watchers = [other for other in target.watchers or () if other is not watcher] or None
-
-    def path(self, end: End) -> list[SharedState]:
-        """From the start state's successor down to the state that the end leaves."""
-        found: list[SharedState] = []
-        node = end.node
-        while node.parent is not None:
-            found.append(node)
-            node = node.parent
-        return found[::-1]
 
     def concerns(self, cause: object, end: object) -> bool:
         assert isinstance(end, End)
@@ -133,7 +124,7 @@ class KeyedAutomata(MergedAutomata):
             if cause.target is not None:
                 return self.target(end) is cause.target
             cause = cause.place
-        return any(self.places[node.number] is cause for node in self.path(end))
+        return any(self.places[node.number] is cause for node in end.path())
 
     def concerns_member(self, cause: object, recipe: Recipe, literals: Literals) -> bool:
         place = cause.place if isinstance(cause, Transition) else cause

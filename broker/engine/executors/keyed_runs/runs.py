@@ -16,7 +16,7 @@ Here: that, hot and written for compilation. Not here: the loop over a batch (di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -24,7 +24,7 @@ from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....automaton.sharing import End
 from ....events.schema import Row
-from ...directory import Static
+from ...directory import Directory, Static
 from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
 from ...target import Target
@@ -33,23 +33,22 @@ from ...transition import Place, Transition, Update
 from ..epoch_matches import Fault
 from ..matches import Lineage, PartialMatch
 from ..merged import MergedOrder, MergedRuns
+from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
-
-if TYPE_CHECKING:
-    from .program import KeyedAutomata
 
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
 
 
 @final
 class KeyedRuns(MergedRuns):
-    """The runs of a program."""
+    """The runs of a program. `places` are those of its states, by number, `bulk` has those of families."""
 
-    def __init__(self, automata: KeyedAutomata) -> None:
+    def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
         super().__init__()
-        self.automata = automata
-        self.directory = automata.directory
+        self.directory = directory
+        self.places = places
+        self.bulk = bulk
         self.cells: list[dict[Key, Cell]] = []
         self.expiry = Expiry()
 
@@ -67,7 +66,7 @@ class KeyedRuns(MergedRuns):
             elif static is not None:
                 cells[key] = Cell(space, key, static)
         directory.changed.clear()
-        if directory.dead > PURGE_MIN + len(self.automata.places):
+        if directory.dead > PURGE_MIN + len(self.places):
             self.purge()
 
     def clear(self, spaces: list[int]) -> None:  # runs that are there wait in dead places
@@ -281,15 +280,14 @@ class KeyedRuns(MergedRuns):
 
     def _addressed(self, order: MergedOrder) -> list[Place]:
         """Every place of the program, in an order that only the subscriptions' order decides."""
-        automata = self.automata
         found: dict[int, Place] = {}
         for end in order.ends:
             assert isinstance(end, End)
-            for node in automata.path(end):
-                place = automata.places[node.number]
+            for node in end.path():
+                place = self.places[node.number]
                 found.setdefault(id(place), place)
         for recipe, literals in order.members:
-            family = automata.bulk.place(recipe, literals)
+            family = self.bulk.place(recipe, literals)
             if family is not None:
                 found.setdefault(id(family), family)
         return list(found.values())

@@ -1,4 +1,4 @@
-"""Writes listings as pages that fit a frame: streams, subscriptions, statistics; and errors as messages."""
+"""Builds answers: listings as pages that fit a frame, statistics as plain values, errors as Failure."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .dead_letters import DeadLetterQueue
 from .durable_delivery import AnyDelivery
 
 EXCESS_RETRY_MICROSECONDS: Final = 100_000
-"""When to send again what was beyond the batches that may wait."""
+"""When to send a batch again that was refused because too many waited."""
 
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 
-# What an entry takes beside its texts, and a character at most: a page only has to be well below a frame.
+# Estimates of an entry's bytes beside its texts, and of a character's: a page only has to be well below a frame.
 _ENTRY_BYTES_EXTRA = 64
 _CHARACTER_BYTES_MAX = 4
 
@@ -42,7 +42,7 @@ _COUNT_MAX = 2**63 - 1
 
 
 def failure(correlation: int, error: ForetellError) -> Failure:
-    """An error as it travels."""
+    """The Failure message for an error."""
     if isinstance(error, QueryError):
         return Failure(correlation, error.code, str(error), error.line, error.column, error.excerpt)
     retry = error.retry if isinstance(error, Busy) else None
@@ -52,20 +52,20 @@ def failure(correlation: int, error: ForetellError) -> Failure:
 
 
 def unknown_session(correlation: int) -> Failure:
-    """The answer to whoever has not said HELLO, as far as the broker knows."""
-    reason = "the broker does not know this session (it was lost, or the broker has been started anew): connect again"
+    """The answer to a request without a session."""
+    reason = "the broker does not know this session (it was lost, or the broker has restarted): connect again"
     return Failure(correlation, "session", reason)
 
 
-def excess(correlation: int) -> Failure:
-    """The answer to a batch that was not kept, as too many of its session wait."""
-    reason = "session_batches: too many batches of this client wait to be begun"
+def too_many_batches(correlation: int) -> Failure:
+    """The answer to a batch that was dropped because too many batches of its session wait."""
+    reason = "session_batches: too many batches of this client wait to be begun; wait for answers before sending more"
     return failure(correlation, Busy(reason, EXCESS_RETRY_MICROSECONDS))
 
 
 def unknown_version(hello: Hello) -> Failure:
     """The answer to a client of another version."""
-    reason = f"this broker speaks version {VERSION} of the protocol, the client version {hello.version}"
+    reason = f"this broker has version {VERSION} of the protocol, the client has version {hello.version}"
     return Failure(hello.correlation, "version", reason)
 
 
@@ -82,7 +82,7 @@ def stream_definition(request: AddStream) -> StreamDefinition:
 
 
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
-    """Why a stream cannot be declared again like this."""
+    """The error for a declaration that differs from the existing stream, with the first difference."""
     for field in ("schema", "key", "disorder", "lateness", "speculation"):
         if getattr(existing, field) != getattr(wanted, field):
             break
@@ -91,14 +91,14 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 
 
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
-    """A stream as it travels."""
+    """The wire entry of a stream."""
     return StreamEntry(
         stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
     )
 
 
 def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) -> Streams:
-    """The streams behind `after`, sorted by name. O(streams log streams)."""
+    """The page of streams whose names sort behind `after`. O(streams log streams)."""
     names = [name for name in sorted(streams) if name > request.after]
     entries, more = _page((stream_entry(streams[name]) for name in names), _stream_size)
     return Streams(request.correlation, entries, more)
@@ -109,7 +109,7 @@ def subscriptions_page(
     kept: Callable[[str], dict[str, int]],
     request: ListSubscriptions,
 ) -> Subscriptions:
-    """The subscriptions behind `after`; `known` is sorted by name, and `kept` tells the cursors of one."""
+    """The page of subscriptions behind `after`. `known` is sorted by name; `kept` returns the cursors of one."""
     entries, more = _page(
         (
             SubscriptionEntry(
@@ -117,7 +117,7 @@ def subscriptions_page(
                 definition.language,
                 definition.query,
                 len(deliveries),
-                countable(sum(delivery.waiting for delivery in deliveries.values())),
+                bounded_count(sum(delivery.waiting for delivery in deliveries.values())),
                 kept(definition.name),
             )
             for definition, deliveries in known
@@ -129,7 +129,7 @@ def subscriptions_page(
 
 
 def dead_letters_page(known: DeadLetterQueue, request: ListDeadLetters) -> DeadLettersPage:
-    """The dead letters whose positions are behind `after`, in their order. O(letters log letters)."""
+    """The page of dead letters behind position `after`, by position. O(letters log letters)."""
     page: list[DeadLetter] = []
     size = 0
     behind = (each for each in known if each.position > request.after)
@@ -156,11 +156,11 @@ def _stream_size(entry: StreamEntry) -> int:
     return sum(len(name) + 8 for name in entry.attributes)
 
 
-def countable(count: int) -> int:
-    """A number for people that the wire can carry: tuples can be more than that, and then their count stands still."""
+def bounded_count(count: int) -> int:
+    """A count limited to 64 bits, which the wire can carry. Counts of tuples can be greater."""
     return min(count, _COUNT_MAX)
 
 
-def numbers(group: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of statistics that the wire can carry: tuples and lists alike, keys as text."""
-    return {str(key): numbers(value) if isinstance(value, Mapping) else value for key, value in group.items()}
+def plain_statistics(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of statistics that the wire can carry, with strings as keys."""
+    return {str(key): plain_statistics(value) if isinstance(value, Mapping) else value for key, value in group.items()}

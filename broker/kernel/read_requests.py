@@ -1,4 +1,4 @@
-"""Requests that only look at what there is, and change nothing."""
+"""Carries out requests that change nothing: listings, descriptions, probabilities."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import final
 
 from ..wire import AskProbability, DescribeStream, ListStreams, ListSubscriptions, ProbabilityReport, Streams
 from .admission import Admission
+from .answers import stream_entry, streams_page, subscriptions_page
 from .attachments import Attachments
 from .engine_port import EnginePort
 from .inputs_and_effects import Send
-from .listing import stream_entry, streams_page, subscriptions_page
 from .requests import Requests
 from .sessions import Session
 from .subscribing import Subscribing
@@ -18,7 +18,7 @@ from .subscribing import Subscribing
 
 @final
 class ReadRequests:
-    """Each user is shown what it may see."""
+    """The handlers. Each user sees only what its permissions allow."""
 
     __slots__ = ("_admission", "_attachments", "_engine", "_subscribing")
 
@@ -31,7 +31,7 @@ class ReadRequests:
         self._subscribing = subscribing
 
     def requests(self) -> Requests:
-        """What this carries out."""
+        """The requests of this topic."""
         return {
             AskProbability: self._probability,
             DescribeStream: self._stream,
@@ -40,7 +40,7 @@ class ReadRequests:
         }
 
     def _probability(self, key: bytes, session: Session, request: AskProbability, now: int) -> list[Send]:
-        self._admission.check_asked(session.account.user, request.name, self._engine.subscriptions)
+        self._admission.check_probability(session.account.user, request.name, self._engine.subscriptions)
         found = self._engine.probability(request.name, request.key, request.within)
         return [Send(key, ProbabilityReport(request.correlation, found.line()))]
 
