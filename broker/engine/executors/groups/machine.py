@@ -47,7 +47,8 @@ class GroupMember(Member):
 
 @final
 class GroupMachine(Executor):
-    """The members of one template and key. `number`: of the last event."""
+    """The members of one template and key. `number`: of the last event. `events_max`: how many events it keeps; beyond
+    them it lets go of all that waits."""
 
     def __init__(
         self,
@@ -55,10 +56,12 @@ class GroupMachine(Executor):
         layout: Layout,
         inputs: list[Input],
         outcome: Outcome,
+        events_max: int,
         runs: EpochRuns | None = None,
     ) -> None:
         super().__init__(Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
         self._runs = runs
+        self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
         self.members = Members(layout.dimensions)
@@ -267,12 +270,15 @@ class GroupMachine(Executor):
         for cell in self.cells.values():
             cell.used(used)
         self.events.sweep(used)
+        if len(used) > self._events_max:  # whoever waits is told that matches may be missing
+            self.lost += 1
+            self.clear()
 
     def clear(self) -> None:
         self.cells = {}
         self._one = None
         self._due = []
-        self.events = KeptEvents()
+        self.events.sweep(set())
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:

@@ -24,6 +24,7 @@ from ..machine_plan import Known, MachinePlan
 from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
+LIMITS: Final = "runs_max"
 SHOWN: Final = 8  # subscriptions that are explained one by one
 
 
@@ -59,14 +60,15 @@ class GroupPlan(MachinePlan):
 
     def outcome(self) -> Outcome:
         output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
-        return Outcome(self.automaton.schema.names, output, (), "")
+        return Outcome(self.automaton.schema.names, output, (), LIMITS)
 
     def alike(self, options: Options) -> Hashable:
         return self.layout, self.grouping.template, self.grouping.key
 
     def make(self, options: Options) -> Executor:
         runs = EpochRuns(self.automaton) if self.automaton.time is TimeModel.EPOCHS else None
-        return GroupMachine(self.grouping.template, self.layout, self.inputs(), self.outcome(), runs)
+        template, most = self.grouping.template, options.runs_max
+        return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs)
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
         return cast(GroupMachine, machine).join(self.point)
