@@ -236,7 +236,7 @@ class ItemsCell(GroupCell):
         for step, handle, point, window, level, serial, width, paths, times in dumped["items"]:
             item = MovingItem(handle, list(point), window, self.template.wait.extra, level, serial)
             item.width, item.count = width, len(times)
-            item.paths, item.times = integers_from(paths), integers_from(times)
+            item.paths, item.times = integers_from(list(paths)), integers_from(list(times))
             pushed(self._heaps[step], item)
 
     def statistics(self) -> dict[str, int]:

@@ -85,7 +85,7 @@ class KeptEvents:
             for at, row in enumerate(page.rows)
         ]
 
-    def load(self, dumped: list[Any]) -> None:
+    def load(self, dumped: Any) -> None:
         """What `dump` made, also when it was written and read in between."""
         self.page = EventPage()
         for number, row, start, time, item in dumped:

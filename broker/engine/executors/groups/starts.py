@@ -251,9 +251,9 @@ class Starts:
         }
 
     def load(self, dumped: dict[str, Any]) -> None:
-        times: list[int] = dumped["times"]
-        self.values, self.times = floats_from(dumped["values"]), integers_from(times)
-        self.events, self.count = integers_from(dumped["events"]), len(times)
+        times = list(dumped["times"])  # what was written and read comes as tuples
+        self.values, self.times = floats_from(list(dumped["values"])), integers_from(times)
+        self.events, self.count = integers_from(list(dumped["events"])), len(times)
         self.retain([True] * len(times))  # makes the blocks
 
     def bytes(self) -> int:

@@ -6,7 +6,7 @@ Registers are numbers that a run remembers. Here: these forms, and how an event 
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -224,7 +224,7 @@ class Stretch:
             [int(self.integers[i]) for i in range(n * self.integers_each)],
         )
 
-    def load(self, dumped: tuple[list[float], list[int]]) -> None:
-        values, numbers = dumped
+    def load(self, dumped: Any) -> None:
+        values, numbers = list(dumped[0]), list(dumped[1])
         self.floats, self.integers = floats_from(values), integers_from(numbers)
         self.count = len(numbers) // self.integers_each
