@@ -1,10 +1,10 @@
 """How the paths of an automaton can be counted: which of its times are windows, and how many are keys.
 
-Where each state keeps the time of at most one event, nothing between that event and the arcs that ask for it asks, and
-these want it to be no longer ago than one bound, a window over that event's time counts exactly without a key. Else
-partial matches are told apart by the times they keep; the number of those that vary independently is the width.
+If each state keeps the time of at most one event, no arc before the arcs that test that time tests it, and these
+require it to be within one bound, a window over the event's time counts exactly without a key. Otherwise partial
+matches differ by the times that they keep; the number of times that vary independently is the width.
 
-Here: these questions. Not here: windows and cells themselves (engine).
+Here: these facts. Not here: windows and cells themselves (engine).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ..automaton import Arc, Automaton, Stay
 from ..distances import ANY, FOREVER, Distances, common
 from .kept_times import KeptTime
 
-SPAN_STATES_MAX: Final = 24  # beyond, a matrix of all pairs of states costs more than keys do
+SPAN_STATES_MAX: Final = 24  # with more, a matrix of all pairs of states costs more than keys
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """Conditions from one event on that can be counted over a window, without a key.
 
-    `states`, ascending, are those which keep the time of that one event and nothing else; no arc between them asks for
-    it, and each that leaves them wants it to be at most `bound` ago. `ordered`: each state is fed from one other, so
-    that what it holds is in the order of the spans' first events.
+    `states`: those that keep only the time of that event, ascending; no arc between them tests it, and each arc that
+    leaves them requires it to be at most `bound` ago. `ordered`: each state is entered from one other, so that its
+    contents are in the order of the spans' first events.
     """
 
     states: tuple[int, ...]
@@ -34,13 +34,15 @@ class Span:
 
 
 def spans_of(automaton: Automaton, times: list[dict[int, KeptTime]]) -> tuple[Span, ...] | None:
-    """The automaton's conditions as windows; None where that cannot be. No spans: nothing is asked of time. `times`:
-    those that it keeps (kept_times). Runs must be apart from each other in all values that they keep."""
+    """The automaton's conditions as windows; None if that is impossible, () if it has no time conditions.
+
+    `times`: those that it keeps (kept_times). Runs must be partitioned by all values that they keep.
+    """
     stays = [state.stay is Stay.ALL for state in automaton.states]
     kept = [next(iter(own.values())) if own else None for own in times]
     if any(len(own) > 1 for own in times):
         return None
-    # Within a term one position gives all times, so the cells are few; windows are for what waits.
+    # Within a term one position determines all times, so there are few cells; windows are for states that wait.
     if any(kept) and not any(stay for one, stay in zip(kept, stays) if one is not None):
         return None
     found = []
@@ -71,8 +73,10 @@ def _allowed(arc: Arc) -> Distances:
 
 
 def width(automaton: Automaton, times: list[dict[int, KeptTime]]) -> int:
-    """The largest number of times that a state keeps and that vary independently. The events of one contiguous run are
-    one, since between two of them there is no other event of the partition."""
+    """The largest number of times that a state keeps and that vary independently.
+
+    The events of a contiguous run count as one, because no other event of the partition lies between them.
+    """
     if max(map(len, times)) < 2:
         return max(map(len, times))
     begun = _runs(automaton)
@@ -81,7 +85,7 @@ def width(automaton: Automaton, times: list[dict[int, KeptTime]]) -> int:
 
 
 def _runs(automaton: Automaton) -> list[int]:
-    """For each operand the first one of its contiguous run: of those that always follow each other at once."""
+    """For each operand the first operand of its contiguous run."""
     entered: list[set[int]] = [set() for _ in range(automaton.final + 1)]
     for arc in automaton.arcs:
         entered[arc.target].add(arc.operand)
