@@ -89,3 +89,8 @@ def trace_of(assigned: Assigned) -> i64:
 def ids(item: Item) -> list[int]:
     """What an event adds to a lineage."""
     return [item] if isinstance(item, int) else list(item[1])
+
+
+def tuple_item(item: Any) -> Item:
+    """An item as it was before it became plain values."""
+    return (item[0], tuple(item[1])) if isinstance(item, list) else item
