@@ -64,7 +64,7 @@ def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
     """Subscriptions with a machine, those of one kind together."""
     kinds: dict[str, list[Known]] = {}
     for name, subscriber in catalog.subscriptions.items():
-        plan, seat = subscriber.form.machine, program.machines.seats.get(name)
+        plan, seat = subscriber.machine, program.machines.seats.get(name)
         if plan is not None:
             kinds.setdefault(plan.kind, []).append(Known(name, plan, None if seat is None else seat.matcher.machine))
     return [kinds[kind] for kind in sorted(kinds)]

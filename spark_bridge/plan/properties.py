@@ -61,7 +61,7 @@ class Properties:
     @property
     def foretells(self) -> bool:
         """Whether it counts transitions and makes forecasts."""
-        return isinstance(self.subscriber.form.plan, ForecastPlan)
+        return isinstance(self.subscriber.plan, ForecastPlan)
 
     def against_slices(self, purpose: Purpose) -> str | None:
         """Why a plan by time slices would change something; None if it would not."""
@@ -83,7 +83,7 @@ class Properties:
             return f"its streams have keys of different types ({', '.join(sorted(kinds))})"
         if kinds == {"float"}:
             return "its key is a float"
-        plan = self.subscriber.form.plan
+        plan = self.subscriber.plan
         if isinstance(plan, ForecastPlan):
             if purpose == "results":
                 return FORECASTS_LEARN
@@ -116,7 +116,7 @@ def _place(streams: Mapping[str, StreamDefinition], stream: str, keys: KeyOf) ->
 
 def _window(subscriber: Subscriber) -> tuple[int | None, str | None]:
     """How long a match takes at most, and why it cannot be cut by time."""
-    machine = subscriber.form.machine
+    machine = subscriber.machine
     if isinstance(machine, PatternPlan):
         return _window_of_line(machine.automaton)
     if isinstance(machine, CompositePlan):
@@ -147,7 +147,7 @@ def _window_of_line(automaton: Automaton) -> tuple[int | None, str | None]:
 
 def _joined(subscriber: Subscriber, keys: KeyOf, streams: Mapping[str, StreamDefinition]) -> str | None:
     """Why the events of one match may have different keys, or those of other keys matter to it; None if not."""
-    machine = subscriber.form.machine
+    machine = subscriber.machine
     if isinstance(machine, PatternPlan):
         return _joined_line(machine.automaton, keys, streams)
     if isinstance(machine, CompositePlan):

@@ -6,10 +6,12 @@ Here: that form. Not here: machines themselves (contract), a plan (each executor
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ..binding import Bound, MarkedParts
 from ..options import Options
 from ..target import Outcome, Target
 from .contract import Executor, Input, Member
@@ -24,6 +26,7 @@ class MachinePlan:
 
     __slots__ = ("passed_over",)
 
+    automaton: Automaton
     passed_over: tuple[str, ...]
 
     executor: ClassVar[str]
@@ -51,6 +54,13 @@ class MachinePlan:
 
     def outcome(self) -> Outcome:
         """The names and values of a match."""
+        raise AssertionError
+
+    # --- templates ----------------------------------------------------------------------------------------------
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        """What makes the plan of the same automaton with other literals, of which the same ones are equal; parts of it
+        that depend on what they are it finds again."""
         raise AssertionError
 
     # --- the machine --------------------------------------------------------------------------------------------
@@ -105,3 +115,6 @@ class Known(NamedTuple):
     name: str
     plan: Any  # a MachinePlan of the class that is asked
     machine: Executor | None
+
+
+PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]

@@ -1,21 +1,35 @@
-"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts)."""
+"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts).
+
+Where there are time conditions, durations decide which of them follow from others, and so the states of the automaton:
+texts of one template have them in common.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from ...algebra.ptopss.lowering import lower
-from ...automaton.automaton import Report
+from ...automaton.automaton import Automaton, Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
+from ...events.schema import Schema
 from ...language.ptopss import parse, print_query
-from ...language.ptopss.syntax import PtopssQuery
+from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
-from ..forecasts.plan import plan_of_automaton
+from ..executors.machine_plan import MachinePlan
+from ..forecasts.plan import ForecastPlan, plan_of_automaton
 from ..planner import Wanted, plan_of
 from ..subscriber import Form
-from .language import CompileRequest, Language, Surroundings
+from ..templates import MachineTemplate
+from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
+
+DURATIONS: Final = frozenset((PtopssQuery, ConditionExpression))
+
+
+def _fixes(query: PtopssQuery) -> frozenset[type]:
+    return DURATIONS if any(conditions(query.pattern)) else frozenset()
 
 
 def _reads(query: PtopssQuery) -> list[str]:
@@ -27,26 +41,31 @@ def _compile(request: CompileRequest) -> Form:
     composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
     automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
-    forecast = definition.forecast
-    plan, own = None, request.sources[0][1]
-    if forecast is not None and own is not None:
-        plan = plan_of_automaton(forecast, automaton, own)
+    forecast, own = definition.forecast, request.sources[0][1]
     return Form(
         definition.language,
-        (request.text,),
-        (print_query(request.syntax),),
+        request.written,
+        request.canonical,
         request.sources,
         composite.publish,
         automaton.schema,
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=plan_of(Wanted(automaton, forecast=forecast is not None), surroundings.options),
+        machine=MachineTemplate(automaton, partial(_planned, forecast is not None, surroundings)),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,
-        plan=plan,
+        foretells=None if forecast is None or own is None else partial(_foretelling, forecast, own),
     )
+
+
+def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, forecast=forecast), surroundings.options)
+
+
+def _foretelling(forecast: dict[str, Any], schema: Schema, automata: tuple[Automaton, ...]) -> ForecastPlan:
+    return plan_of_automaton(forecast, automata[0], schema)
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
@@ -62,6 +81,13 @@ PTOPSS: Final = Language(
     print=print_query,
     reads=_reads,
     compile=_compile,
+    literals={
+        **EXPRESSION_LITERALS,
+        PtopssQuery: ("within", "within_at"),
+        ConditionExpression: ("duration", "duration_at"),
+    },
+    durations=DURATIONS,
+    fixes=_fixes,
     reports=REPORTS,
     forecasts=True,
     forecast_parts=True,

@@ -17,10 +17,10 @@ from ...directory import Directory
 from ...index.axis import Axis
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
+from ...literals import Literals
 from ...recipes import GroupKind, Recipe, Structure, Way
 from ...subscriber import Subscriber
 from ...target import Outcome, Target
-from ...templates import Literals
 from ...transition import UNBOUNDED, Place
 from .boxes import Box
 from .family import Family

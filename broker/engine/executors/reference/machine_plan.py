@@ -12,10 +12,11 @@ from ....automaton.automaton import Automaton, Kind, Stay, describe_arc
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.diagram.graph import EdgeKind
 from ...account import Account
+from ...binding import Bound, MarkedParts
 from ...options import Options
 from ...target import Outcome
 from ..contract import Executor, Input
-from ..machine_plan import Known, MachinePlan
+from ..machine_plan import Known, MachinePlan, PlanMaker
 from .executor import Reference, inputs_of
 
 LIMITS: Final = "work_max"
@@ -43,6 +44,16 @@ class ReferencePlan(MachinePlan):
 
     def outcome(self) -> Outcome:
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        passed_over = self.passed_over
+
+        def made(bound: Bound, automaton: Automaton) -> MachinePlan:
+            plan = ReferencePlan(automaton)
+            plan.passed_over = passed_over
+            return plan
+
+        return made
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

@@ -18,7 +18,7 @@ from ...account import UNLIMITED, Account
 from .cell_tables import CellTables
 from .cells import Cells
 from .completion import ALWAYS_GOOD, Completion, Tuple
-from .plan import WIDTH_EXACT, counting_plan
+from .plan import WIDTH_EXACT, CountingPlan, counting_plan
 from .runner import NEVER, Binding, Runner
 from .window_tables import WindowTables
 from .windows import Windows
@@ -44,13 +44,18 @@ class CountingMachine:
     """The tables that all partitions of one subscription share, immutable, and its account.
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
-    whatever the conditions.
+    whatever the conditions. `plan`: the automaton's, where it is known already.
     """
 
     def __init__(
-        self, automaton: Automaton, tuples: bool = False, bounds: CountBounds | None = None, windows: bool = True
+        self,
+        automaton: Automaton,
+        tuples: bool = False,
+        bounds: CountBounds | None = None,
+        windows: bool = True,
+        plan: CountingPlan | None = None,
     ) -> None:
-        self.plan = plan = counting_plan(automaton)
+        self.plan = plan = counting_plan(automaton) if plan is None else plan
         self.tuples = tuples
         self.bounds = bounds or CountBounds()
         self.windowed = windows and plan.uses_windows(tuples)
