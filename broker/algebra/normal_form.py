@@ -70,7 +70,7 @@ def canonical(term: Term) -> Term:
             a, b = canonical(left), canonical(right)
             if isinstance(a, Constant) and isinstance(b, Constant):
                 return Constant(calculate(operator, used(a), used(b)), type_)
-            if operator in "+*" and _rank(a) > _rank(b):
+            if operator in "+*" and rank(a) > rank(b):
                 a, b = b, a
             return Arithmetic(operator, a, b, type_)
         case Function(name, arguments, type_):
@@ -90,7 +90,8 @@ def canonical(term: Term) -> Term:
             return term
 
 
-def _rank(term: Term) -> tuple[int, str]:
+def rank(term: Term) -> tuple[int, str]:
+    """Return what orders commutative operands: constants, then what reads registers, then what reads the event."""
     kind = 0 if isinstance(term, Constant) else 1 if _reads_registers(term) else 2
     return (kind, key(term))
 
@@ -105,7 +106,7 @@ def _comparison(operator: str, left: Term, right: Term) -> Comparison | Constant
         return TRUE if compare(operator, used(left), used(right)) else FALSE
     if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
         return FALSE
-    if _rank(left) < _rank(right):
+    if rank(left) < rank(right):
         left, right, operator = right, left, MIRRORED[operator]
     return Comparison(operator, left, right)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..events.schema import Value, ValueType
 
@@ -36,7 +36,14 @@ class Constant:
 
 
 class LiteralUsed(Exception):
-    """Raised when a computation uses a literal that must stay exchangeable (see broker.engine.templates)."""
+    """Raised when a computation uses a literal that must stay exchangeable (see broker.engine.literals).
+
+    `number` is the literal's, or the complement of it.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
@@ -44,9 +51,14 @@ _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 def used(constant: Constant) -> Value:
     """Return the value for a computation. Raises LiteralUsed if it is marked, that is, if it has a type of its own."""
-    if type(constant.value) not in _PLAIN:
-        raise LiteralUsed
+    check_plain(constant.value)
     return constant.value
+
+
+def check_plain(value: Any) -> None:
+    """Raise LiteralUsed if a value is marked, before a computation."""
+    if type(value) not in _PLAIN:
+        raise LiteralUsed(value.number)
 
 
 @dataclass(frozen=True, slots=True)

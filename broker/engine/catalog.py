@@ -21,7 +21,6 @@ from .options import Options
 from .prepared import Prepared
 from .subscriber import Form, Subscriber
 from .target import Feed
-from .templates import written
 
 
 @final
@@ -125,9 +124,10 @@ class Catalog:
         """The subscription, checked against everything known; changes nothing."""
         definition = parsed.definition
         form, literals = self.forms.form(parsed, since)
+        own = None if form.written.says(literals, definition.query) else definition.query
+        subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
         self._check_new(definition.name, form)
-        own = None if written(form.written, literals) == definition.query else definition.query
-        return Subscriber(definition.name, form, literals, own, definition.lineage, since, 0)
+        return subscriber
 
     def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
         """A subscription from a query that was prepared before. Raises as `compile` does."""
@@ -136,8 +136,12 @@ class Catalog:
         if foreign or form is None or any(self.schema_of(stream) is not schema for stream, schema in form.sources):
             definition = SubscriptionDefinition(name, prepared.language, prepared.query, lineage)
             return self.compile(self.parse(definition), since)
-        self._check_new(checked_subscription_name(name), form)
-        return Subscriber(name, form, prepared.literals, prepared.own, lineage, since, 0)
+        own = prepared.own
+        found = self.forms.bound(
+            Subscriber(checked_subscription_name(name), form, prepared.literals, own, lineage, since, 0)
+        )
+        self._check_new(name, form)
+        return found
 
     def _check_new(self, name: str, form: Form) -> None:
         if name in self.subscriptions:

@@ -173,12 +173,12 @@ class Engine:
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
-        plan = form.plan
+        plan = subscriber.plan
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
-        if form.machine is not None:
+        if subscriber.machine is not None:
             holding = Holding(feed=self._publishes(subscriber))
-            self.program.machines.join(subscriber.name, form.machine, subscriber, holding.feed)
+            self.program.machines.join(subscriber.name, subscriber.machine, subscriber, holding.feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
             if recipe is not None and self.program.merged.join(recipe, own):

@@ -32,7 +32,7 @@ def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
     """Subscriptions with a machine, those of one kind together."""
     kinds: dict[str, list[Known]] = {}
     for name, subscriber in catalog.subscriptions.items():
-        plan = subscriber.form.machine
+        plan = subscriber.machine
         if plan is not None and name not in program.machines.seats:
             kinds.setdefault(plan.kind, []).append(Known(name, plan, None))
     for name, seat in program.machines.seats.items():

@@ -33,7 +33,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
 
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """Undo it; the outcomes of forecasts that will never be known."""
-    plan = subscriber.form.plan
+    plan = subscriber.plan
     if plan is None or holding is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener

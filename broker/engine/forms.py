@@ -1,4 +1,7 @@
-"""From the text of a subscription to its form, which is compiled once for all texts of a shape, or for equal ones.
+"""From the text of a subscription to its form, which is compiled once for all texts of a shape.
+
+A text is not parsed where another one of its shape was: its literals are found without a grammar. Literals that decide
+something when the query is compiled are *fixed*: texts that differ in these have forms of their own.
 
 Here: reading a definition, the forms that are known, queries prepared for many subscriptions. Not here: languages
 (languages), what templates are (templates), who subscribes (catalog).
@@ -8,33 +11,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
+from ..algebra.terms import LiteralUsed
 from ..events.errors import DefinitionError, LimitExceeded, QueryError
+from ..events.instant import LARGEST
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
-from ..language.shapes import QueryShape, shape_of
+from ..language.shapes import QueryShape
 from ..language.subscription import SubscriptionDefinition
 from .languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
 from .languages.table import check_options, check_parts, language_of
+from .literals import Literals, literal_nodes, marked_places, with_literals
 from .options import Options
 from .prepared import Prepared
-from .subscriber import Form
-from .templates import Literals, written
+from .recent import Recent
+from .subscriber import Form, Subscriber
+from .templates import marks_in
+from .wording import Wording, printed_around, wording_of
 
-SHAPES_MAX: Final = 10_000  # query shapes whose parsing is kept
-TEXTS_MAX: Final = 256  # texts without a shape that are kept parsed and compiled, for equal ones
+SHAPES_MAX: Final = 10_000  # shapes of texts whose syntax is kept, and forms that are
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ParsedShape:
+    """The syntax of a text, where all literals of its shape are the syntax's. `durations`: the numbers of those that
+    have a limit as such; `fixed`: of those that texts of one form have in common."""
+
+    syntax: Syntax
+    durations: Numbers
+    fixed: Numbers
+
+    def fits(self, literals: Literals) -> bool:
+        """Whether the parser would take these."""
+        return all(literals[number] <= LARGEST for number in self.durations)  # type: ignore[operator]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A definition whose text is read but whose names are not yet looked up."""
+    """A definition whose text is read but whose names are not yet looked up. With a `shape`, `of` is what is known of
+    it, and the syntax may be another text's."""
 
     definition: SubscriptionDefinition
     language: Language
-    syntax: Syntax  # of this text, or of another one of the same shape
+    syntax: Syntax
     shape: QueryShape | None = None
+    of: ParsedShape | None = None
 
     @property
     def publish(self) -> str | None:
@@ -45,8 +71,17 @@ class Parsed:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class _KnownForm:
+    """`form` is None where these texts need one each; it holds as long as the schemas stay as they were."""
+
+    sources: Sources
+    form: Form | None
+
+
+@final
 class Forms:
-    """What is known of shapes and texts: their syntax, and their forms as long as the schemas stay as they were."""
+    """What is known of shapes: their syntax, and their forms."""
 
     def __init__(
         self,
@@ -58,10 +93,11 @@ class Forms:
         self.options = options
         self._schema_of = schema_of
         self._surroundings = Surroundings(options, schema_of, known, key_of, SHAPES_MAX)
-        self._shapes: dict[tuple[str, str], Syntax] = {}  # by language and shape
-        self._shape_forms: dict[tuple[str, str], Form | None] = {}
-        self._texts: dict[tuple[str, str], Syntax] = {}  # by language and text
-        self._text_forms: dict[tuple[str, str, str | None], Form] = {}  # and report
+        self._shapes: Recent[tuple[str, str], ParsedShape | str] = Recent(SHAPES_MAX)  # by language and shape
+        self._fixed: Recent[tuple[str, ...], Numbers] = Recent(SHAPES_MAX)  # by those and options
+        self._forms: Recent[tuple[tuple[str, ...], Numbers, Literals], _KnownForm] = Recent(SHAPES_MAX)
+
+    # --- from texts to syntax -----------------------------------------------------------------------------------
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
         """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
@@ -69,104 +105,161 @@ class Forms:
         language = language_of(definition)
         if definition.report is not None or definition.forecast is not None:
             check_options(definition, language)
+        text = definition.query
         try:
-            if language.compile_shape is None:
-                return Parsed(definition, language, self._text_syntax(language, definition.query))
-            shape = shape_of(definition.query)
+            shape = language.shape(text) if self.options.templates else None
             if shape is None:
-                return Parsed(definition, language, language.parse(definition.query))
-            return Parsed(definition, language, self._shape_syntax(language, definition.query, shape), shape)
+                return Parsed(definition, language, language.parse(text))
+            mark = (language.name, shape.key)
+            known = self._shapes.get(mark)
+            if known is None:
+                known = self._parsed_shape(language, text, shape)
+                self._shapes.put(mark, known)
+            if isinstance(known, ParsedShape) and known.fits(shape.literals):
+                return Parsed(definition, language, known.syntax, shape, known)
+            return Parsed(definition, language, language.parse(text))
         except QueryError as error:
             raise located(name, error) from None
 
-    def _text_syntax(self, language: Language, text: str) -> Syntax:
-        mark = (language.name, text)
-        known = self._texts.get(mark)
-        if known is None:
-            if len(self._texts) >= TEXTS_MAX:
-                self._texts.clear()
-            known = self._texts[mark] = language.parse(text)
-        return known
+    def _parsed_shape(self, language: Language, text: str, shape: QueryShape) -> ParsedShape | str:
+        """What is known of the shape from this text, or why nothing is."""
+        syntax = language.parse(text)
+        nodes = literal_nodes(syntax, language.literals)
+        durations: list[int] = []
+        fixed: list[int] = []
+        fixes = language.fixes(syntax)
+        for number, (place, literal) in enumerate(zip(shape.places, shape.literals)):
+            kind, value = nodes.get(place, (None, None))
+            if kind is None or type(value) is not type(literal) or value != literal:
+                return "what looks like a literal is none"
+            if kind in language.durations:
+                durations.append(number)
+            if kind in fixes:
+                fixed.append(number)
+        return ParsedShape(syntax, tuple(durations), tuple(fixed))
 
-    def _shape_syntax(self, language: Language, text: str, shape: QueryShape) -> Syntax:
-        mark = (language.name, shape.key)
-        known = self._shapes.get(mark)
-        if known is None:
-            known = language.parse(text)
-            if len(self._shapes) >= SHAPES_MAX:
-                self._shapes.clear()
-                self._shape_forms.clear()
-            self._shapes[mark] = known
-        return known
+    # --- from syntax to forms -----------------------------------------------------------------------------------
 
     def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
         """The form, and what is put into it. Raises QueryError, LimitExceeded or DefinitionError with the name."""
         name = parsed.definition.name
         try:
-            if parsed.definition.forecast is not None:
-                return self._predictive(parsed, since), ()
-            if parsed.language.compile_shape is None:
-                return self._text_form(parsed, since), ()
             form = self._shape_form(parsed)
-            if form is not None and parsed.shape is not None:
-                return form, parsed.shape.literals
-            return self._own_form(parsed, since), ()
+            literals = () if form is None or parsed.shape is None else parsed.shape.literals
+            if form is None:
+                form = self._own_form(parsed, since)
+            check_parts(parsed.definition, parsed.language)
+            return form, literals
         except QueryError as error:
             raise located(name, error) from None
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {name!r}: {error}") from None
 
-    def _predictive(self, parsed: Parsed, since: int) -> Form:
-        form = self._own_form(parsed, since)
-        check_parts(parsed.definition, parsed.language)
-        return form
+    def bound(self, subscriber: Subscriber) -> Subscriber:
+        """The same with its plans. Raises LimitExceeded or DefinitionError with the name."""
+        form, literals = subscriber.form, subscriber.literals
+        try:
+            if form.machine is not None:
+                subscriber.machine = form.machine.plan(literals)
+            if form.foretells is not None:
+                subscriber.plan = form.foretells(subscriber.automata())
+        except (LimitExceeded, DefinitionError) as error:
+            raise type(error)(f"subscription {subscriber.name!r}: {error}") from None
+        return subscriber
 
     def _own_form(self, parsed: Parsed, since: int) -> Form:
         """A form of this text alone."""
-        return parsed.language.compile(self._request(parsed, since))
-
-    def _text_form(self, parsed: Parsed, since: int) -> Form:
-        """The form of all equal texts."""
-        definition = parsed.definition
-        mark = (definition.language, definition.query, definition.report)
-        known = self._text_forms.get(mark)
-        if known is not None and known.sources == self._sources(parsed):
-            return known
-        form = self._own_form(parsed, since)
-        if form.template is None or not form.template.compiled.internal:  # else it is of this moment alone
-            if len(self._text_forms) >= TEXTS_MAX:
-                self._text_forms.clear()
-            self._text_forms[mark] = form
+        text = parsed.definition.query
+        syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(text)
+        form = parsed.language.compile(
+            CompileRequest(
+                parsed.definition,
+                syntax,
+                self._sources(parsed),
+                since,
+                self._surroundings,
+                Wording((text,)),
+                Wording((parsed.language.print(syntax),)),
+            )
+        )
+        assert form is not None
         return form
 
     def _shape_form(self, parsed: Parsed) -> Form | None:
-        """The form of the text's shape; None where there cannot be one. Raises what compiling raises."""
-        shape, compile_shape = parsed.shape, parsed.language.compile_shape
-        if compile_shape is None or shape is None or not shape.literals:
+        """The form of the text's shape, options and fixed literals; None where there cannot be one. Raises what
+        compiling raises."""
+        shape, definition = parsed.shape, parsed.definition
+        if shape is None or parsed.of is None:
             return None
-        mark = (parsed.language.name, shape.key)
-        if mark in self._shape_forms:
-            known = self._shape_forms[mark]
-            if known is None or known.sources == self._sources(parsed):
-                return known
-        form = self._shape_forms[mark] = compile_shape(self._request(parsed, 0), shape)
+        sources = self._sources(parsed)
+        mark = (parsed.language.name, shape.key, repr(definition.report), repr(definition.forecast))
+        fixed = self._fixed.get(mark)
+        if fixed is not None:
+            known = self._forms.get((mark, fixed, tuple([shape.literals[number] for number in fixed])))
+            if known is not None and known.sources == sources:
+                return known.form
+        form, fixed = self._template(parsed, shape, parsed.of, sources, parsed.of.fixed if fixed is None else fixed)
+        self._fixed.put(mark, fixed)
+        self._forms.put((mark, fixed, tuple([shape.literals[number] for number in fixed])), _KnownForm(sources, form))
         return form
+
+    def _template(
+        self, parsed: Parsed, shape: QueryShape, of: ParsedShape, sources: Sources, fixed: Numbers
+    ) -> tuple[Form | None, Numbers]:
+        """The form of all texts that have these literals in common, and which these are, at least those given."""
+        language, definition = parsed.language, parsed.definition
+        syntax = language.parse(definition.query)
+        while True:
+            free = [number for number in range(len(shape.literals)) if number not in fixed]
+            canonical = printed_around(syntax, language.print, language.literals, shape, free)
+            if canonical is None:
+                return None, fixed
+            marks = marked_places(free, shape.places, shape.literals, of.durations)
+            with_marks = with_literals(syntax, language.literals, marks)
+            try:
+                form = language.compile(
+                    CompileRequest(
+                        definition,
+                        with_marks,
+                        sources,
+                        0,
+                        self._surroundings,
+                        wording_of(shape),
+                        canonical,
+                        shape,
+                    )
+                )
+            except LiteralUsed as used:
+                fixed = _with(fixed, [max(used.number, ~used.number)])
+                continue
+            except LimitExceeded:
+                return None, fixed  # marked literals are all different, so that a limit may be hit
+            if form is None:
+                return None, fixed
+            lost = set(free) - marks_in(form.automata())
+            if not lost:
+                form.fixed = fixed
+                return form, fixed
+            fixed = _with(fixed, lost)
+
+    def _sources(self, parsed: Parsed) -> Sources:
+        return tuple([(stream, self._schema_of(stream)) for stream in parsed.reads()])
+
+    # --- prepared queries ---------------------------------------------------------------------------------------
 
     def prepare(self, language: str, query: str) -> Prepared:
         """Parse, type and compile a query for many subscriptions to come. Raises as `parse` and `form` do."""
         parsed = self.parse(SubscriptionDefinition("prepared", language, query))
-        _, literals = self.form(parsed, 0)
-        form = self._shape_form(parsed)
-        own = None if form is None or written(form.written, literals) == query else query
-        return Prepared(self.options, form, literals, own, language, query)
+        form, literals = self.form(parsed, 0)
+        self.bound(Subscriber("prepared", form, literals, None, None, 0, 0))
+        if parsed.shape is None or not literals:
+            return Prepared(self.options, None, None, (), query, language, query)
+        own = None if form.written.says(literals, query) else query
+        return Prepared(self.options, form, form.written, literals, own, language, query)
 
-    def _sources(self, parsed: Parsed) -> Sources:
-        return tuple((stream, self._schema_of(stream)) for stream in parsed.reads())
 
-    def _request(self, parsed: Parsed, since: int) -> CompileRequest:
-        """What the language compiles, with the syntax of this very text."""
-        syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(parsed.definition.query)
-        return CompileRequest(parsed.definition, syntax, self._sources(parsed), since, self._surroundings)
+def _with(numbers: Numbers, more: set[int] | list[int]) -> Numbers:
+    return tuple(sorted({*numbers, *more}))
 
 
 def located(name: str, error: QueryError) -> QueryError:

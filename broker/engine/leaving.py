@@ -35,7 +35,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
             program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
-    if subscriber.form.machine is not None:
+    if subscriber.machine is not None:
         program.machines.leave(name, subscriber, None if holding is None else holding.feed)
     return told, [] if holding is None else _release(catalog, program, holding)
 

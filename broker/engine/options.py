@@ -15,7 +15,8 @@ NEVER_INDEXED: Final = 1 << 62
 class Options:
     """`static_index`: start arcs are found by the event's values. `affected_index`: so are waiting runs.
     `dynamic_index`: so are the arcs out of a state, by the run's values too. `cohorts`: runs that one event starts in
-    sibling states are one object. Up to `arcs_few` arcs are tried one by one, where an index would cost more.
+    sibling states are one object. `templates`: texts that differ in the values of literals are compiled once. Up to
+    `arcs_few` arcs are tried one by one, where an index would cost more.
     Limits count things in one engine; `bindings_max`, `cells_max` and `nodes_max` those of one composite subscription
     in one partition: key values with partial matches, different partial matches of one, events kept for tuples;
     `runs_max`, `matches_max` and `negated_max` those of one key value of a SASE+ subscription: runs, or what stands for
@@ -29,6 +30,7 @@ class Options:
     affected_index: bool = True
     dynamic_index: bool = True
     cohorts: bool = True
+    templates: bool = True
     columns: bool = True
     merging: bool = True
     buffer: bool = True

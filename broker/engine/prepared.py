@@ -7,9 +7,10 @@ from typing import final
 
 from ..events.errors import DefinitionError
 from ..language.shapes import Literal, check_literal
+from .literals import Literals
 from .options import Options
 from .subscriber import Form
-from .templates import Literals, written
+from .wording import Wording
 
 
 @final
@@ -17,11 +18,14 @@ from .templates import Literals, written
 class Prepared:
     """A query that is parsed, typed and compiled already, for any number of subscriptions (`Engine.prepare`).
 
-    `literals` are its numbers and strings in the order of the text.
+    `literals` are its numbers, strings and durations in the order of the text, durations in microseconds. `written` is
+    the text around them, `form` what texts have in common that differ in them; each None where there is none. `own`:
+    the text where it is not what these say.
     """
 
     options: Options  # of the engine that prepared it
     form: Form | None
+    written: Wording | None
     literals: Literals
     own: str | None
     language: str
@@ -29,7 +33,7 @@ class Prepared:
 
     def with_literals(self, *literals: Literal) -> Prepared:
         """The same query with other literals, of the same types. Raises DefinitionError where they do not fit."""
-        if self.form is None:
+        if self.written is None:
             raise DefinitionError(
                 "this query's literals cannot be exchanged: expected one whose literals stay as they are"
             )
@@ -38,5 +42,8 @@ class Prepared:
             raise DefinitionError(f"expected literals of the types ({wanted}), found ({found})")
         for literal in literals:
             check_literal(literal)
-        text = written(self.form.written, literals)
-        return Prepared(self.options, self.form, literals, None, self.language, text)
+        text = self.written.text(literals)
+        form = self.form
+        if form is not None and any(literals[number] != self.literals[number] for number in form.fixed):
+            form = None  # the engine looks for the one that has these
+        return Prepared(self.options, form, self.written, literals, None, self.language, text)

@@ -19,8 +19,8 @@ from ..events.schema import Value
 from .index.columns import EXACT
 from .index.intervals import Bounds
 from .index.spaces import Key, equalities
+from .literals import Literals, chosen, exchanged, exchanged_form, exchanger, number_of
 from .options import Options
-from .templates import Literals, chosen, exchanged, exchanged_form, exchanger, number_of
 
 LOW: Final = 0
 HIGH: Final = 1

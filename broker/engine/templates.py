@@ -1,241 +1,171 @@
-"""Compiled once a shape: subscriptions whose texts differ in literals only share parsing, typing and construction.
+"""Compiled once a shape: what subscriptions have in common whose texts differ in the values of literals only.
 
-The first query of a shape is compiled with marked literals, which are ordinary values that also know their number. If
-none of them was computed with and all of them arrive in the automata, then exchanging them gives what compiling any
-other text of the shape would give, and parts without literals are shared as objects.
+The first query of a shape is compiled with marked literals. If none of them was computed with and all of them arrive in
+the automata, then exchanging them gives what compiling any other text of the shape gives. What analyses and the planner
+find of such an automaton does not depend on what the values are, but it may depend on which of them are equal: so it is
+kept for each way in which they are.
 
-Here: marks, exchange, and the canonical text's pieces. Not here: when a template may be used (catalog).
+`automata` have marked literals (`literals.number_of`), and a subscription of the template has its literals as a tuple:
+these are the coordinates of groups. Here: templates. Not here: marks (literals), putting values in (binding), when a
+template may be used (compiling_shapes), how its machine finds matches.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, TypeVar, final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias, final
 
-from ..algebra.normal_form import Form, canonical, reordered
 from ..algebra.operators import Query
-from ..algebra.terms import Comparison, Constant, Term, walk
-from ..algebra.terms import replace as replace_leaves
-from ..automaton.automaton import Arc, Automaton, Computed, SlotSource, State
+from ..algebra.terms import Constant, LiteralUsed, Term, walk
+from ..automaton.automaton import Automaton, Computed
 from ..automaton.compilation import Compiled
-from ..language import syntax
-from ..language.shapes import Literal, QueryShape, shape_of
+from .binding import AutomatonMaker, MarkedParts
+from .executors.machine_plan import MachinePlan, PlanMaker
+from .literals import Literals, chosen, mark, number_in
 
-Exchange: TypeAlias = Callable[[Term], Term]
-Literals: TypeAlias = tuple[Literal, ...]
+Equalities: TypeAlias = tuple[int, ...]
+"""For each literal as it is used the first one, or constant, that it equals."""
+Planning: TypeAlias = Callable[[Automaton], MachinePlan]
 
-_Query = TypeVar("_Query")
-
-
-class MarkedInteger(int):
-    """As the other two: a literal that is equal to itself alone, so that nothing merges it with one that happens to be
-    equal in this text and is not in another. Negated, it has the complement of its number."""
-
-    number: int
-
-    def __neg__(self) -> MarkedInteger:
-        opposite = MarkedInteger(-int(self))
-        opposite.number = ~self.number
-        return opposite
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return hash(("integer", self.number))
-
-
-class MarkedFloat(float):
-    number: int
-
-    def __neg__(self) -> MarkedFloat:
-        opposite = MarkedFloat(-float(self))
-        opposite.number = ~self.number
-        return opposite
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return hash(("float", self.number))
-
-
-class MarkedString(str):
-    __slots__ = ("number",)
-    number: int
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return hash(("string", self.number))
-
-
-_MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
-
-
-def marked(query: _Query, shape: QueryShape) -> _Query | None:
-    """The same syntax with marked literals; None where the shape's literals are not the syntax's."""
-    numbers = {place: number for number, place in enumerate(shape.places)}
-    seen: set[int] = set()
-
-    def visit(node: Any) -> Any:
-        if isinstance(node, syntax.Number | syntax.String) and node.at in numbers:
-            number = numbers[node.at]
-            literal = shape.literals[number]
-            if type(node.value) is not type(literal) or node.value != literal:
-                return node
-            seen.add(number)
-            value = _MARKED[type(literal)](literal)
-            value.number = number
-            return type(node)(value, node.at)
-        if isinstance(node, tuple):
-            return tuple(visit(part) for part in node)
-        if dataclasses.is_dataclass(node) and not isinstance(node, type):
-            fields = {f.name: visit(getattr(node, f.name)) for f in dataclasses.fields(node)}
-            return type(node)(**fields)
-        return node
-
-    copy: _Query = visit(query)
-    return copy if len(seen) == len(shape.literals) else None
-
-
-def number_of(term: Term) -> int | None:
-    """The number of a marked literal, its complement where it is negated; None for any other term."""
-    number = getattr(term.value, "number", None) if isinstance(term, Constant) else None
-    return number if isinstance(number, int) else None
+KEPT_MAX: Final = 64  # ways in which literals of one template are equal, whose plans are kept
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Template:
-    """`compiled` has marked literals; `pieces` are the canonical text around them."""
+    """Automata over epochs, which are merged into the program."""
 
-    query: Query
-    compiled: Compiled
-    pieces: tuple[str, ...]
+    def __init__(self, query: Query, compiled: Compiled) -> None:
+        self.query = query
+        self.compiled = compiled
+        self._parts = MarkedParts()
+        self._makers = [self._parts.automaton(automaton) for automaton in compiled.automata]
+
+    @property
+    def automata(self) -> tuple[Automaton, ...]:
+        return self.compiled.automata
 
     def bound(self, literals: Literals) -> Compiled:
-        """The automata for these literals. O(size of the automata); parts without literals are the template's own."""
+        """The automata for these literals. O(size of what has marks); parts without marks are the template's own."""
         if not literals:
             return self.compiled
-        exchange = exchanger(literals)
-        return Compiled(tuple(_automaton(a, exchange) for a in self.compiled.automata))
-
-    def text(self, literals: Literals) -> str:
-        """The canonical text for these literals."""
-        return written(self.pieces, literals)
+        bound = self._parts.bind(literals)
+        return Compiled(tuple([maker(bound) for maker in self._makers]))
 
 
-def written(pieces: tuple[str, ...], literals: Literals) -> str:
-    """A text from what stands around its literals and these."""
-    if not literals:
-        return pieces[0]
-    parts = [pieces[0]]
-    for literal, piece in zip(literals, pieces[1:], strict=True):
-        parts += [_printed(literal), piece]
-    return "".join(parts)
+@final
+class MachineTemplate:
+    """An automaton that a machine runs, and `planned`, what chooses its executor."""
+
+    def __init__(self, automaton: Automaton, planned: Planning) -> None:
+        self.automaton = automaton
+        self._planned = planned
+        constants = list(_constants(automaton))
+        marks = dict.fromkeys(number for c in constants if (number := number_in(c)) is not None)
+        self._used = list(marks)
+        self._fixed = list(dict.fromkeys((type(c), c) for c in constants if number_in(c) is None))
+        self._parts = MarkedParts()
+        self._bound = self._parts.automaton(automaton)
+        self._kept: dict[Equalities, _KeptPlan | None] = {}
+        self._only = None if marks else planned(automaton)
+
+    @property
+    def automata(self) -> tuple[Automaton, ...]:
+        return (self.automaton,)
+
+    def plan(self, literals: Literals) -> MachinePlan:
+        """The plan for these literals. O(size of what has marks), once for each way to be equal O(size of the plan).
+        Raises LimitExceeded or DefinitionError as the planner does."""
+        if self._only is not None:
+            return self._only
+        equal = self._equalities(literals)
+        if equal in self._kept:
+            kept = self._kept[equal]
+        else:
+            if len(self._kept) >= KEPT_MAX:
+                self._kept.clear()
+            marks = self._marks(equal, literals)
+            kept = None if marks is None else _KeptPlan(self._bound(self._parts.bind(marks)), self._planned)
+            self._kept[equal] = kept
+        if kept is None:
+            return self._planned(self._bound(self._parts.bind(literals)))
+        return kept.plan(literals)
+
+    def _equalities(self, literals: Literals) -> Equalities:
+        first: dict[Any, int] = {fixed: ~place for place, fixed in enumerate(self._fixed)}
+        return tuple(
+            [
+                first.setdefault((type(value), value), place)
+                for place, number in enumerate(self._used)
+                for value in [chosen(literals, number)]
+            ]
+        )
+
+    def _marks(self, equal: Equalities, literals: Literals) -> Literals | None:
+        """Marked literals, equal ones with one mark, and as they are those that equal constants; None where a literal
+        equals another one's opposite."""
+        found: list[Any] = list(literals)
+        within = number_in(self.automaton.within)
+        for place, (number, other) in enumerate(zip(self._used, equal)):
+            first = number if other == place else -1 if other < 0 else self._used[other]
+            if other != place and (number < 0 or first < 0) and not (number < 0 and other >= 0 and first < 0):
+                if number >= 0 and other < 0:
+                    continue  # a constant's value stays as it is
+                return None
+            at = max(number, ~number)
+            value = literals[at] or 1 if at == within else literals[at]  # as `marked_places` has it
+            found[at] = mark(value, max(first, ~first))
+        return tuple(found)
 
 
-def chosen(literals: Literals, number: int) -> Literal:
-    """The literal with a number, or what its complement stands for."""
-    if number >= 0:
-        return literals[number]
-    literal = literals[~number]
-    assert not isinstance(literal, str)
-    return -literal
+@final
+class _KeptPlan:
+    """What is known of the automata whose literals are equal in one way."""
+
+    def __init__(self, automaton: Automaton, planned: Planning) -> None:
+        parts = MarkedParts()
+        self._parts = parts
+        self._planned = planned
+        self._automaton: AutomatonMaker = parts.automaton(automaton)
+        self._plan: PlanMaker | None = None
+        try:
+            self._first = planned(automaton)
+            maker = self._first.maker(parts)
+        except LiteralUsed:
+            return
+        if parts.stable:
+            self._plan = maker
+
+    def plan(self, literals: Literals) -> MachinePlan:
+        bound = self._parts.bind(literals)
+        automaton = self._automaton(bound)
+        if self._plan is None:
+            return self._planned(automaton)
+        plan = self._plan(bound, automaton)
+        plan.passed_over = self._first.passed_over
+        plan.wanted = self._first.wanted._replace(automaton=automaton)
+        return plan
 
 
-def exchanger(literals: Literals) -> Exchange:
-    """What puts literals where their marks are."""
-
-    def exchange(term: Term) -> Term:
-        number = number_of(term)
-        return term if number is None else Constant(chosen(literals, number), term.type)
-
-    return exchange
+def marks_in(automata: tuple[Automaton, ...]) -> set[int]:
+    """The numbers of the literals that have arrived in automata."""
+    found = (number_in(value) for automaton in automata for value in _constants(automaton))
+    return {max(number, ~number) for number in found if number is not None}
 
 
-def template_of(query: Query, compiled: Compiled, text: str, shape: QueryShape) -> Template | None:
-    """The template of what was compiled from marked syntax; None where exchanging literals would not be enough. `text`
-    is the canonical one without marks."""
-    if compiled.internal:
-        return None  # the names of internal streams are digests of all that goes into them
-    leaves = (leaf for a in compiled.automata for t in _terms(a) for leaf in walk(t))
-    found = {max(n, ~n) for leaf in leaves if (n := number_of(leaf)) is not None}
-    if len(found) != len(shape.literals):
-        return None
-    canonical = shape_of(text)
-    if canonical is None or canonical.literals != shape.literals:
-        return None
-    pieces: list[str] = []
-    end = 0
-    for literal, place in zip(canonical.literals, canonical.places, strict=True):
-        pieces.append(text[end:place])
-        end = place + len(_printed(literal))
-    template = Template(query, compiled, (*pieces, text[end:]))
-    return template if template.text(shape.literals) == text else None
+def _constants(automaton: Automaton) -> Iterator[Any]:
+    """The values of all constants, and WITHIN."""
+    yield automaton.within
+    for term in _terms(automaton):
+        for leaf in walk(term):
+            if isinstance(leaf, Constant):
+                yield leaf.value
 
 
-def _printed(literal: Literal) -> str:
-    # As print_expression does: a literal has no sign, for which the grammar has a node of its own.
-    return "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
-
-
-def _terms(automaton: Automaton) -> list[Term]:
-    forms = [arc.guard for arc in automaton.arcs] + [state.theta for state in automaton.states]
-    terms: list[Term] = [atom for form in forms for clause in form for atom in clause]
+def _terms(automaton: Automaton) -> Iterator[Term]:
+    for form in [state.theta for state in automaton.states]:
+        yield from (atom for clause in form for atom in clause)
     for arc in automaton.arcs:
-        terms += arc.output
-        terms += [source.term for source in arc.update if isinstance(source, Computed)]
-    return terms
-
-
-def _automaton(automaton: Automaton, exchange: Exchange) -> Automaton:
-    states = tuple(_state(s, exchange) for s in automaton.states)
-    return Automaton(states, tuple(_arc(a, exchange) for a in automaton.arcs), automaton.schema)
-
-
-def _state(state: State, exchange: Exchange) -> State:
-    return replace(state, theta=exchanged_form(state.theta, exchange)) if has_marks(state.theta) else state
-
-
-def _arc(arc: Arc, exchange: Exchange) -> Arc:
-    update, output = arc.update, arc.output
-    if any(is_marked(s.term) for s in update if isinstance(s, Computed)):
-        update = tuple(_source(s, exchange) for s in update)
-    if any(map(is_marked, output)):
-        output = tuple(exchanged(t, exchange) for t in output)
-    guard = exchanged_form(arc.guard, exchange) if has_marks(arc.guard) else arc.guard
-    if guard is arc.guard and update is arc.update and output is arc.output:
-        return arc
-    return arc.with_terms(guard, update, output)
-
-
-def _source(source: SlotSource, exchange: Exchange) -> SlotSource:
-    return Computed(exchanged(source.term, exchange)) if isinstance(source, Computed) else source
-
-
-def is_marked(term: Term) -> bool:
-    return any(number_of(leaf) is not None for leaf in walk(term))
-
-
-def has_marks(form: Form) -> bool:
-    return any(is_marked(atom) for clause in form for atom in clause)
-
-
-def exchanged_form(form: Form, exchange: Exchange) -> Form:
-    return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
-
-
-def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
-    found = exchanged(atom, exchange) if is_marked(atom) else atom
-    assert isinstance(found, Comparison)
-    return found
-
-
-def exchanged(term: Term, exchange: Exchange) -> Term:
-    # Operands are ordered by what they say, literals included.
-    return canonical(replace_leaves(term, exchange))
+        for form in (arc.guard, arc.rest):
+            yield from (atom for clause in form for atom in clause)
+        yield from arc.output
+        yield from (source.term for source in arc.update if isinstance(source, Computed))

@@ -1,8 +1,11 @@
 """The shape of a query: its text with the literals blanked, found in one pass without a grammar.
 
 Texts of one shape differ only in the values of their literals, so the parsed and compiled form of one serves all. The
-grammar takes hundreds of microseconds for a text, this a few. Literals that are not plain values (durations,
-percentages) stay part of the shape. A text with anything unusual has no shape, and the grammar parses it.
+grammar takes hundreds of microseconds for a text, this a few. Literals are numbers, strings and durations, whose unit
+stays part of the shape; so do percentages, and what stands in brackets, where SASE+ has numbers that say which event is
+meant. A text with anything unusual has no shape, and the grammar parses it.
+
+Here: finding literals. Not here: which of them are values of the syntax, which the language's parser decides.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
-from ..events.errors import DefinitionError, shown
+from ..events.errors import DefinitionError, EventError, shown
+from ..events.instant import UNITS, parse_duration
 from .limits import NUMBER_DIGITS_MAX, STRING_BYTES_MAX, TEXT_BYTES_MAX, byte_length
 
 Literal: TypeAlias = "int | float | str"
@@ -20,8 +24,8 @@ Literal: TypeAlias = "int | float | str"
 _LITERAL: Final = re.compile(
     r"""(?P<string>'(?>[^']*(?:''[^']*)*)')
       | (?P<number>(?<![\w.$])(?>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
-          (?!\s*(?:us|ms|s|secs?|mins?|hours?|days?|weeks?)\b)(?![\w.%]))
-      | --[^\n]* | \$[12]?\.\w* | [A-Za-z_]\w*""",
+          (?:(?=\s*(?P<unit>us|ms|s|secs?|mins?|hours?|days?|weeks?)\b)|(?![\w.%])))
+      | --[^\n]* | \[[^\]']*\] | \$[12]?\.\w* | [A-Za-z_]\w*""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _MARK: Final = re.compile("\0[a-z]+\0")
@@ -31,15 +35,17 @@ _MARK: Final = re.compile("\0[a-z]+\0")
 @dataclass(frozen=True, slots=True)
 class QueryShape:
     """The shape of a text. `key` is the text with each literal replaced by its kind; `literals` are in the order of the
-    text, and `places` are their offsets in it."""
+    text, durations in microseconds, and `places` are their offsets in it. `units`: of a duration the microseconds of
+    the unit that the text names behind it, of any other literal 0."""
 
     key: str
     literals: tuple[Literal, ...]
     places: tuple[int, ...]
+    units: tuple[int, ...]
 
-    def pieces(self) -> list[str]:
+    def pieces(self) -> tuple[str, ...]:
         """Return the text around the literals."""
-        return _MARK.split(self.key)
+        return tuple(_MARK.split(self.key))
 
 
 def check_literal(literal: Literal) -> None:
@@ -52,34 +58,50 @@ def check_literal(literal: Literal) -> None:
 
 def shape_of(text: str) -> QueryShape | None:
     """Return the shape of a text, or None if the grammar must parse it. Linear; a few microseconds."""
-    if len(text) > TEXT_BYTES_MAX or "\0" in text:
+    if byte_length(text) > TEXT_BYTES_MAX or "\0" in text or not _encodes(text):
         return None
     pieces: list[str] = []
     literals: list[Literal] = []
     places: list[int] = []
+    units: list[int] = []
     end = 0
     for match in _LITERAL.finditer(text):
         kind = match.lastgroup
         if kind is None:
             continue
-        value = _value(kind, match.group())
+        start = match.start()
+        unit = match["unit"]
+        value = _value(kind, match.group(), unit)
         if value is None:
             return None
-        pieces.append(text[end : match.start()])
-        pieces.append(f"\0{type(value).__name__}\0")
+        pieces.append(text[end:start])
+        pieces.append(f"\0{type(value).__name__}\0" if unit is None else "\0duration\0")
         literals.append(value)
-        places.append(match.start())
+        places.append(start)
+        units.append(0 if unit is None else UNITS[unit.lower()])
         end = match.end()
     pieces.append(text[end:])
-    return QueryShape("".join(pieces), tuple(literals), tuple(places))
+    return QueryShape("".join(pieces), tuple(literals), tuple(places), tuple(units))
 
 
-def _value(kind: str, token: str) -> Literal | None:
+def _encodes(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _value(kind: str, token: str, unit: str | None) -> Literal | None:
     if kind == "string":
         value = token[1:-1].replace("''", "'")
         return value if byte_length(value) <= STRING_BYTES_MAX else None
     if len(token) > NUMBER_DIGITS_MAX:
         return None
+    if unit is not None:
+        try:
+            return parse_duration(f"{token} {unit}")
+        except EventError:
+            return None
     if token.isdigit():
         number = int(token)
         return number if number < 2**63 else None

@@ -62,7 +62,7 @@ class Properties:
     @property
     def foretells(self) -> bool:
         """Whether it counts transitions and makes forecasts."""
-        return self.subscriber.form.plan is not None
+        return self.subscriber.plan is not None
 
     def against_slices(self, purpose: Purpose) -> str | None:
         """Why a plan by time slices would change results; None if it would not."""
@@ -85,7 +85,7 @@ class Properties:
             return f"its streams have keys of different types ({', '.join(sorted(kinds))})"
         if kinds == {"float"}:
             return "its key is a float"
-        plan = self.subscriber.form.plan
+        plan = self.subscriber.plan
         if plan is not None:
             if purpose == "results":
                 return FORECASTS_LEARN
@@ -95,7 +95,7 @@ class Properties:
                 if places[stream] not in positions:
                     return f"its chain counts events of the stream {stream!r} of several values of {keys[stream]!r}"
         said = ", ".join(f"{stream}.{keys[stream]}" for stream in self.reads)
-        found = (crossing(automaton, places) for automaton in _automata(self.subscriber))
+        found = (crossing(automaton, places) for automaton in self.subscriber.automata())
         return next((CROSSINGS[each].format(said) for each in found if each is not None), None)
 
 
@@ -105,16 +105,12 @@ def properties_of(engine: Engine) -> dict[str, Properties]:
 
 
 def _properties(subscriber: Subscriber) -> Properties:
-    form, automata = subscriber.form, _automata(subscriber)
+    form, automata = subscriber.form, subscriber.automata()
     windows = [window_of(automaton) for automaton in automata]
     longest = None if None in windows else max(filter(None, windows), default=0)
     uncut = next(filter(None, map(_uncut, automata)), None)
     reads = tuple(dict.fromkeys(stream for stream, _ in form.sources))
     return Properties(subscriber, reads, form.publish, max(1, form.states), longest, uncut)
-
-
-def _automata(subscriber: Subscriber) -> tuple[Automaton, ...]:
-    return subscriber.form.automata(subscriber.literals)
 
 
 def _uncut(automaton: Automaton) -> str | None:

@@ -25,7 +25,7 @@ Context: TypeAlias = tuple[str | int, ...]
 
 
 def plan_of(engine: Engine, name: str) -> ForecastPlan:
-    plan = engine.forecasts(name).subscriber.form.plan
+    plan = engine.forecasts(name).subscriber.plan
     assert isinstance(plan, ForecastPlan)
     return plan
 

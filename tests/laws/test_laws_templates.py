@@ -1,89 +1,171 @@
-"""A template with other literals is what compiling the other text gives: automata and canonical text."""
+"""A subscription that is bound to a template is the one that parsing its text gives: automata, plans, texts, errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from strategies import cayuga_queries
-from strategies.typed_queries import SCHEMAS, queries
+from strategies import cayuga_queries, composite_subscriptions, sase, typed_queries
 
-from broker.algebra.cayuga.lowering import lower
-from broker.algebra.operators import Query
-from broker.algebra.terms import LiteralUsed
-from broker.automaton.compilation import Compiled, compile_query
-from broker.engine.templates import marked, template_of
-from broker.events.errors import LimitExceeded
+from broker.algebra.terms import Constant, walk
+from broker.automaton.automaton import Automaton, Computed
+from broker.engine import Engine, Options
+from broker.engine.executors.groups.machine_plan import GroupPlan
+from broker.engine.executors.kleene.machine_plan import PatternPlan
+from broker.engine.executors.tuple_counts.machine_plan import CountsPlan
+from broker.engine.subscriber import Subscriber
+from broker.events.errors import ForetellError
+from broker.events.schema import Schema
 from broker.language import cayuga
 from broker.language.cayuga.printer import print_query
-from broker.language.cayuga.syntax import CelQuery as Syntax
-from broker.language.shapes import Literal, shape_of
+from broker.language.cayuga.syntax import CelQuery
+from broker.language.shapes import Literal, QueryShape, shape_of
 
-
-def compiled(syntax: Syntax) -> tuple[Query, Compiled]:
-    query = lower(syntax, "", SCHEMAS.get, list)
-    return query, compile_query(query)
+slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
 def written(literal: Literal) -> str:
     return "'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal)
 
 
-def exchanged(text: str, literals: Sequence[Literal]) -> str:
-    shape = shape_of(text)
-    assert shape is not None
+def exchanged(text: str, shape: QueryShape, literals: Sequence[Literal]) -> str:
+    """The text with other literals; a duration is written in the unit that follows it."""
     parts: list[str] = []
-    rest = shape.key
-    for old, new in zip(shape.literals, literals, strict=True):
-        before, _, rest = rest.partition(f"\0{type(old).__name__}\0")
-        parts += [before, written(new)]
-    return "".join([*parts, rest])
+    for piece, literal, unit in zip(shape.pieces(), literals, shape.units):
+        parts += [piece, written(literal if unit == 0 else int(literal) // unit)]
+    return "".join([*parts, shape.pieces()[-1]])
 
 
 @st.composite
-def others(draw: st.DrawFn, literals: Sequence[Literal]) -> list[Literal]:
+def others(draw: st.DrawFn, shape: QueryShape) -> list[Literal]:
+    """Literals of the same types, some equal, some those of the text."""
     kinds: dict[type, st.SearchStrategy[Literal]] = {
         int: st.integers(0, 5),
         float: st.sampled_from([0.0, 0.5, 1.5, 2.0]),
         str: st.sampled_from(["u", "v", "uv", "it's"]),
     }
-    return [draw(kinds[type(literal)]) for literal in literals]
+    found: list[Literal] = []
+    for literal, unit in zip(shape.literals, shape.units):
+        if draw(st.integers(0, 3)) == 0:
+            found.append(literal)
+        elif unit:
+            found.append(unit * draw(st.integers(0, 5)))
+        else:
+            found.append(draw(kinds[type(literal)]))
+    return found
 
 
-@settings(max_examples=4 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow])
-@given(queries(), st.data())
-def test_a_template_is_what_compiling_gives(syntax: Syntax, data: st.DataObject) -> None:
-    text = print_query(syntax)
-    shape = shape_of(text)
-    assert shape is not None
-    with_marks = marked(cayuga.parse(text), shape)
-    if with_marks is None:
-        return
+def constants(automaton: Automaton) -> Iterator[object]:
+    yield automaton.within
+    yield from (limit for arc in automaton.arcs for each in arc.elapsed for limits in each.allowed for limit in limits)
+    if automaton.machines is not None:
+        yield automaton.machines.within
+    terms = [atom for state in automaton.states for clause in state.theta for atom in clause]
+    for arc in automaton.arcs:
+        terms += [atom for form in (arc.guard, arc.rest) for clause in form for atom in clause]
+        for term in (*arc.output, *arc.conjuncts, *(s.term for s in arc.update if isinstance(s, Computed))):
+            yield from (leaf.value for leaf in walk(term) if isinstance(leaf, Constant))
+    yield from (leaf.value for term in terms for leaf in walk(term) if isinstance(leaf, Constant))
+
+
+def fields(value: object) -> object:
+    """What a table says, to the last field of its parts."""
+    if isinstance(value, list | tuple):
+        return [fields(each) for each in value]
+    own = getattr(value, "__dict__", None)
+    return repr(value) if own is None else {name: fields(each) for name, each in own.items()}
+
+
+def installed(engine: Engine, language: str, text: str, **options: Any) -> Subscriber | tuple[type, str]:
     try:
-        template = template_of(*compiled(with_marks), print_query(syntax), shape)
-    except (LiteralUsed, LimitExceeded):
+        engine.subscribe("q", language, text, **options)
+    except ForetellError as error:
+        return type(error), str(error)
+    return engine.catalog.subscriptions["q"]
+
+
+def engines(schemas: dict[str, Schema], off: tuple[str, ...]) -> tuple[Engine, Engine]:
+    made = Engine(Options(executors_off=off)), Engine(Options(executors_off=off, templates=False))
+    for engine in made:
+        for name, schema in schemas.items():
+            engine.add_stream(name, schema.declared())
+    return made
+
+
+def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataObject, **options: Any) -> None:
+    """The text makes the template; another text of its shape is bound to it, and parsed by an engine without any."""
+    shape = shape_of(text)
+    assume(shape is not None)
+    assert shape is not None
+    bound, parsed = engines(schemas, data.draw(st.sampled_from([(), ("groups",)])))
+    if isinstance(installed(bound, language, text, **options), Subscriber):
+        bound.unsubscribe("q")
+    other = exchanged(text, shape, data.draw(others(shape)))
+    note(other)
+    one, two = installed(bound, language, other, **options), installed(parsed, language, other, **options)
+    if not isinstance(one, Subscriber) or not isinstance(two, Subscriber):
+        assert one == two
         return
-    if template is None:
-        return
-    literals = data.draw(others(shape.literals))
-    other = exchanged(text, literals)
-    again = shape_of(other)
-    assert again is not None
-    assert (again.key, list(again.literals)) == (shape.key, literals)
-    parsed = cayuga.parse(other)
-    assert template.bound(tuple(literals)) == compiled(parsed)[1]
-    assert template.text(tuple(literals)) == print_query(parsed)
-    assert all(type(value) in (int, float, str) for value in literals)
+    assert one.text() == two.text()
+    assert one.definition() == two.definition()
+    assert one.definition().query == other
+    compiled = [subscriber.form.compiled(subscriber.literals) for subscriber in (one, two)]
+    assert compiled[0].automata == compiled[1].automata
+    assert repr(compiled[0]) == repr(compiled[1])
+    assert (one.machine is None) == (two.machine is None)
+    if one.machine is not None and two.machine is not None:
+        assert repr(one.machine.automaton) == repr(two.machine.automaton)
+        assert one.machine.passed_over == two.machine.passed_over
+        assert one.machine.inputs() == two.machine.inputs()
+        assert one.machine.alike(bound.options) == two.machine.alike(bound.options)
+        assert bound.explain() == parsed.explain()
+        assert bound.snapshot() == parsed.snapshot()
+    if isinstance(one.machine, PatternPlan) and isinstance(two.machine, PatternPlan):
+        assert repr(one.machine.plan) == repr(two.machine.plan)
+        assert one.machine.variant == two.machine.variant
+    if isinstance(one.machine, CountsPlan) and isinstance(two.machine, CountsPlan):
+        assert fields(one.machine.counted) == fields(two.machine.counted)
+    if isinstance(one.machine, GroupPlan) and isinstance(two.machine, GroupPlan):
+        assert one.machine.point == two.machine.point
+    automata = compiled[0].automata if one.machine is None else (one.machine.automaton,)
+    plain = (int, float, str, bool, type(None))
+    assert all(type(value) in plain for automaton in automata for value in constants(automaton))
+    bound.check_invariants()
+
+
+@settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
+@given(typed_queries.queries(), st.sampled_from([None, None, {"threshold": 0.5, "within": 10}]), st.data())
+def test_cel(syntax: CelQuery, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
+    compare(dict(typed_queries.SCHEMAS), "cayuga", print_query(syntax), data, forecast=forecast)
+
+
+@settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
+@given(sase.queries(), st.data())
+def test_sase(text: str, data: st.DataObject) -> None:
+    compare(dict(sase.SCHEMAS), "sase", text, data)
+
+
+@settings(max_examples=4 * settings().max_examples, suppress_health_check=slow)
+@given(
+    composite_subscriptions.subscriptions(most=4),
+    st.sampled_from([None, "all", "completions"]),
+    st.sampled_from([None, None, {"threshold": 0.5, "within": 10}]),
+    st.data(),
+)
+def test_ptopss(text: str, report: str | None, forecast: dict[str, Any] | None, data: st.DataObject) -> None:
+    schemas = {composite_subscriptions.STREAM: Schema.declare(composite_subscriptions.ATTRIBUTES)}
+    compare(schemas, "ptopss", text, data, report=report, forecast=forecast)
 
 
 @given(cayuga_queries.queries)
-def test_a_shape_keeps_what_is_no_literal(syntax: Syntax) -> None:
+def test_a_shape_keeps_what_is_no_literal(syntax: CelQuery) -> None:
     """Blanking and writing back gives the text again, whatever names, durations and percentages look like."""
     text = print_query(syntax)
     shape = shape_of(text)
     assume(shape is not None)
     assert shape is not None
-    parsed = cayuga.parse(exchanged(text, shape.literals))
+    parsed = cayuga.parse(exchanged(text, shape, shape.literals))
     assert parsed == syntax
-    assert len(shape.literals) == len(shape.places)
+    assert len(shape.literals) == len(shape.places) == len(shape.units)

@@ -19,6 +19,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from ...algebra.terms import check_plain
+
 EXACT: Final = 2**53  # floats hold every integer below
 ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond the greatest float
 
@@ -34,7 +36,9 @@ def turned(operator: str, constant: object) -> float | None:
 
 
 def exact(constant: object) -> float | None:
-    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer."""
+    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer. Raises
+    LiteralUsed for a marked one."""
+    check_plain(constant)
     if isinstance(constant, bool) or not isinstance(constant, int | float):
         return None
     if isinstance(constant, int) and abs(constant) >= EXACT:

@@ -12,9 +12,10 @@ from typing import Final
 from ...automaton.automaton import Automaton, Report
 from ...automaton.diagram import Graph
 from ...automaton.machines import machine_lines, machines_diagram, machines_of, merge, merged_diagram, merged_lines
+from ..binding import MarkedParts
 from ..target import Outcome
 from .contract import Input
-from .machine_plan import Known, MachinePlan
+from .machine_plan import Known, MachinePlan, PlanMaker
 
 LIMITS: Final = "bindings_max, cells_max or nodes_max"
 SHOWN: Final = 8  # subscriptions that are explained one by one
@@ -35,6 +36,13 @@ class CompositePlan(MachinePlan):
         (self.source,) = automaton.sources
         self.tree = automaton.machines
         self.tuples = automaton.report is Report.EACH
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        return lambda bound, automaton: self.again(automaton)
+
+    def again(self, automaton: Automaton) -> CompositePlan:
+        """The plan of the same automaton with other guards."""
+        raise AssertionError
 
     def inputs(self) -> list[Input]:
         return [Input(self.source.stream, primitive.guard) for primitive in self.tree.primitives]

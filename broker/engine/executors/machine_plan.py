@@ -6,13 +6,14 @@ Here: that form. Not here: machines themselves (contract), a plan (each executor
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
+from ..binding import Bound, MarkedParts
 from ..directory import Directory
 from ..options import Options
 from ..target import Outcome, Target
@@ -67,6 +68,13 @@ class MachinePlan:
 
     def outcome(self) -> Outcome:
         """The names and values of a match."""
+        raise AssertionError
+
+    # --- templates ----------------------------------------------------------------------------------------------
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        """What makes the plan of the same automaton with other literals, of which the same ones are equal; parts of it
+        that depend on what they are it finds again. The planner's two attributes are not set."""
         raise AssertionError
 
     # --- the machine --------------------------------------------------------------------------------------------
@@ -142,6 +150,9 @@ class Known(NamedTuple):
     name: str
     plan: Any  # a MachinePlan of the class that is asked
     machine: Executor | None
+
+
+PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]
 
 
 def counted(number: int, one: str, more: str = "") -> str:

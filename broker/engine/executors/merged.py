@@ -21,10 +21,10 @@ from ...events.instant import FOREVER
 from ...events.schema import Row, Schema
 from ..directory import Directory
 from ..index.spaces import Space
+from ..literals import Literals
 from ..recipes import Recipe
 from ..subscriber import Subscriber
 from ..target import Feed
-from ..templates import Literals
 from ..watcher import Watcher
 from .epoch_matches import EpochMatches
 from .matches import PartialMatch

@@ -7,14 +7,17 @@ are (table).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar, final
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
 
 from ...events.schema import Schema
-from ...language.shapes import QueryShape
+from ...language.shapes import QueryShape, shape_of
 from ...language.subscription import SubscriptionDefinition
+from ...language.syntax import Number, String
+from ..literals import LiteralFields
 from ..options import Options
 from ..subscriber import Form
+from ..wording import Wording
 
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
 """The streams that a query reads, in the order of its text, with their schemas; None where there is no such stream."""
@@ -61,16 +64,24 @@ class Surroundings:
         return found
 
 
+EXPRESSION_LITERALS: Final[LiteralFields] = {Number: ("value", "at"), String: ("value", "at")}
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """A query to compile: `since` is the newest time that was processed when it came."""
+    """A query to compile: `since` is the newest time that was processed when it came. `written` and `canonical`: its
+    two texts around the literals. With a `shape` some literals of the syntax are marked, and the form serves all texts
+    of that shape which have the others in common; without, it is of this text and moment alone."""
 
     definition: SubscriptionDefinition
     syntax: Any
     sources: Sources
     since: int
     surroundings: Surroundings
+    written: Wording
+    canonical: Wording
+    shape: QueryShape | None = None
 
     @property
     def text(self) -> str:
@@ -83,10 +94,13 @@ class Language:
     """A row of the table.
 
     `parse` raises QueryError with a place; `print` writes the canonical text, which ids are made of; `reads` lists the
-    streams in the order of the text, one as often as it is named. `compile` makes the form that the engine runs, and
-    raises QueryError, LimitExceeded or DefinitionError; it may do all work again for each text, since forms are kept.
-    `compile_shape` makes one form for all texts of a shape, which differ in their literals only, or None where they
-    need one each; a language without it has one form a text.
+    streams in the order of the text, one as often as it is named. `shape` finds the literals of a text without parsing,
+    and may take for one what is none; `literals` says where the syntax has them, `durations` which nodes have a
+    duration, which has a limit of its own, and `fixes` those whose literals all texts of a form must have in common.
+
+    `compile` makes a form, and raises QueryError, LimitExceeded or DefinitionError, or LiteralUsed where a marked
+    literal decides something; it may do all work again for each text, since forms are kept. None: there is no form for
+    a shape.
 
     `lineage`: whether results carry theirs by default. `reports`: what the option `report` may be, its default first.
     `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be put together
@@ -97,8 +111,11 @@ class Language:
     parse: Callable[[str], Syntax]
     print: Callable[[Any], str]
     reads: Callable[[Any], list[str]]
-    compile: Callable[[CompileRequest], Form]
-    compile_shape: Callable[[CompileRequest, QueryShape], Form | None] | None = None
+    compile: Callable[[CompileRequest], Form | None]
+    shape: Callable[[str], QueryShape | None] = shape_of
+    literals: LiteralFields = field(default_factory=lambda: EXPRESSION_LITERALS)
+    durations: frozenset[type] = frozenset()
+    fixes: Callable[[Any], frozenset[type]] = lambda syntax: frozenset()
     lineage: bool = True
     reports: tuple[str, ...] = ()
     forecasts: bool = False

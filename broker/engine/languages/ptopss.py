@@ -1,21 +1,34 @@
-"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts)."""
+"""P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts).
+
+Where there are time conditions, durations decide which of them follow from others, and so the states of the automaton:
+texts of one template have them in common.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from ...algebra.ptopss.lowering import lower
-from ...automaton.automaton import Report
+from ...automaton.automaton import Automaton, Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
 from ...forecast.plan import forecast_plan
 from ...language.ptopss import parse, print_query
-from ...language.ptopss.syntax import PtopssQuery
+from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
+from ..executors.machine_plan import MachinePlan
 from ..planner import Wanted, plan_of
 from ..subscriber import Form
-from .language import CompileRequest, Language, Surroundings
+from ..templates import MachineTemplate
+from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
+
+DURATIONS: Final = frozenset((PtopssQuery, ConditionExpression))
+
+
+def _fixes(query: PtopssQuery) -> frozenset[type]:
+    return DURATIONS if any(conditions(query.pattern)) else frozenset()
 
 
 def _reads(query: PtopssQuery) -> list[str]:
@@ -27,26 +40,29 @@ def _compile(request: CompileRequest) -> Form:
     composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
     automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
-    forecast = definition.forecast
-    plan = None
+    forecast, foretells = definition.forecast, None
     if forecast is not None:
-        plan = forecast_plan(forecast, (automaton,), request.sources, surroundings.key_of)
+        foretells = partial(forecast_plan, forecast, sources=request.sources, key_of=surroundings.key_of)
     return Form(
         definition.language,
-        (request.text,),
-        (print_query(request.syntax),),
+        request.written,
+        request.canonical,
         request.sources,
         composite.publish,
         automaton.schema,
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=plan_of(Wanted(automaton, forecast=forecast is not None), surroundings.options),
+        machine=MachineTemplate(automaton, partial(_planned, forecast is not None, surroundings)),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,
-        plan=plan,
+        foretells=foretells,
     )
+
+
+def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, forecast=forecast), surroundings.options)
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
@@ -62,6 +78,13 @@ PTOPSS: Final = Language(
     print=print_query,
     reads=_reads,
     compile=_compile,
+    literals={
+        **EXPRESSION_LITERALS,
+        PtopssQuery: ("within", "within_at"),
+        ConditionExpression: ("duration", "duration_at"),
+    },
+    durations=DURATIONS,
+    fixes=_fixes,
     reports=REPORTS,
     forecasts=True,
     forecast_parts=True,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from ...algebra.sase.lowering import lower
+from ...automaton.automaton import Automaton
 from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
+from ..executors.machine_plan import MachinePlan
+from ..options import Options
 from ..planner import Wanted, plan_of
 from ..subscriber import Form
-from .language import CompileRequest, Language
+from ..templates import MachineTemplate
+from .language import EXPRESSION_LITERALS, CompileRequest, Language
 
 
 def _reads(query: SaseQuery) -> list[str]:
@@ -22,17 +27,32 @@ def _compile(request: CompileRequest) -> Form:
     automaton = automaton_of_pattern(pattern)
     return Form(
         request.definition.language,
-        (request.text,),
-        (print_query(request.syntax),),
+        request.written,
+        request.canonical,
         request.sources,
         pattern.publish,
         automaton.schema,
         states=len(automaton.states),
         template=None,
         recipes=[],
-        machine=plan_of(Wanted(automaton, published=pattern.publish is not None), request.surroundings.options),
+        machine=MachineTemplate(
+            automaton, partial(_planned, pattern.publish is not None, request.surroundings.options)
+        ),
         operands=automaton.operands,
+        report=request.definition.report,
     )
 
 
-SASE: Final = Language(name="sase", parse=parse, print=print_query, reads=_reads, compile=_compile)
+def _planned(published: bool, options: Options, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, published=published), options)
+
+
+SASE: Final = Language(
+    name="sase",
+    parse=parse,
+    print=print_query,
+    reads=_reads,
+    compile=_compile,
+    literals={**EXPRESSION_LITERALS, SaseQuery: ("within", "at")},
+    durations=frozenset((SaseQuery,)),
+)

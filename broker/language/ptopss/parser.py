@@ -104,7 +104,9 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
     def query(self, children: list[Any]) -> PtopssQuery:
         _, stream, partition, *definitions, _, pattern, within, publish = children
         _check_names(definitions, pattern)
-        return PtopssQuery(name_of(stream), partition, tuple(definitions), pattern, within, publish, place(stream))
+        length, at = within
+        stream_name, found = name_of(stream), tuple(definitions)
+        return PtopssQuery(stream_name, partition, found, pattern, length, publish, place(stream), at)
 
     def partition(self, children: list[Token]) -> tuple[Name, ...]:
         names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])
@@ -113,8 +115,8 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
                 raise Misread(name.at, f"expected each attribute once after BY, found {name.attribute!r} twice")
         return names
 
-    def within(self, children: list[Any]) -> int | None:
-        return children[1] if children else None
+    def within(self, children: list[Any]) -> tuple[int | None, int]:
+        return children[1] if children else (None, -1)
 
     def publish(self, children: list[Token]) -> str | None:
         return name_of(children[1]) if children else None
@@ -153,11 +155,11 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
             meant = quoted("=" if sign == "==" else "!=")
             raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {meant}?")
         first, second = self.taken([minuend]), self.taken([subtrahend])
-        return ConditionExpression(first, second, sign.value, duration, place(at))
+        return ConditionExpression(first, second, sign.value, duration[0], place(at), duration[1])
 
-    def length(self, children: list[Token]) -> int:
+    def length(self, children: list[Token]) -> tuple[int, int]:
         try:
-            return parse_duration(" ".join(children))
+            return parse_duration(" ".join(children)), place(children[0])
         except EventError as error:
             raise Misread(place(children[0]), str(error)) from None
 

@@ -82,6 +82,7 @@ class ConditionExpression:
     operator: ComparisonOperator
     duration: int
     at: int = field(default=-1, compare=False, repr=False)
+    duration_at: int = field(default=-1, compare=False, repr=False)
 
 
 @final
@@ -111,6 +112,7 @@ class PtopssQuery:
     within: int | None
     publish: str | None
     at: int = field(default=-1, compare=False, repr=False)
+    within_at: int = field(default=-1, compare=False, repr=False)
 
 
 def primitives(pattern: Pattern) -> Iterator[PrimitiveDeclaration]:

@@ -23,6 +23,8 @@ from broker.engine.snapshot import EngineState
 from broker.engine.snapshot import machines as snapshot
 from broker.engine.subscriber import Form, Subscriber
 from broker.engine.target import Target
+from broker.engine.templates import MachineTemplate
+from broker.engine.wording import Wording
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 
@@ -55,7 +57,8 @@ class House:
         pattern = lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
         plan = PatternPlan(automaton_of_pattern(pattern), pattern.publish is not None)
         automaton = plan.automaton
-        form = Form("sase", (text,), (text,), (), None, automaton.schema, 2, None, [], plan, automaton.operands)
+        said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)
+        form = Form("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
         self.forms[name] = form
         self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
@@ -237,7 +240,7 @@ def reborn(house: House) -> House:
     contents, machines, lanes = msgpack.unpackb(msgpack.packb([kept, *rest]), use_list=False, strict_map_key=False)
     snapshot.begin(after, machines)
     for name, form in house.forms.items():
-        again.join(name, form.written[0])
+        again.join(name, form.written.pieces[0])
     snapshot.restore_contents("kleene", after, contents)
     snapshot.restore_lanes(after, lanes)
     again.number = house.number

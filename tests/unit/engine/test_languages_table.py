@@ -61,7 +61,7 @@ def lowered(query: ThenQuery, text: str, schema_of: object, known: object) -> Qu
 
 
 LOWER: Lower = lowered
-THEN = Language("then", parse, printed, lambda query: [s for s, _ in query.streams], compiling(LOWER, printed))
+THEN = Language("then", parse, printed, lambda query: [s for s, _ in query.streams], compiling(LOWER))
 
 # --- and what it can do -------------------------------------------------------------------------------------------
 

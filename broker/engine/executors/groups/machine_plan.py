@@ -17,10 +17,11 @@ from ....automaton.analyses.template import Grouping
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
+from ...binding import MarkedParts
 from ...options import Options
 from ...target import Outcome
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan
+from ..machine_plan import Known, MachinePlan, PlanMaker
 from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
@@ -61,6 +62,10 @@ class GroupPlan(MachinePlan):
     def outcome(self) -> Outcome:
         output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
         return Outcome(self.automaton.schema.names, output, (), LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        # No coordinate is marked, as finding them computes with constants: marks are in the key, or in what is no atom.
+        return lambda bound, automaton: _again(automaton)
 
     def alike(self, options: Options) -> Hashable:
         return self.layout, self.grouping.template, self.grouping.key
@@ -110,3 +115,9 @@ def plan_of_group(automaton: Automaton) -> GroupPlan | str:
         return grouping
     layout = layout_of(grouping)
     return layout if isinstance(layout, str) else GroupPlan(automaton, grouping, layout)
+
+
+def _again(automaton: Automaton) -> GroupPlan:
+    plan = plan_of_group(automaton)
+    assert not isinstance(plan, str)
+    return plan

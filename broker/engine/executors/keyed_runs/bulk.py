@@ -19,10 +19,10 @@ from ...index.boxes import Box
 from ...index.family import Family
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
+from ...literals import Literals
 from ...recipes import GroupKind, Recipe, Structure, Way
 from ...subscriber import Subscriber
 from ...target import Outcome, Target
-from ...templates import Literals
 from ...transition import UNBOUNDED, Place
 
 

@@ -16,10 +16,10 @@ from ....automaton.diagram import Graph
 from ....automaton.sharing import Change, End, Forest, SharedState
 from ...directory import Directory
 from ...index.spaces import Key, Space
+from ...literals import Literals
 from ...recipes import Recipe
 from ...subscriber import Subscriber
 from ...target import Feed, Outcome, Target
-from ...templates import Literals
 from ...transition import UNBOUNDED, Place, Transition, Update
 from ...watcher import Watch, Watcher
 from ..merged import MergedAutomata, MergedRuns, SchemaOf

@@ -13,14 +13,16 @@ from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
+from ...binding import Bound, MarkedParts
 from ...options import Options
 from ...target import Outcome, Target
 from ..contract import Executor, Input, Member
-from ..machine_plan import Known, MachinePlan
+from ..machine_plan import Known, MachinePlan, PlanMaker
 from .explanation import plan_lines
 from .family import FactorFamily, FamilyMember
 from .machine import KleeneMachine, inputs_of
 from .plan import KleenePlan, compile_kleene
+from .plan_template import plan_maker
 from .tables import RunBounds, Switches
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
@@ -28,24 +30,39 @@ SHOWN: Final = 8  # subscriptions that are explained one by one
 
 
 class PatternPlan(MachinePlan):
-    """`variant`: what others have too that differ in a factor only, and the factor. Raises LimitExceeded
+    """`variant`: what others have too that differ in a factor only, and the factor. `plan`: the automaton's, where it
+    is known already; `varies` is false where it is known that there is no such factor. Raises LimitExceeded
     (compile_kleene)."""
 
-    __slots__ = ("plan", "variant")
+    __slots__ = ("plan", "published", "variant")
 
     executor = "kleene"
     version = 1
     figures = ("patterns", "pattern_keys", "pattern_runs", "pattern_waiting", "pattern_negated")
     kind = "pattern"
 
-    def __init__(self, automaton: Automaton, published: bool = False) -> None:
+    def __init__(
+        self, automaton: Automaton, published: bool = False, plan: KleenePlan | None = None, varies: bool = True
+    ) -> None:
         self.automaton = automaton  # equal for subscriptions that may share a machine
-        self.plan: KleenePlan = compile_kleene(automaton)
+        self.plan: KleenePlan = compile_kleene(automaton) if plan is None else plan
+        self.published = published
+        if not varies:
+            self.variant = None
+            return
         within_key = self.plan.automaton
         measures = measures_of(within_key)
         merges = measures is None or monotone(within_key, measures)
         # Where equal runs are one, that saves more than sharing them with other factors.
         self.variant = None if measures is None or merges or published else variant(automaton, measures)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        make, varies = plan_maker(self.plan, parts), self.variant is not None
+
+        def made(bound: Bound, automaton: Automaton) -> MachinePlan:
+            return PatternPlan(automaton, self.published, make(bound), varies)
+
+        return made
 
     def inputs(self) -> list[Input]:
         return inputs_of(self.plan)

@@ -12,10 +12,11 @@ from ....automaton.automaton import Automaton, Kind, Stay, TimeModel, describe_a
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.diagram.graph import EdgeKind
 from ...account import UNLIMITED, Account
+from ...binding import MarkedParts
 from ...options import Options
 from ...target import Outcome
 from ..contract import Executor, Input
-from ..machine_plan import Known, MachinePlan
+from ..machine_plan import Known, MachinePlan, PlanMaker
 from .executor import Reference, inputs_of
 
 LIMITS: Final = "work_max"
@@ -45,6 +46,9 @@ class ReferencePlan(MachinePlan):
         if self.automaton.time is TimeModel.EPOCHS:
             return Outcome(self.automaton.schema.names, self.automaton.output)
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        return lambda bound, automaton: ReferencePlan(automaton)
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

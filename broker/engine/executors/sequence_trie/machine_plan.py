@@ -30,6 +30,9 @@ class TriePlan(CompositePlan):
         super().__init__(automaton)
         self.words = words
 
+    def again(self, automaton: Automaton) -> TriePlan:
+        return TriePlan(automaton, self.words)
+
     def alike(self, options: Options) -> Hashable:
         return (self.executor, self.source.stream)
 

@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Automaton
 from ...account import UNLIMITED, Account
 from .arcs import Moves
-from .plan import counting_plan
+from .plan import CountingPlan, counting_plan
 from .tuples import ALWAYS_GOOD
 
 PLANS_MAX: Final = 1024  # sets of operands whose arcs are remembered
@@ -40,12 +40,18 @@ class CountingMachine:
     whatever the conditions. `single`: an event has one key value; `beginners`: operands that can take a match's first
     event; `depth`: of how many events in a row times are asked for. By span: `bounds`, `sizes`, and the states that are
     `fleeting`, which do not skip; `slack`: how much longer windows may keep what nobody asks for.
+    `plan`: the automaton's, where it is known already.
     """
 
     def __init__(
-        self, automaton: Automaton, tuples: bool = False, limits: CountBounds | None = None, windows: bool = True
+        self,
+        automaton: Automaton,
+        tuples: bool = False,
+        limits: CountBounds | None = None,
+        windows: bool = True,
+        plan: CountingPlan | None = None,
     ) -> None:
-        self.plan = plan = counting_plan(automaton)
+        self.plan = plan = counting_plan(automaton) if plan is None else plan
         self.tuples = tuples
         self.limits = limits or CountBounds()
         self.account = Account(self.limits.work, self.limits.earned)

@@ -6,7 +6,7 @@ Here: what the dispatcher has to know of it. Not here: how tuples are counted (m
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import cast
+from typing import Final, cast
 
 from ....automaton.automaton import Automaton
 from ....forecast.progress import Progress
@@ -16,17 +16,38 @@ from ..composite_plan import CompositePlan
 from ..contract import EventPlaces, Executor
 from .counts import TupleCounts
 from .machine import CountBounds, CountingMachine
+from .plan import CountingPlan, counting_plan
 from .progress import CountedProgress
+
+KEPT_MAX: Final = 64  # counting plans of one template
 
 
 class CountsPlan(CompositePlan):
-    """All such subscriptions: an automaton's tuples are counted."""
+    """All such subscriptions: an automaton's tuples are counted. `counted`: how, found once for all automata that
+    differ in guards only, which it does not read, and have the same WITHIN."""
 
-    __slots__ = ()
+    __slots__ = ("_counting",)
 
     executor = "tuple_counts"
     version = 1
     figures = ("machines", "bindings", "cells", "nodes", "entries")
+
+    def __init__(self, automaton: Automaton, counting: dict[int | None, CountingPlan] | None = None) -> None:
+        super().__init__(automaton)
+        self._counting: dict[int | None, CountingPlan] = {} if counting is None else counting
+
+    @property
+    def counted(self) -> CountingPlan:
+        within = self.automaton.within
+        found = self._counting.get(within)
+        if found is None:
+            if len(self._counting) >= KEPT_MAX:
+                self._counting.clear()
+            found = self._counting[within] = counting_plan(self.automaton)
+        return found
+
+    def again(self, automaton: Automaton) -> CountsPlan:
+        return CountsPlan(automaton, self._counting)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         return (self.source.key,) if self.source.key else ()
@@ -40,7 +61,8 @@ class CountsPlan(CompositePlan):
     def make(self, options: Options) -> Executor:
         kept = options.bindings_max, options.cells_max, options.nodes_max
         bounds = CountBounds(*kept, options.work_max, options.work_earned)
-        return TupleCounts(CountingMachine(self.automaton, self.tuples, bounds), self.source.key, self.inputs())
+        machine = CountingMachine(self.automaton, self.tuples, bounds, plan=self.counted)
+        return TupleCounts(machine, self.source.key, self.inputs())
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
@@ -51,5 +73,5 @@ class CountsPlan(CompositePlan):
         return CountedProgress(cast(TupleCounts, machine), places, states, left, positions)
 
     def counting(self) -> str:
-        machine = CountingMachine(self.automaton, self.tuples)
+        machine = CountingMachine(self.automaton, self.tuples, plan=self.counted)
         return f"{len(machine.plan.states)} states of its path automaton; tuples by {machine.method}"

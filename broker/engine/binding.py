@@ -1,0 +1,323 @@
+"""Puts literals into a compiled thing with marked ones, without typing or analysing it again.
+
+What holds marks is found once: the distinct forms and terms, by number. Binding makes these once for a subscription's
+literals, and puts what holds them together from that; parts without marks are shared. Where the order of operands,
+atoms or clauses depends on values, the part is made canonical again, which costs more.
+
+Here: forms, terms, automata. Not here: marks (literals), which analyses may be kept (templates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias, final
+
+from ..algebra.normal_form import Form, canonical, key, rank, reordered
+from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Function, Term, children
+from ..algebra.terms import replace as replace_leaves
+from ..automaton.automaton import Arc, Automaton, Computed, Elapsed, SlotSource, State
+from ..automaton.machines.tree import MachineTree, Primitive
+from ..events.instant import format_duration
+from .literals import Literals, chosen, exchanger, has_marks, is_marked, number_in, number_of
+
+TermMaker: TypeAlias = Callable[[Literals], Term]
+FormMaker: TypeAlias = Callable[[Literals], Form]
+
+UNMARKED: Final = -1
+
+
+@final
+class Bound:
+    """A subscription's literals, and the forms and terms that were made of them."""
+
+    __slots__ = ("forms", "literals", "terms")
+
+    def __init__(self, literals: Literals, forms: list[Form], terms: list[Term]) -> None:
+        self.literals = literals
+        self.forms = forms
+        self.terms = terms
+
+
+AutomatonMaker: TypeAlias = Callable[[Bound], Automaton]
+
+
+@final
+class MarkedParts:
+    """The distinct forms and terms with marks of compiled things. `stable`: the order inside all of them is the same
+    whatever the literals are."""
+
+    def __init__(self) -> None:
+        self.stable = True
+        self._forms: dict[tuple[Form, str], int] = {}  # equal ones may have other names for people
+        self._terms: dict[tuple[Term, str], int] = {}
+        self._form_makers: list[FormMaker] = []
+        self._term_makers: list[TermMaker] = []
+
+    def form(self, form: Form) -> int:
+        """The number of a form; UNMARKED if nothing in it has a mark."""
+        if not has_marks(form):
+            return UNMARKED
+        number = self._forms.setdefault((form, repr(form)), len(self._forms))
+        if number == len(self._form_makers):
+            stable, maker = _form_maker(form)
+            self.stable = self.stable and stable
+            self._form_makers.append(maker)
+        return number
+
+    def term(self, term: Term) -> int:
+        """The number of a term in canonical form; UNMARKED if nothing in it has a mark."""
+        if not is_marked(term):
+            return UNMARKED
+        number = self._terms.setdefault((term, repr(term)), len(self._terms))
+        if number == len(self._term_makers):
+            stable, maker = _term_maker(term)
+            self.stable = self.stable and stable
+            self._term_makers.append(maker)
+        return number
+
+    def bind(self, literals: Literals) -> Bound:
+        """O(size of what has marks)."""
+        forms = [maker(literals) for maker in self._form_makers]
+        return Bound(literals, forms, [maker(literals) for maker in self._term_makers])
+
+    # --- automata -----------------------------------------------------------------------------------------------
+
+    def automaton(self, automaton: Automaton) -> AutomatonMaker:
+        """What makes the automaton with other literals."""
+        states = [(self.form(state.theta), state) for state in automaton.states]
+        arcs = [self._arc(arc) for arc in automaton.arcs]
+        within = number_in(automaton.within)
+        machines = None if automaton.machines is None else self._tree(automaton.machines)
+        a = automaton
+        same_states = all(number == UNMARKED for number, _ in states)
+
+        def made(bound: Bound) -> Automaton:
+            return Automaton(
+                a.states if same_states else tuple([_state(number, state, bound) for number, state in states]),
+                tuple([arc if maker is None else maker(bound) for arc, maker in arcs]),
+                a.schema,
+                a.sources,
+                a.operands,
+                a.within if within is None else duration_of(within, bound),
+                a.time,
+                a.report,
+                a.distinct,
+                a.forbidden,
+                None if machines is None else machines(bound),
+                a.initial,
+            )
+
+        return made
+
+    def _tree(self, tree: MachineTree) -> Callable[[Bound], MachineTree]:
+        guards = [(self.form(primitive.guard), primitive) for primitive in tree.primitives]
+        within = number_in(tree.within)
+
+        def made(bound: Bound) -> MachineTree:
+            primitives = [p if n == UNMARKED else Primitive(bound.forms[n], p.variables) for n, p in guards]
+            length = tree.within if within is None else duration_of(within, bound)
+            return replace(tree, primitives=tuple(primitives), within=length)
+
+        return made
+
+    def sources(self, update: Sequence[SlotSource]) -> Callable[[Bound], tuple[SlotSource, ...]] | None:
+        """What fills slots with other literals; None where there are none."""
+        numbers = [self.term(s.term) if isinstance(s, Computed) else UNMARKED for s in update]
+        if all(number == UNMARKED for number in numbers):
+            return None
+        pairs = list(zip(update, numbers))
+        return lambda bound: tuple([s if n == UNMARKED else Computed(bound.terms[n]) for s, n in pairs])
+
+    def _arc(self, arc: Arc) -> tuple[Arc, Callable[[Bound], Arc] | None]:
+        guard, rest = self.form(arc.guard), self.form(arc.rest)
+        update = self.sources(arc.update)
+        outputs = [(self.term(term), term) for term in arc.output]
+        same_output = all(number == UNMARKED for number, _ in outputs)
+        written = [(is_marked(term), term) for term in arc.conjuncts]
+        same_conjuncts = not any(marked for marked, _ in written)
+        same_time = not marks_of_time(arc.elapsed)
+        if guard == UNMARKED and rest == UNMARKED and update is None and same_output and same_conjuncts and same_time:
+            return arc, None
+
+        def made(bound: Bound) -> Arc:
+            return Arc(
+                arc.source,
+                arc.target,
+                arc.guard if guard == UNMARKED else bound.forms[guard],
+                arc.update if update is None else update(bound),
+                arc.output
+                if same_output
+                else tuple([term if number == UNMARKED else bound.terms[number] for number, term in outputs]),
+                arc.kind,
+                arc.stream,
+                arc.operand,
+                arc.joins,
+                arc.rest if rest == UNMARKED else bound.forms[rest],
+                arc.elapsed if same_time else tuple([_in_time(elapsed, bound) for elapsed in arc.elapsed]),
+                arc.peeks,
+                arc.conjuncts
+                if same_conjuncts
+                else tuple([_as_written(term, bound.literals) if marked else term for marked, term in written]),
+                arc.name,
+                arc.begin,
+                arc.end,
+            )
+
+        return arc, made
+
+
+def duration_of(number: int, bound: Bound) -> int:
+    """The literal with a number, which is a duration."""
+    literal = chosen(bound.literals, number)
+    assert isinstance(literal, int)
+    return literal
+
+
+def marks_of_time(elapsed: Sequence[Elapsed]) -> list[int]:
+    """The numbers of WITHIN in conditions of time, which no other condition is part of then."""
+    found = [number_in(limit) for each in elapsed for limits in each.allowed for limit in limits]
+    return [number for number in found if number is not None]
+
+
+def _in_time(elapsed: Elapsed, bound: Bound) -> Elapsed:
+    marks = marks_of_time([elapsed])
+    if not marks:
+        return elapsed
+    within = duration_of(marks[0], bound)
+    text = f"WITHIN {format_duration(within)}"
+    return Elapsed(elapsed.slot, ((0, within),), text, elapsed.number, elapsed.since)
+
+
+def _state(number: int, state: State, bound: Bound) -> State:
+    return state if number == UNMARKED else State(state.stream, bound.forms[number], state.stay)
+
+
+def _as_written(term: Term, literals: Literals) -> Term:
+    """A condition as the text has it: equal alternatives once, as the parser leaves them."""
+    found = replace_leaves(term, exchanger(literals))
+    if not isinstance(found, Disjunction):
+        return found
+    operands = tuple(dict.fromkeys(found.operands))
+    return operands[0] if len(operands) == 1 else Disjunction(operands)
+
+
+# --- terms --------------------------------------------------------------------------------------------------------
+
+
+def _term_maker(term: Term) -> tuple[bool, TermMaker]:
+    """What makes a canonical term, and whether its operands keep their order."""
+    if not is_marked(term):
+        return True, lambda literals: term
+    match term:
+        case Constant():
+            return True, _constant_maker(term)
+        case Arithmetic(operator, left, right, type_):
+            (first, a), (second, b) = _term_maker(left), _term_maker(right)
+            if first and second and (operator not in "+*" or _ranked(left, right)):
+                return True, lambda literals: Arithmetic(operator, a(literals), b(literals), type_)
+        case Comparison(operator, left, right):
+            (first, a), (second, b) = _term_maker(left), _term_maker(right)
+            if first and second and _ranked(left, right):
+                return True, lambda literals: Comparison(operator, a(literals), b(literals))
+        case Function(name, arguments, type_):
+            made = [_term_maker(argument) for argument in arguments]
+            if all(stable for stable, _ in made):
+                makers = [maker for _, maker in made]
+                return True, lambda literals: Function(name, tuple([maker(literals) for maker in makers]), type_)
+        case _:
+            pass
+    return False, lambda literals: canonical(replace_leaves(term, exchanger(literals)))
+
+
+def _constant_maker(constant: Constant) -> TermMaker:
+    number, type_ = number_of(constant), constant.type
+    assert number is not None
+    if number >= 0:
+        return lambda literals: Constant(literals[number], type_)
+    return lambda literals: Constant(chosen(literals, number), type_)
+
+
+def _ranked(left: Term, right: Term) -> bool:
+    """Whether values of literals cannot change which of two operands comes first."""
+    return rank(left)[0] != rank(right)[0] or _apart(_tokens(left), _tokens(right))
+
+
+def _tokens(term: Term) -> list[str | int]:
+    """The term's key in pieces, numbers of marks between them."""
+    number = number_of(term)
+    if number is not None:
+        return [f"{term.type}:", number]
+    if not is_marked(term):
+        return [key(term)]
+    match term:
+        case Arithmetic(name) | Comparison(name) | Function(name):
+            head = name
+        case _:
+            head = type(term).__name__
+    found: list[str | int] = [f"({head} "]
+    for place, child in enumerate(children(term)):
+        found += [" "] if place else []
+        found += _tokens(child)
+    return _joined([*found, ")"])
+
+
+def _joined(tokens: list[str | int]) -> list[str | int]:
+    """Texts that follow each other as one."""
+    found: list[str | int] = []
+    for token in tokens:
+        if found and isinstance(token, str) and isinstance(last := found[-1], str):
+            found[-1] = last + token
+        else:
+            found.append(token)
+    return found
+
+
+def _apart(one: list[str | int], other: list[str | int]) -> bool:
+    """Whether two keys differ before the first literal in which they might not."""
+    for a, b in zip(one, other):
+        if isinstance(a, str) and isinstance(b, str):
+            if a != b:
+                return not a.startswith(b) and not b.startswith(a)
+        elif a != b:
+            return False
+    return False
+
+
+# --- forms --------------------------------------------------------------------------------------------------------
+
+
+def _form_maker(form: Form) -> tuple[bool, FormMaker]:
+    """What makes a form, and whether its clauses and their atoms keep their order and stay as many."""
+    made = [[_term_maker(atom) for atom in clause] for clause in form]
+    makers = [[maker for _, maker in clause] for clause in made]
+    fixed = all(stable for clause in made for stable, _ in clause)
+    if fixed and _in_order(form):
+        if len(makers) == 1:
+            only = makers[0]
+            return True, lambda literals: (tuple([maker(literals) for maker in only]),)  # type: ignore[misc]
+        return True, lambda literals: tuple(
+            [tuple([maker(literals) for maker in clause]) for clause in makers]  # type: ignore[misc]
+        )
+    return False, lambda literals: reordered(
+        tuple([tuple([maker(literals) for maker in clause]) for clause in makers])  # type: ignore[misc]
+    )
+
+
+def _in_order(form: Form) -> bool:
+    """Whether no values of literals could exchange or merge two atoms of a clause, or two clauses."""
+    keys = [[_tokens(atom) for atom in clause] for clause in form]
+    for clause in keys:
+        for place, one in enumerate(clause):
+            if any(not _apart(one, other) for other in clause[place + 1 :]):
+                return False
+    return all(_clauses_apart(one, other) for place, one in enumerate(keys) for other in keys[place + 1 :])
+
+
+def _clauses_apart(one: list[list[str | int]], other: list[list[str | int]]) -> bool:
+    for a, b in zip(one, other):
+        if a != b:
+            return _apart(a, b)
+    return True  # one of them has the other's atoms and more: what comes first does not depend on them
+
+

@@ -1,0 +1,188 @@
+"""Marked literals: ordinary values that also know their number among the literals of a text, and their exchange.
+
+A query is compiled from marked literals once for all texts of a shape. Marks pass through algebra, lowering and
+automata as the values that they are; where one is computed with, LiteralUsed says which (broker/algebra/terms). The
+numbers of marks in an automaton are the coordinates in which the subscriptions of the shape differ.
+
+Here: marks in syntax and in terms, and putting values where marks are. Not here: what is kept of a compiled query
+(templates), how a text is written around its literals (wording).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, TypeAlias, TypeVar, final
+
+from ..algebra.normal_form import Form, canonical, reordered
+from ..algebra.terms import Comparison, Constant, Term, walk
+from ..algebra.terms import replace as replace_leaves
+from ..language.shapes import Literal
+
+Exchange: TypeAlias = Callable[[Term], Term]
+Literals: TypeAlias = tuple[Literal, ...]
+LiteralFields: TypeAlias = Mapping[type, tuple[str, str]]
+"""By kind of syntax node the field that is a literal's value, and the one with its place in the text."""
+
+_Syntax = TypeVar("_Syntax")
+
+
+@final
+class MarkedInteger(int):
+    """As the other two: a literal that is equal to itself alone, so that nothing merges it with one that happens to be
+    equal in this text and is not in another. Negated, it has the complement of its number."""
+
+    number: int
+
+    def __neg__(self) -> MarkedInteger:
+        opposite = MarkedInteger(-int(self))
+        opposite.number = ~self.number
+        return opposite
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MarkedInteger) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return hash(("integer", self.number))
+
+
+@final
+class MarkedFloat(float):
+    number: int
+
+    def __neg__(self) -> MarkedFloat:
+        opposite = MarkedFloat(-float(self))
+        opposite.number = ~self.number
+        return opposite
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MarkedFloat) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return hash(("float", self.number))
+
+
+@final
+class MarkedString(str):
+    __slots__ = ("number",)
+    number: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MarkedString) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return hash(("string", self.number))
+
+
+_MARKED: Final[dict[type, type[Any]]] = {int: MarkedInteger, float: MarkedFloat, str: MarkedString}
+
+
+def mark(literal: Literal, number: int) -> Any:
+    """A literal that knows its number."""
+    value = _MARKED[type(literal)](literal)
+    value.number = number
+    return value
+
+
+def number_in(value: object) -> int | None:
+    """The number of a marked literal, its complement where it is negated; None for any other value."""
+    number = getattr(value, "number", None)
+    return number if isinstance(number, int) else None
+
+
+def number_of(term: Term) -> int | None:
+    """The number of a constant that is a marked literal; None for any other term."""
+    return number_in(term.value) if isinstance(term, Constant) else None
+
+
+def chosen(literals: Literals, number: int) -> Literal:
+    """The literal with a number, or what its complement stands for."""
+    if number >= 0:
+        return literals[number]
+    literal = literals[~number]
+    assert not isinstance(literal, str)
+    return -literal
+
+
+# --- in syntax ----------------------------------------------------------------------------------------------------
+
+
+def literal_nodes(syntax: object, fields: LiteralFields) -> dict[int, tuple[type, Literal]]:
+    """The literals of a text by their places: in which kind of node, and the value."""
+    found: dict[int, tuple[type, Literal]] = {}
+
+    def visit(node: Any) -> None:
+        if isinstance(node, tuple):
+            for part in node:
+                visit(part)
+        elif dataclasses.is_dataclass(node) and not isinstance(node, type):
+            named = fields.get(type(node))
+            if named is not None and (value := getattr(node, named[0])) is not None:
+                found[getattr(node, named[1])] = (type(node), value)
+            for field in dataclasses.fields(node):
+                visit(getattr(node, field.name))
+
+    visit(syntax)
+    return found
+
+
+def with_literals(syntax: _Syntax, fields: LiteralFields, values: Mapping[int, Any]) -> _Syntax:
+    """The same syntax with other values of the literals at these places."""
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple([visit(part) for part in node])
+        if not dataclasses.is_dataclass(node) or isinstance(node, type):
+            return node
+        copied = {field.name: visit(getattr(node, field.name)) for field in dataclasses.fields(node)}
+        named = fields.get(type(node))
+        if named is not None and copied[named[0]] is not None:
+            copied[named[0]] = values.get(copied[named[1]], copied[named[0]])
+        return type(node)(**copied)
+
+    copy: _Syntax = visit(syntax)
+    return copy
+
+
+# --- in terms -----------------------------------------------------------------------------------------------------
+
+
+def exchanger(literals: Literals) -> Exchange:
+    """What puts literals where their marks are."""
+
+    def exchange(term: Term) -> Term:
+        number = number_of(term)
+        return term if number is None else Constant(chosen(literals, number), term.type)
+
+    return exchange
+
+
+def is_marked(term: Term) -> bool:
+    return any(number_of(leaf) is not None for leaf in walk(term))
+
+
+def has_marks(form: Form) -> bool:
+    return any(is_marked(atom) for clause in form for atom in clause)
+
+
+def exchanged_form(form: Form, exchange: Exchange) -> Form:
+    return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
+
+
+def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
+    found = exchanged(atom, exchange) if is_marked(atom) else atom
+    assert isinstance(found, Comparison)
+    return found
+
+
+def exchanged(term: Term, exchange: Exchange) -> Term:
+    # Operands are ordered by what they say, literals included.
+    return canonical(replace_leaves(term, exchange))
+
+
+def marked_places(
+    numbers: Collection[int], places: tuple[int, ...], literals: Literals, durations: Collection[int]
+) -> dict[int, Any]:
+    """Marked values by place, of the literals with these numbers. Durations are marked as if they were not 0, which the
+    greatest of several numbers might not be."""
+    return {places[n]: mark(literals[n] or 1 if n in durations else literals[n], n) for n in numbers}

@@ -1,0 +1,33 @@
+"""A mapping that keeps what was asked for last, up to a number of entries."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Generic, TypeVar, final
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@final
+class Recent(Generic[_Key, _Value]):
+    """Of more than `most` entries the one is forgotten that nobody has asked for the longest. O(1)."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._entries: OrderedDict[_Key, _Value] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: _Key) -> _Value | None:
+        found = self._entries.get(key)
+        if found is not None:
+            self._entries.move_to_end(key)
+        return found
+
+    def put(self, key: _Key, value: _Value) -> None:
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self.most:
+            self._entries.popitem(last=False)

@@ -1,0 +1,98 @@
+"""How a text is written around its literals: as the user wrote it, and as the canonical text.
+
+A subscription stores its literals alone; its texts are put together when they are asked for. Here: that. Not here:
+finding literals in a text (broker/language/shapes), what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from ..events.errors import DefinitionError
+from ..events.instant import format_duration
+from ..language.shapes import QueryShape
+from .literals import LiteralFields, Literals, with_literals
+
+PLAIN: Final = 0  # a number or a string as expressions have it
+LARGEST_UNIT: Final = -1  # a duration with the largest unit that makes it a whole number
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`pieces` stand around the literals, `numbers` says which literal is between two of them. `units`: PLAIN,
+    LARGEST_UNIT, or of a duration the microseconds of the unit that the next piece names."""
+
+    pieces: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+    units: tuple[int, ...] = ()
+
+    def text(self, literals: Literals) -> str:
+        """The text with these literals. Raises DefinitionError for a duration that its unit cannot say."""
+        parts = [self.pieces[0]]
+        for number, unit, piece in zip(self.numbers, self.units, self.pieces[1:], strict=True):
+            literal = literals[number]
+            if unit == PLAIN:
+                parts.append("'" + literal.replace("'", "''") + "'" if isinstance(literal, str) else repr(literal))
+            else:
+                assert isinstance(literal, int)
+                parts.append(format_duration(literal) if unit == LARGEST_UNIT else _counted(literal, unit))
+            parts.append(piece)
+        return "".join(parts)
+
+    def says(self, literals: Literals, text: str) -> bool:
+        """Whether the text with these literals is that one."""
+        try:
+            return self.text(literals) == text
+        except DefinitionError:
+            return False
+
+
+def _counted(duration: int, unit: int) -> str:
+    count, rest = divmod(duration, unit)
+    if rest:
+        raise DefinitionError(f"expected a multiple of {unit} microseconds, the unit of the text, found {duration}")
+    return str(count)
+
+
+def wording_of(shape: QueryShape) -> Wording:
+    """As the user wrote it."""
+    return Wording(shape.pieces(), tuple(range(len(shape.literals))), shape.units)
+
+
+def printed_around(
+    syntax: Any, printed: Callable[[Any], str], fields: LiteralFields, shape: QueryShape, numbers: list[int]
+) -> Wording | None:
+    """The canonical text around the literals with these numbers; None where one does not stand in it just once.
+
+    It is printed with values that occur nowhere else, and divided where they are.
+    """
+    values: dict[int, Any] = {}
+    found: list[tuple[int, int, int, int]] = []  # where it begins and ends, number, unit
+    for number in numbers:
+        literal = shape.literals[number]
+        stranger: Any = (1 << 60) + 2 * number + 1
+        if isinstance(literal, str):
+            stranger = f"\1{number}\1"
+        elif isinstance(literal, float):
+            stranger = float(1 << 40) + number + 0.5
+        values[shape.places[number]] = stranger
+    text = printed(with_literals(syntax, fields, values))
+    for number in numbers:
+        stranger = values[shape.places[number]]
+        shown = f"'{stranger}'" if isinstance(stranger, str) else repr(stranger)
+        begin = text.find(shown)
+        end, unit = begin + len(shown), PLAIN
+        if begin < 0 or text.find(shown, end) >= 0:
+            return None
+        if isinstance(stranger, int) and text.startswith(" us", end):
+            end, unit = end + len(" us"), LARGEST_UNIT
+        found.append((begin, end, number, unit))
+    found.sort()
+    ends = [0, *(end for _, end, _, _ in found)]
+    begins = [*(begin for begin, _, _, _ in found), len(text)]
+    pieces = tuple([text[end:begin] for end, begin in zip(ends, begins, strict=True)])
+    wording = Wording(pieces, tuple([number for _, _, number, _ in found]), tuple([unit for *_, unit in found]))
+    return wording if wording.says(shape.literals, printed(syntax)) else None
