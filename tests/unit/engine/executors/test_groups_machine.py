@@ -13,7 +13,7 @@ def engine_of(**options: Any) -> Engine:
     return engine
 
 
-def falls(above: float, below: float, within: str = " WITHIN 100") -> dict[str, str]:
+def falls(above: float, below: float, within: str = " WITHIN 100") -> dict[str, Any]:
     conditions = f"[ty] AND a.ty = 'A' AND a.p > {above} AND b.p < {below}"
     return {
         "language": "sase",
