@@ -89,7 +89,7 @@ def measure(job: Job) -> Figures:
             ANSWER: len(asked),
         },
         matches=matches + sum(map(len, tail)),
-        digest=digest(read),
+        digest=digest([match.line() for results in tail for match in results]),
     )
 
 
