@@ -198,6 +198,27 @@ class Arc:
     begin: int = -FOREVER
     end: int = FOREVER
 
+    def with_terms(self, guard: Form, update: tuple[SlotSource, ...], output: tuple[Term, ...]) -> Arc:
+        """The same arc with these. Registration makes one for each arc, and `dataclasses.replace` would double that."""
+        return Arc(
+            self.source,
+            self.target,
+            guard,
+            update,
+            output,
+            self.kind,
+            self.stream,
+            self.operand,
+            self.joins,
+            self.rest,
+            self.elapsed,
+            self.peeks,
+            self.conjuncts,
+            self.name,
+            self.begin,
+            self.end,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Automaton:

@@ -6,6 +6,7 @@ runs.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from ..algebra.normal_form import ALWAYS, Form, describe_form
@@ -16,6 +17,7 @@ from .automaton import Arc, Automaton, Kind, State, Stay
 from .diagram import Edge, Graph, Node
 
 ANY_EVENT: Final = "any event"
+SHOWN: Final = 8  # names at one end
 
 
 def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
@@ -46,6 +48,22 @@ def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
             nodes.append(Node(gate, f"no {automaton.forbidden[arc.operand]}: {arc.stream}", "gate"))
             edges.append(Edge(gate, key[arc.source], f"none {standing(automaton, arc)}: {_asked(arc)}", "trigger"))
     return Graph(title, tuple(nodes), tuple(edges))
+
+
+def automata_diagram(kind: str, known: list[tuple[str, Automaton]]) -> Graph:
+    """Each automaton once, with the names of those that it serves; keys of nodes begin with the kind. O(all names)."""
+    served: dict[Automaton, list[str]] = {}
+    for name, automaton in known:
+        served.setdefault(automaton, []).append(name)
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    for number, (automaton, names) in enumerate(served.items()):
+        prefix = f"{kind} {number} "
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        graph = automaton_diagram("", automaton, ", ".join(names[:SHOWN]) + more)
+        nodes += [dataclasses.replace(node, key=prefix + node.key) for node in graph.nodes]
+        edges += [dataclasses.replace(e, source=prefix + e.source, target=prefix + e.target) for e in graph.edges]
+    return Graph("", tuple(nodes), tuple(edges))
 
 
 def _state(automaton: Automaton, state: int) -> str:

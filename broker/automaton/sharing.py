@@ -61,6 +61,15 @@ class End:
         self.arc = arc
         self.references = 0
 
+    def path(self) -> list[SharedState]:
+        """The states of an automaton that ends here, without the start state, first to last."""
+        found: list[SharedState] = []
+        node = self.node
+        while node.parent is not None:
+            found.append(node)
+            node = node.parent
+        return found[::-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

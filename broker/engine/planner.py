@@ -2,7 +2,7 @@
 
 A row of the table is an executor and what speaks against it, read from facts of the automaton (automaton.analyses),
 never from a language. The planner takes the first row that nothing speaks against and that is not switched off
-(`Options.executors_off`); `explain` shows which, and what spoke against those before it.
+(`Options.off`); `explain` shows which, and what spoke against those before it.
 
 Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
 (executors.machine_plan).
@@ -17,15 +17,17 @@ from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
+from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
-from .executors.machine_plan import MachinePlan
+from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
+IN_ORDER: Final = (TimeModel.EPOCHS, TimeModel.ARRIVAL)
 
 
 @final
@@ -46,6 +48,23 @@ class ExecutorRow(NamedTuple):
     against: Callable[[Wanted], str | None]
     make: Callable[[Wanted], MachinePlan]
     times: tuple[TimeModel, ...] = (TimeModel.ARRIVAL,)
+
+
+def _against_groups(wanted: Wanted) -> str | None:
+    if wanted.forecast:
+        return "it keeps no states that a forecast could follow"
+    plan = plan_of_group(wanted.automaton)
+    if isinstance(plan, str):
+        return plan
+    if wanted.automaton.time is TimeModel.EPOCHS and not plan.grouping.key:
+        return "no constant says which events it is about"
+    return None
+
+
+def _group(wanted: Wanted) -> MachinePlan:
+    plan = plan_of_group(wanted.automaton)
+    assert not isinstance(plan, str)
+    return plan
 
 
 def _against_trie(wanted: Wanted) -> str | None:
@@ -83,12 +102,14 @@ def _against_reference(wanted: Wanted) -> str | None:
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
+    ExecutorRow(GroupPlan, _against_groups, _group, IN_ORDER),
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
     ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
-    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
+    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), IN_ORDER),
 )
+MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 
@@ -101,13 +122,31 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     for row in TABLE:
         if wanted.automaton.time not in row.times:
             continue
-        against = SWITCHED_OFF if row.plan.executor in options.executors_off else row.against(wanted)
+        against = SWITCHED_OFF if row.plan.executor in options.off else row.against(wanted)
         if against is None:
             plan = row.make(wanted)
             plan.passed_over = tuple(passed)
+            plan.wanted = wanted
             return plan
         passed.append(f"{row.plan.executor}: {against}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def is_merged(wanted: Wanted, options: Options) -> bool:
+    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    Raises as `plan_of` does."""
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.off]
+    fits = any(wanted.automaton.time in row.times and row.against(wanted) is None for row in rows)
+    return fits or plan_of(wanted, options).merged
+
+
+def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
+    """The plan by which a named executor runs the same, as it did when it was saved. O(size of the automaton)."""
+    row = next(row for row in TABLE if row.plan.executor == executor)
+    other = row.make(plan.wanted)
+    other.passed_over = (f"{plan.executor}: another executor has saved it",)
+    other.wanted = plan.wanted
+    return other
 
 
 def decision(plan: MachinePlan) -> str:

@@ -211,7 +211,7 @@ def _arc(arc: Arc, exchange: Exchange) -> Arc:
     guard = exchanged_form(arc.guard, exchange) if has_marks(arc.guard) else arc.guard
     if guard is arc.guard and update is arc.update and output is arc.output:
         return arc
-    return replace(arc, guard=guard, update=update, output=output)
+    return arc.with_terms(guard, update, output)
 
 
 def _source(source: SlotSource, exchange: Exchange) -> SlotSource:

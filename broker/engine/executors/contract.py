@@ -135,9 +135,11 @@ class Executor:
         """The partitions in which it keeps something. O(keys)."""
         raise AssertionError
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
-        """What an event at that time and behind that position could go on with, for people; None where partial matches
-        are only counted."""
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
+        """What an event at that time and behind that position could go on with for a member, for people; None where
+        partial matches are only counted."""
         return None
 
     def statistics(self) -> dict[str, int]:

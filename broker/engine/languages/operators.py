@@ -19,7 +19,7 @@ from ...events.errors import LimitExceeded
 from ...events.schema import Schema
 from ...forecast.plan import forecast_plan
 from ...language.shapes import QueryShape
-from ..planner import Wanted, plan_of
+from ..planner import Wanted, is_merged
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
 from ..templates import Template, marked, template_of
@@ -70,8 +70,8 @@ def _compiled(lower: Lower, syntax: Any, request: CompileRequest) -> tuple[Query
 def _form(request: CompileRequest, written: tuple[str, ...], template: Template, recipes: list[Recipe | None]) -> Form:
     query, forecast, sources = template.query, request.definition.forecast, request.sources
     automata, options = template.compiled.automata, request.surroundings.options
-    plans = [plan_of(Wanted(automaton, forecast is not None), options) for automaton in automata]
-    recipes = [recipe if wanted.merged else None for recipe, wanted in zip(recipes, plans, strict=True)]
+    merged = [is_merged(Wanted(automaton, forecast is not None), options) for automaton in automata]
+    recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
     plan = None
     if forecast is not None:
         plan = forecast_plan(forecast, automata, sources, request.surroundings.key_of)

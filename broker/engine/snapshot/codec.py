@@ -13,7 +13,7 @@ from ...events.errors import DefinitionError
 from ..executors.contract import Outdated
 from .format_5 import FORMAT_5, sections_of_format_5
 from .state import EngineState
-from .table import sections
+from .table import section_of, sections
 
 FORMAT: Final = 6
 MAGIC: Final = "foretell engine"
@@ -46,6 +46,9 @@ def restore(data: bytes, state: EngineState) -> None:
                 f" which this version reads {reads}. {WAY_ON}"
             )
     try:
+        for executor in state.program.machines.executors:
+            _, kept = found.get(section_of(executor), (0, ()))
+            state.executors |= {number: executor.executor for number, _ in kept}
         for section in known:
             if section.name in found or not section.may_lack:
                 section.restore(state, found[section.name][1])

@@ -44,8 +44,9 @@ class House:
 
     def __init__(self, options: Options | None = None) -> None:
         options = options or Options()
-        self.machines = Registry(Directory(options), options, (PatternPlan,))
+        self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
+        self.executors: dict[int, str] = {}
         self.forms: dict[str, Form] = {}
         self.number = 0
 

@@ -17,7 +17,7 @@ from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...account import UNLIMITED
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Input
+from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
 from .archive import Restored, RunsArchive
 from .audience import RunsAudience
@@ -248,7 +248,9 @@ class KleeneMachine(Executor):
         self.settle(time, position)
         return not self.cells and not any(self.shadows)
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
         """The runs; those that a contiguity rules out may still be among them. Of a family they are any member's."""
         return self._partial(time)
 

@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..completions import Completions
-from ..contract import Executor, Input
+from ..contract import Executor, Input, Member
 from ..matches import Assigned, Item
 from .machine import CountingMachine
 from .partition import Partition
@@ -70,7 +70,9 @@ class TupleCounts(Executor):
     def partitions(self) -> set[tuple[Any, ...]]:
         return set(self.partitioned)
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
         """The tuples begun (Runner.partial)."""
         return self._partial(position, places)
 
