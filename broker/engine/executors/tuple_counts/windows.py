@@ -37,6 +37,7 @@ from .tuples import (
 from .window import Window
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
+NOTHING: Final[list[TupleNode]] = []  # where only a witness is wanted, lists are replaced and do not grow
 
 
 @final
@@ -58,7 +59,7 @@ class Windows(Runner):
         self.totals: list[int] = [0] * states
         self.totals[0] = 1
         self.stamps: list[int] = [NEVER] * states
-        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)]
+        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if machine.tuples else [NOTHING] * states
         self.trims: list[int] = [FEW] * states if machine.tuples else []
         self.kept = 0  # nodes of tuples
         self.windows = [Window(*each) for each in zip(machine.bounds, machine.sizes, machine.fleeting)]
@@ -128,7 +129,7 @@ class Windows(Runner):
             self.totals[target] = 0
             if tuples:
                 self.kept -= len(self.nodes[target])
-            self.nodes[target] = []
+            self.nodes[target] = [] if tuples else NOTHING
         if tuples:
             self._append(arc, node)
         elif not self.nodes[target] or node.best >= self.nodes[target][0].best:
