@@ -104,11 +104,14 @@ class EpochMatches:
             self.targets.append(target)
             self.close(event, run)
         if target.feeds is not None:
-            self.publish(event, run, target)
+            row, start, end, item, link = self.event(event)
+            self.publish(run, target, row, start, end, item, link)
 
-    def publish(self, event: int, run: PartialMatch | None, target: Target) -> None:
-        """A match as an event of each stream that is made of the target's. O(streams)."""
-        row, start, end, item, link = self.event(event)
+    def publish(
+        self, run: PartialMatch | None, target: Target, row: Row, start: i64, end: i64, item: i64, link: Any
+    ) -> None:
+        """A match, whose last event has this row and these times, as an event of each stream that is made of the
+        target's. O(streams)."""
         born: i64 = end
         t0: i64 = start
         trace: i64 = 0

@@ -236,7 +236,7 @@ class KeyedRuns(MergedRuns):
             for watcher in target.watchers:
                 watcher.matched(self.time if run is None else run.born)
         if target.feeds is not None:
-            found.publish(self.index, run, target)
+            found.publish(run, target, self.row, self.start, self.time, self.item, self.link)
 
     def expire(self, now: int) -> None:
         for cell in self.expiry.take(now):
