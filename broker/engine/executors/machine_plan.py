@@ -82,8 +82,7 @@ class MachinePlan:
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """A key that is equal for plans that may share a machine: one that has not taken an event, or is always open.
-        """
+        """A key that plans have in common if they may share a machine that has not taken an event or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:

@@ -129,9 +129,7 @@ class MatchBlocks:
             self.total += members
 
     def close_prefix(self, ranking: Integers, members: i64, path: i64, width: i64) -> None:
-        """Complete a PREFIX: the first members of a ranking, which must not change, and the one path written from
-        `path` on.
-        """
+        """Complete a PREFIX: the first members of a ranking, which must not change, and the one path from `path` on."""
         at: i64 = len(self.rankings) - 1
         if at < 0 or self.rankings[at] is not ranking:
             self.rankings.append(ranking)
@@ -140,9 +138,7 @@ class MatchBlocks:
         self.total += members
 
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
-        """Complete a COMBINED block: the member at that position, and lists written from `path` on, each after its
-        length.
-        """
+        """Complete a COMBINED block of the member at that position and the lists from `path` on, each after its length."""
         self._write(COMBINED, member, count, path, 1, steps)
         if count != TOO_MANY:
             self.total += count

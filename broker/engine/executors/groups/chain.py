@@ -175,9 +175,7 @@ class ChainCell(GroupCell):
         return compares.holds(row, self._events, self._waiting.integers, old + EVENTS)
 
     def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
-        """Write a cohort's values, narrowed by an event, behind the new cohorts; returns whether they may dominate a
-        member.
-        """
+        """Write a cohort's values after an event behind the new cohorts; returns whether they may dominate a member."""
         new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
         start = waiting.integers[row_number * waiting.integers_each + START]

@@ -1,5 +1,6 @@
-"""History: `a, b, c` with skip_till_next_match, where c and a have the same condition (coordinate 0), and no event is
-both a and b.
+"""History: `a, b, c` with skip_till_next_match, where c and a have the same condition, and no event is both a and b.
+
+The condition of c and a is on coordinate 0.
 
 A member completes at c if c holds for it and a b has come since l, the last event that held before. The event l depends
 only on the member's constant p. It is a step function of p, and its steps are the stack of suffix maxima. So an event

@@ -46,8 +46,8 @@ class ItemsTemplate:
 class MovingItem:
     """A member with those of its starts that wait for one step.
 
-    `paths`: the events of each start, `width` each; `times`: the times of the starts. `window`: must be at least the
-    start's time, less now and `extra`.
+    `paths`: the events of each start, `width` each; `times`: the times of the starts. `window`: a start is valid while
+    its time, less now and `extra`, is at least this.
     """
 
     def __init__(self, handle: i64, point: list[float], window: float, extra: i64, level: float, serial: i64) -> None:

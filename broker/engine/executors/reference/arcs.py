@@ -91,6 +91,6 @@ def accumulated(source: Accumulated, rows: Sequence[Row]) -> Value:
     if source.function == "max":
         return max(numbers)
     total = numbers[0]
-    for number in numbers[1:]:  # from left to right; the built-in sum of floats does not add in this order in every Python
+    for number in numbers[1:]:  # from left to right, unlike sum() of floats in some Python versions
         total = total + number
     return bounded(total if source.function == "sum" else total / len(numbers))
