@@ -24,7 +24,7 @@ from .ranges import Interval, Ranges, interval_of
 from .scaled import Scaled, ScaledKey, scaled_of
 from .substrings import Prefixes, Substrings
 
-TAIL_MIN: Final = 4  # arcs added since the last filing are tried one by one, up to this and an eighth of the filed ones,
+TAIL_MIN: Final = 4  # arcs added since the last filing and tried one by one, and an eighth of the filed ones,
 TAIL_MAX: Final = 64  # but never more than these
 
 

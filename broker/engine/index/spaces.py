@@ -1,5 +1,4 @@
-"""Key spaces: one dictionary for each stream and set of equality attributes, never one for each state (layout notes,
-2).
+"""Key spaces: one dictionary for each stream and set of equality attributes, not for each state (layout notes, 2).
 
 Here: the space and key of a guard, for start arcs (constants) and for waiting runs (joins and constants). Not here: the
 cells with the runs of a key (cells).

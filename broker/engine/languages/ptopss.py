@@ -66,8 +66,7 @@ def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
-    """The same tree with guards and machines shared with other queries; otherwise these would take most of its memory.
-    """
+    """The tree with guards and machines shared with other queries, which saves most of its memory."""
     shared = surroundings.shared
     guarded = (replace(primitive, guard=shared(primitive.guard)) for primitive in tree.primitives)
     return replace(tree, primitives=tuple([shared(primitive) for primitive in guarded]), root=shared(tree.root))

@@ -138,7 +138,7 @@ class MatchBlocks:
         self.total += members
 
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
-        """Complete a COMBINED block of the member at that position and the lists from `path` on, each after its length."""
+        """Complete a COMBINED block of that member and the lists from `path` on, each after its length."""
         self._write(COMBINED, member, count, path, 1, steps)
         if count != TOO_MANY:
             self.total += count

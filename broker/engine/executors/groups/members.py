@@ -199,8 +199,7 @@ class Members:
         return self._search(NAN, x, at, first, out, False)
 
     def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
-        """The same for the members whose first coordinate is above a value, whatever `since`; `hits` gets their points.
-        """
+        """The same for members whose first coordinate is above a value, for any `since`; `hits` gets their points."""
         if not self.possible(x, at):
             return 0
         return self._search(above, x, at, INFINITE, out, True)

@@ -177,8 +177,7 @@ class Starts:
         return place - path
 
     def _walk_back(self, first: i64, upto: i64, out: MatchBlocks) -> i64:
-        """The same from the newest on, up to the first event that kills the member: that event may be its last start.
-        """
+        """The same from the newest on, up to the first event that kills the member, which may be its last start."""
         d, values, greatest, events, point = self.d, self.values, self._greatest, self.events, self._point
         kill = self.kill
         bound = point[kill]

@@ -40,11 +40,11 @@ SWEEP_MIN: Final = 128
 
 @final
 class WaitTemplate:
-    """`begin`: the conditions on a start; `wait`: the guard, whose one bound is of coordinate 0; `later`: steps after
-    it.
+    """The conditions of a wait.
 
-    `kill`: the negation's bound, if there is a negation, and its other conditions. `window`: the coordinate of an own
-    WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
+    `begin`: those on a start; `wait`: the guard, whose one bound is of coordinate 0; `later`: steps after it. `kill`:
+    the negation's bound, if there is a negation, and its other conditions. `window`: the coordinate of an own WITHIN,
+    or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
     """
 
     def __init__(
@@ -193,8 +193,7 @@ class WaitCell(GroupCell):
     # --- steps behind the wait ----------------------------------------------------------------------------------
 
     def _promise(self, above: float, top: Floats, begin: i64, end: i64, event: i64) -> None:
-        """Add a cohort: the members of a range, with the starts from `begin` to `end`, wait for the key's next event.
-        """
+        """Add a cohort: members of a range, with the starts from `begin` to `end`, wait for the next event."""
         new, d = self._new, self.template.d
         at = new.open(d)
         j: i64

@@ -104,8 +104,7 @@ class Interpreter:
                         yield after
 
     def _along(self, arc: RunnableArc, run: ReferenceRun, event: SeenEvent | None) -> Iterator[ReferenceRun]:
-        """The runs behind an arc, which has taken the event if there is one, and behind arcs that they follow at once.
-        """
+        """The runs behind an arc, which has taken the event if there is one, and behind arcs followed at once."""
         taken = run.taken if event is None else (*run.taken, Consumed(arc.arc, event))
         if arc.arc.target == self.automaton.final:
             if not self._forbidden(ReferenceRun(run.state, run.slots, taken)):
@@ -122,8 +121,7 @@ class Interpreter:
         return [arc for arc in self._leaving[run.state] if arc.arc.kind is kind]
 
     def _sees(self, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event exists for the run: it is of its state's stream, and over epochs does not overlap the run.
-        """
+        """Whether the run sees the event: it is of its state's stream, and over epochs does not overlap the run."""
         stream = self.automaton.states[run.state].stream
         overlaps = self.automaton.time is TimeModel.EPOCHS and run.taken and event.start <= run.last().end
         return stream in ("", event.stream) and not overlaps
@@ -146,8 +144,7 @@ class Interpreter:
         return within is None or not run.taken or time - run.first().end <= within
 
     def _elapsed(self, asked: Elapsed, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event has an allowed distance from the one in a slot, or from the one taken so many events ago.
-        """
+        """Whether the event has an allowed distance from the one in a slot, or from one taken earlier."""
         since = run.slots[asked.slot] if asked.slot >= 0 else run.taken[asked.slot].event.end
         return any(low <= event.end - since <= high for low, high in asked.allowed)
 

@@ -85,9 +85,7 @@ class Step:
 
 @final
 class Written:
-    """An unchanged arc with split clauses: for each clause the number of its condition on the event alone, and the
-    rest.
-    """
+    """An arc with split clauses: for each, the number of its condition on the event alone, and the rest."""
 
     def __init__(self, arc: Arc, statics: list[int], rests: list[All | None]) -> None:
         self.arc = arc
@@ -108,7 +106,7 @@ class ArcTable:
         self.floats: list[bool] = [attribute.type == "float" for attribute in automaton.schema.attributes]
         self.streams: list[str] = [source.stream for source in automaton.sources]
         self.changed: i64 = -FOREVER
-        self._forms: list[list[All | None]] = [[] for _ in self.streams]  # by stream, the conditions on its events alone
+        self._forms: list[list[All | None]] = [[] for _ in self.streams]  # by stream, conditions on its events alone
         self._numbers: dict[tuple[int, Clause], int] = {}
         self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
         self._known: list[tuple[int, int]] = []  # the same by class
@@ -176,8 +174,7 @@ class ArcTable:
         return found
 
     def steps(self, state: i64, klass: i64, time: i64) -> list[Step]:
-        """The arcs out of a state for an event of a class and a time, before their conditions on registers are tested.
-        """
+        """The arcs out of a state for an event of a class and a time; their conditions on registers are untested."""
         if time < self.changed:
             return self._found(state, klass, time)
         steps = self._now[state][klass]

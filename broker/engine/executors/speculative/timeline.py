@@ -110,9 +110,7 @@ class Timeline:
         return low
 
     def repair(self, at: i64, time: i64, order: i64, changes: list[Change]) -> None:
-        """Compute the blocks from there on again, for runs that began with that event or before, until one is
-        unchanged.
-        """
+        """Compute the blocks from there on again, for runs begun by that event or earlier, until one is unchanged."""
         entries = self.entries
         n: i64 = len(entries)
         while at < n:
