@@ -71,7 +71,7 @@ class Cell:
 
 
 def sweep_delay(run: Run, now: int) -> int:
-    """The time after which a run with a limit is surely useless. It has few different values, with one ring each."""
+    """The delay after which a run with a limit is surely useless. It has few different values, one ring each."""
     if run.place.window > 0:
         return int(run.place.window)
     rest = int(run.limit) - now  # its place lost its window to a later subscription

@@ -235,7 +235,7 @@ class Groups(RunCell):
         return united
 
     def _clean(self, k: i64, here: Edges) -> None:
-        """Clear `clean` of the unions that are older than a negated event."""
+        """Drop from each `clean` union the nodes before a negated event that has come since."""
         newest: i64 = self.marked[k]
         for number in here.marks:
             newest = max(newest, self.shadows[number].position)
