@@ -227,7 +227,7 @@ class Term(Branching["Term"]):
         return (version.previous, version.link)
 
     def keep(self, tick: i64) -> None:
-        """Store the state before the last firing, if a later word may ask for it; called before it fires at an event."""
+        """Store the state before the last firing, if a later word may ask for it; called before the next firing."""
         oldest = tick - self.reach
         if self.last <= oldest:
             self.past = None

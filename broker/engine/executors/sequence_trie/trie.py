@@ -114,11 +114,11 @@ class WordTrie:
             term = parent
 
     def take(self, symbols: list[int], position: i64, item: Item, fired: list[Fired]) -> None:
-        """Process an event: the different symbols that it satisfies, and its number in the stream, greater than the
-        last.
+        """Process an event, given the different symbols that it satisfies.
 
-        Appends its completions of terms that are whole subscriptions, each term once. Their order depends only on the
-        order of adds, removes and events. Usually O(words that continue + terms that fire).
+        `position`: its number in the stream, greater than the last. Appends its completions of terms that are whole
+        subscriptions, each term once. Their order depends only on the order of adds, removes and events. Usually
+        O(words that continue + terms that fire).
         """
         if position != self.position + 1:
             self.cursors = []
