@@ -72,10 +72,8 @@ class Engine:
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1).
-
-        Raises ForetellError, with a message that begins with the path, if the content is invalid; OSError if the file
-        cannot be read.
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
+        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
         """
         engine = cls(options)
         place = str(path)
@@ -140,9 +138,8 @@ class Engine:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a subscription. It takes effect from the next epoch. O(its size), whatever the engine holds.
-
-        A prepared query costs a few microseconds, and brings its own language. Raises QueryError with line and column,
+        """Add a subscription. It takes effect from the next epoch. O(its size), whatever the engine holds. A prepared
+        query costs a few microseconds, and brings its own language. Raises QueryError with line and column,
         DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing.
         """
         since = ALWAYS_SINCE if self.now is None else self.now
@@ -159,9 +156,8 @@ class Engine:
         self.install(self.catalog.parse(definition), since)
 
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
-        """Parse, type and compile a query once for many subscriptions, which may differ in its literals.
-
-        Raises as `subscribe` does.
+        """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
+        `subscribe` does.
         """
         return self.catalog.forms.prepare(language, query)
 
@@ -210,9 +206,8 @@ class Engine:
         return results
 
     def finish(self) -> Results:
-        """Report the results that wait for time to pass, and censor open forecasts.
-
-        The engine accepts events afterwards.
+        """Report the results that wait for time to pass, and censor open forecasts. The engine accepts events
+        afterwards.
         """
         results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
@@ -220,9 +215,8 @@ class Engine:
         return results
 
     def punctuate(self, time: int) -> Results:
-        """Promise that no stream brings an earlier event; report the results that waited for this time.
-
-        Raises LateEvent if a later event has come before.
+        """Promise that no stream brings an earlier event; report the results that waited for this time. Raises
+        LateEvent if a later event has come before.
         """
         before = newest(self.runtime)
         if before is not None and time < before:
@@ -252,7 +246,6 @@ class Engine:
 
     def unsubscribe(self, name: str) -> Results:
         """Remove a subscription, and all that only it needed, at once. The results are its open forecasts, censored.
-
         Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish.
         """
         subscriber = self._known(name)
@@ -289,10 +282,9 @@ class Engine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order.
-
-        Raises UnknownStream, EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a
-        previous one. A refused batch changes nothing.
+        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
+        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one. A
+        refused batch changes nothing.
         """
         taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
         n = len(taken)
@@ -310,16 +302,13 @@ class Engine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> None:
-        """Raise the errors that `publish` would raise.
-
-        A batch that passes may be published in pieces of any length: each subscription gets the same results in the
-        same order.
+        """Raise the errors that `publish` would raise. A batch that passes may be published in pieces of any length:
+        each subscription gets the same results in the same order.
         """
         fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
-
         Returns the results of ending them. Raises UnknownStream.
         """
         return begin_anew(self, self.catalog.stream(stream).name, time)
@@ -332,7 +321,6 @@ class Engine:
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-
         `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
         """
         return probability_of(self.forecasts(name), key, within)
@@ -342,18 +330,16 @@ class Engine:
         return self.program.forecasts.model()
 
     def load_model(self, model: Model) -> None:
-        """Forecast with the counts of another engine, and continue counting.
-
-        Raises DefinitionError if the model is of another version of a subscription; a refused model changes nothing.
+        """Forecast with the counts of another engine, and continue counting. Raises DefinitionError if the model is of
+        another version of a subscription; a refused model changes nothing.
         """
         self.program.forecasts.load_model(model)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, Any]:
-        """Counts for operators.
-
-        O(runs). `forecasts`: the quality of each subscription's forecasts (Calibration.summary).
+        """Counts for operators. O(runs). `forecasts`: the quality of each subscription's forecasts
+        (Calibration.summary).
         """
         return {
             "events": self.events,
@@ -369,10 +355,9 @@ class Engine:
         }
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """At most `most` partial matches of a subscription: ids of events by operand.
-
-        A subscription that reports completions only shows a few. Partial matches that time has ruled out may still be
-        among them. Raises UnknownSubscription, and Unsupported if the executor keeps none.
+        """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
+        completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
+        UnknownSubscription, and Unsupported if the executor keeps none.
         """
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)

@@ -40,11 +40,9 @@ SWEEP_MIN: Final = 128
 
 @final
 class WaitTemplate:
-    """The conditions of a wait.
-
-    `begin`: those on a start; `wait`: the guard, whose one bound is of coordinate 0; `later`: steps after it. `kill`:
-    the negation's bound, if there is a negation, and its other conditions. `window`: the coordinate of an own WITHIN,
-    or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
+    """The conditions of a wait. `begin`: those on a start; `wait`: the guard, whose one bound is of coordinate 0;
+    `later`: steps after it. `kill`: the negation's bound, if there is a negation, and its other conditions. `window`:
+    the coordinate of an own WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
     """
 
     def __init__(
@@ -95,9 +93,7 @@ class WaitCell(GroupCell):
         self._new = Stretch(d + 1, EVENTS + each + 1)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Process an event of the key.
-
-        Amortised O(1), and for each surpassed group one lookup and the members found.
+        """Process an event of the key. Amortised O(1), and for each surpassed group one lookup and the members found.
         """
         self.see(row, time, event, out)
         self.start(row, time, event)
