@@ -69,8 +69,8 @@ class Notifier:
     def update(
         self, run: Run, clock: int, time: int, probability: float, state: int, number: int | None = None
     ) -> IssuedForecast | None:
-        """Set the run's probability; returns the forecast to report at a crossing. `number`: of the event, where several
-        may have one clock. O(1).
+        """Set the run's probability; returns the forecast to report at a crossing. `number`: of the event, where
+        several may have one clock. O(1).
         """
         if not probability > self.threshold:
             self._above.discard(run)
