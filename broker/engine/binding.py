@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
 from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Function, Term, children
@@ -167,11 +167,9 @@ class MarkedParts:
         return arc, made
 
 
-def duration_of(number: int, bound: Bound) -> int:
-    """The literal with a number, which is a duration."""
-    literal = chosen(bound.literals, number)
-    assert isinstance(literal, int)
-    return literal
+def duration_of(number: int, bound: Bound) -> Any:
+    """The literal with a number, which is a duration, with its mark if it has one: compiled, an `int` would lose it."""
+    return chosen(bound.literals, number)
 
 
 def marks_of_time(elapsed: Sequence[Elapsed]) -> list[int]:
