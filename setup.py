@@ -114,7 +114,6 @@ HOT: Final = (
 # with -O1, which takes half the time and costs them a few percent.
 WARM: Final = (
     "broker/engine/batches.py",
-    "broker/engine/binding.py",
     "broker/engine/composed.py",
     "broker/engine/directory.py",
     "broker/engine/dispatch/derived.py",
