@@ -94,8 +94,10 @@ class Target:
     def without_feed(self, subscriber: Subscriber | None, feed: Feed | None) -> Target:
         """Undo one `serve`: a target for all the others. O(subscribers)."""
         left = self.without("", 0) if subscriber is None else self.without(subscriber.name, subscriber.branch)
-        if left.feeds is not None:
-            left.feeds = [other for other in left.feeds if other is not feed] or None
+        if left.feeds is not None and feed is not None:
+            rest = list(left.feeds)
+            rest.remove(feed)  # once: equal branches of a union make a stream up twice
+            left.feeds = rest or None
         return left
 
     def without(self, name: str, branch: i64) -> Target:
