@@ -164,7 +164,7 @@ def test_a_spool_gives_again_what_was_not_done_with(tmp_path: Path) -> None:
     again = Spool(str(tmp_path))
     assert (again.begun, again.last) == (3, 5)
     assert again.between(3, 5) == ["d", "e"]
-    with pytest.raises(DefinitionError, match="expected the notifications 2 to 5, which Spark has not done"):
+    with pytest.raises(DefinitionError, match="expected the notifications 2 to 5, which Spark has not committed"):
         again.between(1, 5)
     again.forget(5)
     again.begin_after(4)
