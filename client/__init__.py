@@ -8,8 +8,8 @@
             client.publish("Stock", {"name": "IBM", "price": 101.5}, time=5)
             for notification in subscription: ...
 
-The same for asyncio is `client.aio`. The protocol without a socket is session, what the calls say is calls; blocking
-and aio put a socket under them.
+`client.aio` is the same for asyncio. session.py holds the protocol without a socket, calls.py the requests of each
+call; blocking.py and aio.py connect both to a socket.
 """
 
 from __future__ import annotations

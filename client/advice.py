@@ -12,31 +12,31 @@ from .errors import Busy, ConnectionLost, Expired, ProtocolError, RequestTimeout
 
 
 class Fault(Enum):
-    """Who has to do something about it."""
+    """Where the error has to be corrected."""
 
     CALLER = "caller"
-    """The request, or what this user may do and use."""
+    """The request is wrong, or exceeds what this user may do and use."""
     BROKER = "broker"
     NETWORK = "network"
-    """What lies between, or a broker that is not there."""
+    """The network failed, or the broker does not run."""
 
 
 class Retry(Enum):
     """Whether the same request may be made again."""
 
     USELESS = "useless"
-    """It would be refused again, until something else is changed."""
+    """The broker would refuse it again, until something else changes."""
     SAFE = "safe"
-    """Nothing was done."""
+    """The request had no effect."""
     UNKNOWN = "unknown"
-    """It may have been carried out. Again is harmless for whatever asks, declares or subscribes; events may come twice,
-    and those that have an id can be recognised by it."""
+    """The request may have been carried out. Queries, declarations and subscriptions can be repeated without harm;
+    events may be published twice, and can be recognised by their ids if they have any."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Both, and after how many seconds a retry makes sense."""
+    """Whose fault an error is, whether to retry, and after how many seconds."""
 
     fault: Fault
     retry: Retry
@@ -44,7 +44,7 @@ class Advice:
 
 
 def advice(error: ForetellError) -> Advice:
-    """What to make of an error of this package."""
+    """The advice for an error of this package. O(1)."""
     match error:
         case Busy(retry=microseconds):
             return Advice(Fault.BROKER, Retry.SAFE, microseconds / 1_000_000)
@@ -60,6 +60,6 @@ def advice(error: ForetellError) -> Advice:
             return Advice(Fault.CALLER, Retry.SAFE)
         case LimitExceeded():
             return Advice(Fault.CALLER, Retry.USELESS)
-    if type(error) is ForetellError:  # a code that this version does not know, or a mistake in the broker
+    if type(error) is ForetellError:  # an unknown code of a later version, or a mistake in the broker
         return Advice(Fault.BROKER, Retry.UNKNOWN)
     return Advice(Fault.CALLER, Retry.USELESS)

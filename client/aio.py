@@ -1,4 +1,4 @@
-"""The asyncio client: the blocking client's calls under the same names, each awaited; one loop, no thread.
+"""The asyncio client: the blocking client's calls under the same names, each awaited; it starts no thread.
 
     from client.aio import Client
 
@@ -8,8 +8,8 @@
             await client.publish("Stock", {"name": "IBM", "price": 101.5}, time=5)
             async for notification in subscription: ...
 
-Requests of several tasks are under way at once, and the broker takes them in the order in which they were made: so
-batches are published without waiting for each by starting tasks, or with `publish_batches`.
+Several tasks can make requests at once, and the broker processes them in the order in which they were made. To publish
+batches without waiting for each, start tasks or use `publish_batches`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Client:
         id: int | None = None,
         start: int | str | None = None,
     ) -> Receipt:
-        """Publish one event, until the engine has taken it. Raises EventError, LateEvent, UnknownStream."""
+        """Publish one event; returns when the engine has accepted it. Raises as the blocking client does."""
         return await self._run(self._calls.publish(stream, data, time, id, start))
 
     async def publish_batch(
@@ -118,32 +118,33 @@ class Client:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Receipt:
-        """Publish a batch in columns. Raises EventError, UnknownStream, LimitExceeded as the blocking client does."""
+        """Publish a batch in columns. Raises as the blocking client does."""
         return await self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
 
     async def publish_batches(
         self, stream: str, batches: Iterable[Columns], window: int = WINDOW_MESSAGES
     ) -> AsyncIterator[Receipt]:
-        """Publish many batches, at most `window` of them under way; their receipts, in order.
+        """Publish many batches, at most `window` of them in flight, and yield their receipts in order.
 
-        After an error the batches before have their receipts; of those behind, up to a window may have been taken.
+        An error concerns the batch after the last receipt; of the batches behind it, up to a window may be accepted.
         """
         checked_window(window)
         definition = await self._run(self._calls.definition(stream))
         connection = self._connection
-        flying: deque[list[tuple[int, asyncio.Task[Message]]]] = deque()
+        in_flight: deque[list[tuple[int, asyncio.Task[Message]]]] = deque()
         try:
             for times, rows in batches:
                 checked = check_batch(definition, times, rows, None, None)
                 messages = parts(connection.session.request, stream, times, checked, None, None)
                 # Tasks start in the order in which they are made, and that is the order of what they send.
-                flying.append([(first, asyncio.create_task(connection.exchange(*made))) for first, _, made in messages])
-                while len(flying) >= min(window, connection.session.batches):
-                    yield await _receipt(flying.popleft())
-            while flying:
-                yield await _receipt(flying.popleft())
+                tasks = [(first, asyncio.create_task(connection.exchange(*made))) for first, _, made in messages]
+                in_flight.append(tasks)
+                while len(in_flight) >= min(window, connection.session.batches):
+                    yield await _receipt(in_flight.popleft())
+            while in_flight:
+                yield await _receipt(in_flight.popleft())
         finally:
-            left = [task for batch in flying for _, task in batch]
+            left = [task for batch in in_flight for _, task in batch]
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
@@ -162,7 +163,7 @@ class Client:
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscription:
-        """Subscribe to a pattern, or attach to the one that has this name. Arguments and errors as with the other."""
+        """Subscribe to a pattern, or attach to a subscription. Arguments and errors are as in the blocking client."""
         request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
         try:
             answer = await self._run(self._calls.subscribe(request))
@@ -172,7 +173,7 @@ class Client:
         return Subscription(self, name, answer)
 
     async def unsubscribe(self, name: str) -> None:
-        """No further notifications; those that have not been read are discarded. Raises UnknownSubscription."""
+        """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
         call = self._calls.unsubscribe(name)
         self._connection.wake(name)
         await self._run(call)
@@ -181,62 +182,65 @@ class Client:
         """Unsubscribe without waiting for the answer, and without an error."""
         self._connection.session.close_inbox(name)
         self._connection.wake(name)
-        self._connection.give_up(name)
+        self._connection.drop_subscription(name)
 
     async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
-        """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
+        """The next notification of a subscription; None after `timeout` seconds, and if this client has none."""
         found = await self._connection.next_notification(name, timeout)
         return None if found is None else found.of(self)
 
     async def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
-        """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
+        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last.
 
-        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
-        was read last. UnknownSubscription where the cursor was forgotten and made anew.
-        Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
+        `incarnation`, from a notification: the cursor that the position belongs to; by default that of the result read
+        last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
+        created anew; ProtocolError for a position that was not delivered yet.
         """
         await self._run(self._calls.acknowledge(name, position, incarnation))
 
     async def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
-        """Of a durable subscription: the result at `position`, without one what was read last, cannot be done with. It
-        is set aside among the cursor's dead letters, and not delivered again.
+        """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
 
-        Raises as `acknowledge`; DefinitionError where that result is not one that is to be acknowledged.
+        It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
+        acknowledgement.
         """
         await self._run(self._calls.refuse(name, position, reason, incarnation))
 
     async def reset_time(self, stream: str) -> tuple[int, str] | None:
-        """Set the newest time of the broker back to that of the other streams, where a time of this one was none; what
-        reads this one begins anew. The newest time from now on and the stream that has it, or None. Raises
-        UnknownStream, and PermissionDenied to all but administrators.
+        """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
+
+        Subscriptions that read the stream begin anew. Returns the new newest time, in microseconds, and the stream that
+        has it, or None. Raises UnknownStream; PermissionDenied for all but administrators.
         """
         return await self._run(self._calls.reset_time(stream))
 
     async def dead_letters(self, cursor: str) -> list[DeadLetter]:
-        """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
+        """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
         return await self._run(self._calls.dead_letters(cursor))
 
     async def discard(self, cursor: str, *positions: int) -> None:
-        """Dead letters go. Raises as `dead_letters`, and DefinitionError where one of these is none."""
+        """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
         await self._run(self._calls.settle(cursor, positions, False))
 
     async def requeue(self, cursor: str, *positions: int) -> None:
-        """Dead letters are delivered again, with their ids, at new positions. Raises as `discard`, and LimitExceeded
-        where the cursor has no room.
+        """Deliver dead letters again, with their ids, at new positions.
+
+        Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
         await self._run(self._calls.settle(cursor, positions, True))
 
     async def forget(self, cursor: str) -> None:
-        """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,
-        Busy where another client is attached to it.
+        """Delete a durable subscription's cursor and the results it keeps.
+
+        Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
         await self._run(self._calls.forget(cursor))
 
     async def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
-        """How likely the next match of one key of a predictive subscription is, counted from the key's last event.
+        """The probability of the next match of a key of a predictive subscription, from the key's last event on.
 
-        `key`: its value, a list of several, or nothing where one chain serves the whole stream. `within`: a number of
-        events or a duration; without, the subscription's own horizon. Raises UnknownSubscription, DefinitionError,
+        `key`: its value, a list if it has several, None if one chain serves the whole stream. `within`: a number of
+        events or a duration; by default the subscription's own horizon. Raises UnknownSubscription, DefinitionError,
         PermissionDenied.
         """
         return await self._run(self._calls.probability(name, key, within))
@@ -244,11 +248,11 @@ class Client:
     # ---- the broker ----
 
     async def ping(self) -> None:
-        """Come back when the broker has answered."""
+        """Wait until the broker answers."""
         await self._run(self._calls.ping())
 
     async def statistics(self) -> dict[str, Any]:
-        """Numbers by name, in groups by name: of the broker and of its engine."""
+        """The counters of the broker and its engine: groups by name, each a dictionary by name."""
         return await self._run(self._calls.statistics())
 
     async def streams(self) -> list[StreamDefinition]:
@@ -265,8 +269,8 @@ class Client:
             return
         connection, calls = self._opened
         if connection.usable:
-            with suppress(ForetellError):  # a broker that does not answer finds out by itself
-                await _drive(calls.close(), connection.farewell)
+            with suppress(ForetellError):  # a broker that does not answer notices by itself
+                await _drive(calls.close(), connection.say_goodbye)
         await connection.close()
 
     async def __aenter__(self) -> Self:
@@ -278,13 +282,13 @@ class Client:
     @property
     def _connection(self) -> AioConnection:
         if self._opened is None:
-            raise ConnectionLost("this client was not opened: use `async with`, or `await client.open()`")
+            raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
         return self._opened[0]
 
     @property
     def _calls(self) -> Calls:
         if self._opened is None:
-            raise ConnectionLost("this client was not opened: use `async with`, or `await client.open()`")
+            raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
         return self._opened[1]
 
     async def _run(self, call: Call[_Result]) -> _Result:
@@ -292,7 +296,7 @@ class Client:
 
 
 async def _drive(call: Call[_Result], exchange: Callable[[int, bytes], Any]) -> _Result:
-    """What `calls.run` does, with an exchange that is awaited."""
+    """Run a call as `calls.run` does, with an exchange that is awaited."""
     try:
         request = next(call)
         while True:
@@ -313,7 +317,7 @@ async def _receipt(messages: Iterable[tuple[int, asyncio.Task[Message]]]) -> Rec
 
 @final
 class Subscription:
-    """Notifications of one name, in order, each once. An async context manager and an async iterator."""
+    """The notifications of one subscription, in order. An async context manager and an async iterator."""
 
     __slots__ = ("_client", "_closed", "attached", "durability", "name")
 
@@ -325,19 +329,19 @@ class Subscription:
         self.durability = answer.durability
 
     async def next(self, timeout: float | None = None) -> Notification | None:
-        """The next notification, None after `timeout` seconds, or once this is closed. Raises ConnectionLost."""
+        """The next notification; None after `timeout` seconds, and once closed. Raises ConnectionLost, SlowConsumer."""
         return None if self._closed else await self._client.next_notification(self.name, timeout)
 
     async def poll(self) -> Notification | None:
-        """The next notification if it is here already."""
+        """The next notification if it was received already; otherwise None."""
         return await self.next(0.0)
 
     async def acknowledge(self, position: int | None = None) -> None:
-        """Of a durable one: up to here, or to what was read last, everything is done with and does not come again."""
+        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last."""
         await self._client.acknowledge(self.name, position)
 
     async def close(self) -> None:
-        """Unsubscribe. What has not been read is discarded, but by a cursor. Does nothing the second time."""
+        """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
         if not self._closed:
             self._closed = True
             await self._client.unsubscribe(self.name)

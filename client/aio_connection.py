@@ -1,9 +1,8 @@
-"""The connection of the asyncio client: who waits for what, and how the loop learns that something has come.
+"""The connection of the asyncio client: which task waits for what, and how the loop learns of received messages.
 
-The line's descriptors wake the loop, and everything that has come is taken then, without waiting: no receive of a
-socket is ever awaited, so that no cancelled task can lose a message. The descriptors tell of changes only, and a send
-may use one up; so after each send it is looked again. The session, the calls and the way back after a loss are those of
-the blocking client.
+The transport's descriptors wake the loop, which then receives everything without waiting. No receive of a socket is
+ever awaited, so that a cancelled task cannot lose a message. The descriptors are edge-triggered and a send may consume
+an edge, so the loop also receives after each send. Session, calls and recovery are those of the blocking client.
 """
 
 from __future__ import annotations
@@ -33,12 +32,15 @@ PING_SECONDS: Final = 5.0
 SILENCE_SECONDS_MAX: Final = 60.0
 GOODBYE_SECONDS: Final = 1.0
 _RETRY_SECONDS: Final = 0.01
-_LOOK_SECONDS: Final = 0.25
+_RECEIVE_SECONDS: Final = 0.25
 
 
 @final
 class AioConnection:
-    """A session and the line that it has at the moment, in the running loop. Raises ConnectionLost for no address."""
+    """A session and its present transport, in the running loop. Raises ConnectionLost for an invalid address.
+
+    `opened`: the session has begun once, so that a lost one can be restored.
+    """
 
     def __init__(
         self,
@@ -58,16 +60,16 @@ class AioConnection:
         self._loop = asyncio.get_running_loop()
         self._answers: dict[int, asyncio.Future[Message]] = {}
         self._readers: dict[str, list[asyncio.Future[None]]] = {}
-        self._back: asyncio.Future[None] | None = None  # while there is no session, but there may be one again
-        self._stirred = asyncio.Event()  # something has come, or has ended
+        self._restored: asyncio.Future[None] | None = None  # while a lost session is being restored
+        self._changed = asyncio.Event()  # frames were received, or the session ended
         self._outgoing: deque[bytes] = deque()
-        self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._grants: deque[bytes] = deque()  # unsent credits; they belong to the session as last renewed
         self._retry: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._heard = self._loop.time()
+        self._last_received = self._loop.time()
         self._closed = False
-        self._looking = False
-        self._line = Transport(address, keys)
+        self._receive_scheduled = False
+        self._transport = Transport(address, keys)
         self._listen()
         self._tasks.append(self._loop.create_task(self._keep_alive()))
 
@@ -76,7 +78,7 @@ class AioConnection:
     async def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
         """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost.
 
-        One that the broker would know again is sent again after a loss, as long as there is time.
+        A repeatable request is sent again after a loss, as long as there is time. `timeout`: seconds.
         """
         patience = self._timeout if timeout is None else timeout
         deadline = self._loop.time() + patience
@@ -93,7 +95,7 @@ class AioConnection:
                     raise RequestTimeout(
                         f"no answer from {self._address} within {patience:g} s: the outcome of the request is unknown"
                     )
-                if self._back is None or not self.session.repeatable(correlation) or answer.exception() is None:
+                if self._restored is None or not self.session.repeatable(correlation) or answer.exception() is None:
                     result: Message = answer.result()
                     return result
         except ConnectionLost as error:
@@ -102,17 +104,17 @@ class AioConnection:
             self._answers.pop(correlation, None)
             self.session.abandon(correlation)
 
-    async def farewell(self, correlation: int, frame: bytes) -> Message:
-        """The last request: nobody waits long for its answer."""
+    async def say_goodbye(self, correlation: int, frame: bytes) -> Message:
+        """Send the last request, and wait at most GOODBYE_SECONDS for its answer."""
         return await self.exchange(correlation, frame, GOODBYE_SECONDS)
 
     @property
     def usable(self) -> bool:
-        """Whether a request may still be answered."""
-        return not self._line.closed and self.session.lost is None and self._back is None
+        """Whether a request can be answered now."""
+        return not self._transport.closed and self.session.lost is None and self._restored is None
 
-    def give_up(self, name: str) -> None:
-        """Unsubscribe, at once or when there is a session again, and do not care for the answer."""
+    def drop_subscription(self, name: str) -> None:
+        """Unsubscribe, now or once the session is restored, and ignore the answer."""
         if self.usable:
             self._notify_broker(partial(Unsubscribe, name=name))
         else:
@@ -126,29 +128,29 @@ class AioConnection:
     async def _connected(self, deadline: float) -> None:
         if self._closed:
             raise ConnectionLost("this client is closed")
-        if self._back is not None:
-            await asyncio.wait((self._back,), timeout=max(0.0, deadline - self._loop.time()))
-            if self._back is not None:
-                raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
+        if self._restored is not None:
+            await asyncio.wait((self._restored,), timeout=max(0.0, deadline - self._loop.time()))
+            if self._restored is not None:
+                raise ConnectionLost(f"no broker answers at {self._address}: not reconnected in time")
         if self.session.lost is not None:
             raise self.session.lost
 
     # ---- notifications ----
 
     async def next_notification(self, name: str, timeout: float | None) -> Notification | None:
-        """The next notification, None after `timeout` seconds or where there is no such subscription (any more)."""
+        """The next notification; None after `timeout` seconds, and once there is no such subscription."""
         deadline = None if timeout is None else self._loop.time() + timeout
         while self.session.has_inbox(name):
             notification, grant = self.session.take(name)
             if grant is not None:
                 self._grants.append(grant)
                 self._send_grants()
-            self._tell()
+            self._report_events()
             if notification is not None:
                 return notification
             if self._closed:
                 raise ConnectionLost("this client is closed")
-            if self.session.lost is not None and self._back is None:
+            if self.session.lost is not None and self._restored is None:
                 raise self.session.lost
             rest = None if deadline is None else deadline - self._loop.time()
             if rest is not None and rest <= 0:
@@ -164,26 +166,26 @@ class AioConnection:
         return None
 
     def wake(self, name: str) -> None:
-        """Whoever waits for this subscription looks again."""
+        """Wake the tasks that wait for this subscription."""
         for arrival in self._readers.pop(name, ()):
             if not arrival.done():
                 arrival.set_result(None)
 
-    # ---- the line ----
+    # ---- the transport ----
 
     def _listen(self) -> None:
-        for descriptor in self._line.descriptors:
+        for descriptor in self._transport.descriptors:
             self._loop.add_reader(descriptor, self._receive)
-        self._look_soon()
+        self._receive_soon()
 
     def _stop_listening(self) -> None:
-        if not self._line.closed:
-            for descriptor in self._line.descriptors:
+        if not self._transport.closed:
+            for descriptor in self._transport.descriptors:
                 self._loop.remove_reader(descriptor)
 
-    def _close_line(self) -> None:
+    def _close_transport(self) -> None:
         self._stop_listening()
-        self._line.close()
+        self._transport.close()
 
     def _send(self, frame: bytes) -> None:
         self._outgoing.append(frame)
@@ -194,32 +196,32 @@ class AioConnection:
             self._send(self._grants.popleft())
 
     def _flush(self) -> None:
-        while self._outgoing and self._line.send(self._outgoing[0]):
+        while self._outgoing and self._transport.send(self._outgoing[0]):
             self._outgoing.popleft()
-        if self._outgoing and self._retry is None and not self._line.closed:
+        if self._outgoing and self._retry is None and not self._transport.closed:
             self._retry = self._loop.call_later(_RETRY_SECONDS, self._flush_again)
-        self._look_soon()
+        self._receive_soon()
 
     def _flush_again(self) -> None:
         self._retry = None
-        if not self._line.closed:
+        if not self._transport.closed:
             self._flush()
 
-    def _look_soon(self) -> None:
-        """Once for however many ask for it before the loop comes around."""
-        if not self._looking:
-            self._looking = True
+    def _receive_soon(self) -> None:
+        """Schedule one receive for the loop's next iteration, however often this is called before."""
+        if not self._receive_scheduled:
+            self._receive_scheduled = True
             self._loop.call_soon(self._receive)
 
     def _receive(self) -> None:
-        self._looking = False
+        self._receive_scheduled = False
         session = self.session
-        received = 0 if self._line.closed else self._line.receive(session)
+        received = 0 if self._transport.closed else self._transport.receive(session)
         if received:
-            self._heard = self._loop.time()
-            self._stirred.set()
+            self._last_received = self._loop.time()
+            self._changed.set()
         if received >= RECEIVE_FRAMES_MAX:
-            self._look_soon()  # there may be more, of which no descriptor tells
+            self._receive_soon()  # there may be more, for which no descriptor becomes readable
         for correlation in session.answered():
             waiting = self._answers.get(correlation)
             answer = None if waiting is None else session.answer(correlation)
@@ -230,24 +232,24 @@ class AioConnection:
             if inbox is None or inbox.notifications or inbox.refused is not None:
                 self.wake(name)
         if session.lost is not None:
-            self._stirred.set()
-            if self._back is None:
+            self._changed.set()
+            if self._restored is None:
                 self._lose(session.lost)
-        self._tell()
+        self._report_events()
 
     def _lose(self, error: ForetellError) -> None:
-        """Requests under way fail. There may be a session again, for which everything else waits."""
+        """Fail the requests in flight, and start to restore the session if the client reconnects."""
         for waiting in self._answers.values():
             if not waiting.done():
                 waiting.set_exception(error)
         self._outgoing.clear()
-        if self._reconnect is None or not self.opened or not is_passing(error) or self._line.closed:
+        if self._reconnect is None or not self.opened or not is_passing(error) or self._transport.closed:
             self._stop_listening()
             for name in list(self._readers):
                 self.wake(name)
             return
-        self._happens(FlowEvent(Happening.LOST, str(error)))
-        self._back = self._loop.create_future()
+        self._add_event(FlowEvent(Happening.LOST, str(error)))
+        self._restored = self._loop.create_future()
         self._tasks.append(self._loop.create_task(self._restore(self._reconnect, error)))
 
     async def _restore(self, reconnect: Reconnect, lost: ForetellError) -> None:
@@ -256,10 +258,10 @@ class AioConnection:
             recovery.lose(lost, self._loop.time())
             while not await self._attempt(recovery):
                 pass
-            self._happens(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
+            self._add_event(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
         except ForetellError as error:
             self.session.lost = error
-        back, self._back = self._back, None
+        back, self._restored = self._restored, None
         self._send_grants()
         if back is not None and not back.done():
             back.set_result(None)
@@ -267,15 +269,15 @@ class AioConnection:
             self.wake(name)
 
     async def _attempt(self, recovery: Recovery) -> bool:
-        """One wait and one try. Raises what is final."""
+        """Wait once and try once; whether the session is restored. Raises an error that is final."""
         event = recovery.event()
         if event is not None:
-            self._happens(event)
+            self._add_event(event)
         await asyncio.sleep(max(0.0, recovery.until - self._loop.time()))
-        self._close_line()
+        self._close_transport()
         try:
-            self._line = Transport(self._address, self._keys, patient=False)
-        except ConnectionLost as error:  # there may be sockets for it later
+            self._transport = Transport(self._address, self._keys, patient=False)
+        except ConnectionLost as error:  # a socket may be available later
             recovery.lose(error, self._loop.time())
             return False
         self._listen()
@@ -283,7 +285,7 @@ class AioConnection:
         recovery.begin(Renewal(self.session, partial(hello, self.session)), self._loop.time())
         while True:
             try:
-                if recovery.advance(self.session, self._line.send, self._loop.time()):
+                if recovery.advance(self.session, self._transport.send, self._loop.time()):
                     return True
             except ForetellError as error:
                 self.session.lost = error
@@ -291,17 +293,17 @@ class AioConnection:
                     raise
                 recovery.lose(error, self._loop.time())
                 return False
-            self._stirred.clear()
-            self._look_soon()
+            self._changed.clear()
+            self._receive_soon()
             with suppress(TimeoutError):
-                # A thousand clients of one loop come back at once: none of them may look every few milliseconds.
-                await asyncio.wait_for(self._stirred.wait(), _LOOK_SECONDS)
+                # A thousand clients of one loop may reconnect at once, so none of them polls every few milliseconds.
+                await asyncio.wait_for(self._changed.wait(), _RECEIVE_SECONDS)
 
     async def _keep_alive(self) -> None:
-        """Ask into a silence whether there is still a broker; ZeroMQ notices a machine that has gone, not a loop."""
+        """Ping a silent broker. ZeroMQ's heartbeats notice a machine that is gone, but not a loop that hangs."""
         while True:
             await asyncio.sleep(PING_SECONDS)
-            silence = self._loop.time() - self._heard
+            silence = self._loop.time() - self._last_received
             if self.usable and self.opened and silence >= SILENCE_SECONDS_MAX:
                 reason = f"the broker at {self._address} has not answered for {silence:.0f} s"
                 self.session.lose(ConnectionLost(reason))
@@ -322,19 +324,19 @@ class AioConnection:
         self._tasks.clear()
         if self._retry is not None:
             self._retry.cancel()
-        self._close_line()
+        self._close_transport()
         self.session.lose(ConnectionLost("this client is closed"))
-        self._back = None
+        self._restored = None
         for name in list(self._readers):
             self.wake(name)
 
-    def _happens(self, event: FlowEvent) -> None:
-        self.session.happened.append(event)
-        self._tell()
+    def _add_event(self, event: FlowEvent) -> None:
+        self.session.flow_events.append(event)
+        self._report_events()
 
-    def _tell(self) -> None:
-        happened = self.session.happened
-        while happened:
-            event = happened.popleft()
+    def _report_events(self) -> None:
+        events = self.session.flow_events
+        while events:
+            event = events.popleft()
             if self._on_event is not None:
                 self._on_event(event)

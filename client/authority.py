@@ -9,7 +9,7 @@ from broker.wire.keys import Keys, read_keys
 
 
 def client_keys(keys: Keys | str | Path | None) -> Keys | None:
-    """The keys as given, or of that file. Raises DefinitionError, also where the broker's key is not among them."""
+    """The keys, read if a file is given. Raises DefinitionError for an invalid file or without the broker's key."""
     if keys is None:
         return None
     found = keys if isinstance(keys, Keys) else read_keys(Path(keys))

@@ -23,9 +23,11 @@ def check_batch(
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
 ) -> Sequence[tuple[Any, ...]]:
-    """The rows, converted where the schema allows it. Raises EventError for what the broker would refuse as a whole.
+    """The rows, converted where the schema allows it. Raises EventError for a batch that the broker would refuse.
+    O(rows).
 
-    Here, because a batch may be sent in several parts, and a mistake in the last one should not come after the others.
+    The client checks because it may send a batch in several parts: an error in the last one must be found before the
+    first is sent.
     """
     checked = check_rows(stream, rows)
     for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
@@ -45,7 +47,7 @@ def check_batch(
                 )
     if starts is not None:
         if times is None:
-            raise EventError(f"stream {stream.name!r}: expected times where there are starts, found none")
+            raise EventError(f"stream {stream.name!r}: expected times beside starts, found none")
         check_starts(stream, starts, times)
     return checked
 
@@ -58,10 +60,10 @@ def parts(
     ids: Sequence[int] | None,
     starts: Sequence[int] | None,
 ) -> Iterator[tuple[int, bool, _Request]]:
-    """The index of each part's first row, whether it is the last part, and what `request` makes of its message.
+    """For each part: the index of its first row, whether it is the last one, and what `request` makes of its message.
 
-    `request` raises LimitExceeded for a message that is too large, and is then asked with smaller ones. At least one
-    part, also of no rows. Raises LimitExceeded at an event that fits no message.
+    `request` raises LimitExceeded for a message that is too large, and is then called with a smaller one. A batch
+    without rows has one part. Raises LimitExceeded for an event that fits no message.
     """
     first = 0
     size = BATCH_EVENTS_MAX
@@ -71,7 +73,7 @@ def parts(
         except LimitExceeded as error:
             if size == 1:
                 raise LimitExceeded(f"stream {stream!r}, row {first}: {error}") from None
-            size = max(1, min(size, len(rows) - first) // 2)  # and the later parts are probably no smaller
+            size = max(1, min(size, len(rows) - first) // 2)  # also for later parts, which are probably alike
             continue
         last = first + size >= len(rows)
         yield first, last, made
@@ -97,7 +99,7 @@ def _part(
 
 
 def merged(answers: Sequence[tuple[int, Published]]) -> Receipt:
-    """One receipt for the answers to all parts, each with the index of its first row."""
+    """One receipt from the answers to all parts, each given with the index of its first row."""
     return Receipt(
         sum(answer.count for _, answer in answers),
         answers[-1][1].newest,

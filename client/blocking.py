@@ -1,9 +1,9 @@
-"""The blocking client: one socket under one Session, and the calls of the SDK. It starts no thread.
+"""The blocking client: one socket, one Session, and the calls of the SDK. It starts no thread.
 
-One Client belongs to one thread, and to the process that opened it: as its socket does. A subscription does not keep a
-program from doing something else for hours: ZeroMQ keeps the connection alive below, the broker keeps what comes in the
-meantime within its limits, and says so where these were exceeded. While a call waits for notifications, it pings the
-broker now and then, so that it learns of a broker that has ended.
+A Client belongs to one thread and to the process that opened it, as its socket does. With a subscription open, a
+program may do something else for hours: ZeroMQ keeps the connection alive, and the broker keeps results within its
+limits and reports when these were exceeded. A call that waits for notifications pings the broker now and then, to
+notice when it has ended.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Client:
     """A connection to a broker; a context manager. Opening it waits for the broker.
 
     `timeout` (seconds) bounds the wait for a connection and for each answer. `keys`: the file of this client's keys, or
-    what was read from it. `reconnect`: after a loss the next call connects again, and subscriptions go on, with an
-    `incomplete` where something may be missing; None: the client ends with its connection. `on_event` is told what
-    happens in between, within the calls.
+    the Keys read from it. `reconnect`: after a loss the next call connects again, and subscriptions continue, with an
+    `incomplete` where results may be missing; None: the client ends with its connection. `on_event` is called, within
+    the calls, with each event of the connection.
 
-    Raises ConnectionLost where no broker answers at `address`, ProtocolError where it speaks another version,
-    PermissionDenied where it does not know us. Every call raises ConnectionLost once the session is lost,
-    RequestTimeout where no answer came, and otherwise what its own docstring says; `advice` tells what to make of it.
+    Raises ConnectionLost if no broker answers at `address`, ProtocolError if it has another version of the protocol,
+    PermissionDenied if it does not know the client's key. Every call raises ConnectionLost once the session is lost,
+    RequestTimeout if no answer came, and the errors that its own docstring names; `advice` says what to do about them.
     """
 
     def __init__(
@@ -87,7 +87,8 @@ class Client:
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        Raises DefinitionError, also where the stream exists and is another; Unsupported.
+        `lateness`, `speculation`: microseconds. Raises DefinitionError, also if the stream exists with another
+        definition; Unsupported.
         """
         self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
 
@@ -99,10 +100,10 @@ class Client:
         id: int | None = None,
         start: int | str | None = None,
     ) -> Receipt:
-        """Publish one event and wait until the engine has taken it. Times are microseconds or ISO-8601.
+        """Publish one event and wait until the engine has accepted it. Times are microseconds or ISO-8601.
 
-        Without `time` the broker's clock is taken, without `id` the broker's number. Raises EventError, LateEvent,
-        UnknownStream.
+        Without `time` the broker takes its clock, without `id` it numbers the event. Raises EventError, LateEvent,
+        EarlyEvent, UnknownStream.
         """
         return self._run(self._calls.publish(stream, data, time, id, start))
 
@@ -114,11 +115,12 @@ class Client:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Receipt:
-        """Publish a batch in columns: `rows` are tuples in schema order, `times`, `ids`, `starts` as long as they.
+        """Publish a batch in columns: `rows` are tuples in schema order; `times`, `ids`, `starts` have their length.
 
-        A batch that does not fit a message is sent in several, one after the other. Late events are refused one by one
-        and listed in the receipt; anything else that is wrong raises EventError before anything is sent. Raises
-        UnknownStream; LimitExceeded for an event that fits no message, with the ones before it taken.
+        A batch that does not fit a message is sent in several, one after the other. Events that are too late or too
+        early are refused one by one and listed in the receipt; any other error raises EventError before anything is
+        sent. Raises UnknownStream; LimitExceeded for an event that fits no message, after those before it were
+        accepted.
         """
         return self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
 
@@ -130,8 +132,8 @@ class Client:
     ) -> Publisher:
         """Publish many batches without waiting for each; a context manager, which waits for the last ones.
 
-        At most `window` messages are under way. `on_receipt` is told each batch's number, from 0 on, and its receipt.
-        Raises UnknownStream; DefinitionError for a window that is none. See Publisher.
+        At most `window` messages are in flight. `on_receipt` is called with each batch's number, from 0 on, and its
+        receipt. Raises UnknownStream; DefinitionError for an invalid window. See Publisher.
         """
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
@@ -150,89 +152,95 @@ class Client:
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscription:
-        """Subscribe to a pattern, or attach to the one that has this name and the same text and options.
+        """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 
-        Without `query`: attach to whatever has this name, and the options that are given. `report`, for P-ToPSS: "all"
-        tells every tuple of events, "completions" one for each completing event and binding, with their number.
-        `window`: how many notifications may wait on this side; the others wait in the broker. `durable`: a
-        cursor, which outlives this client, and keeps what is found until it is acknowledged: its name, or with what
-        else is wanted a Durable. `when_slow`: what becomes of results that find the broker's queue full: they are
-        missed ("drop_newest", which is the default), the oldest are ("drop_oldest"), or the subscription ends
-        ("disconnect") and reading it raises SlowConsumer. Raises QueryError with line and column, DefinitionError,
-        UnknownSubscription, Unsupported, LimitExceeded, PermissionDenied; Busy where another client is attached to the
-        cursor.
+        Without `query`: attach to the existing subscription with this name and the given options. `report`, for
+        P-ToPSS: "all" reports every tuple of events, "completions" one for each completing event and binding, with
+        their number. `window`: how many notifications may wait on this side; the others wait in the broker.
+
+        `durable`: the name of a cursor, or a Durable with options. A cursor outlives this client and keeps results
+        until they are acknowledged. `when_slow`: what happens to results when the broker's queue is full: the new ones
+        are
+        dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends ("disconnect")
+        and reading it raises SlowConsumer.
+
+        Raises QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
+        PermissionDenied; Busy if another client is attached to the cursor.
         """
         request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
         try:
             answer = self._run(self._calls.subscribe(request))
         except BaseException:
-            self.release(name)  # after a timeout the broker may have it, and an answer to this is dropped
+            self.release(name)  # after a timeout the broker may have subscribed the client nevertheless
             raise
         return Subscription(self, name, answer)
 
     def unsubscribe(self, name: str) -> None:
-        """No further notifications; those that have not been read are discarded. Raises UnknownSubscription."""
+        """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
         self._run(self._calls.unsubscribe(name))
 
     def release(self, name: str) -> None:
         """Unsubscribe without waiting for the answer, and without an error."""
         self._connection.session.close_inbox(name)
-        self._connection.give_up(name)
+        self._connection.drop_subscription(name)
 
     def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
-        """The next notification of a subscription of this client, None after `timeout` seconds or without one."""
+        """The next notification of a subscription; None after `timeout` seconds, and if this client has none."""
         found = self._connection.next_notification(name, timeout)
         return None if found is None else found.of(self)
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
-        """Of a durable subscription: everything up to `position`, without one up to what was read last, is done with.
+        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last.
 
-        `incarnation`, as a notification says it: of which cursor of its name that position is; without, of that of what
-        was read last. UnknownSubscription where the cursor was forgotten and made anew.
-        Raises UnknownSubscription where this client has none of this name, ProtocolError for a position to come.
+        `incarnation`, from a notification: the cursor that the position belongs to; by default that of the result read
+        last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
+        created anew; ProtocolError for a position that was not delivered yet.
         """
         self._run(self._calls.acknowledge(name, position, incarnation))
 
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
-        """Of a durable subscription: the result at `position`, without one what was read last, cannot be done with. It
-        is set aside among the cursor's dead letters, and not delivered again.
+        """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
 
-        Raises as `acknowledge`; DefinitionError where that result is not one that is to be acknowledged.
+        It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
+        acknowledgement.
         """
         self._run(self._calls.refuse(name, position, reason, incarnation))
 
     def reset_time(self, stream: str) -> tuple[int, str] | None:
-        """Set the newest time of the broker back to that of the other streams, where a time of this one was none; what
-        reads this one begins anew. The newest time from now on and the stream that has it, or None. Raises
-        UnknownStream, and PermissionDenied to all but administrators.
+        """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
+
+        Subscriptions that read the stream begin anew. Returns the new newest time, in microseconds, and the stream that
+        has it, or None. Raises UnknownStream; PermissionDenied for all but administrators.
         """
         return self._run(self._calls.reset_time(stream))
 
     def dead_letters(self, cursor: str) -> list[DeadLetter]:
-        """What was set aside of a durable subscription, by positions. Raises UnknownSubscription, PermissionDenied."""
+        """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
         return self._run(self._calls.dead_letters(cursor))
 
     def discard(self, cursor: str, *positions: int) -> None:
-        """Dead letters go. Raises as `dead_letters`, and DefinitionError where one of these is none."""
+        """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
         self._run(self._calls.settle(cursor, positions, False))
 
     def requeue(self, cursor: str, *positions: int) -> None:
-        """Dead letters are delivered again, with their ids, at new positions. Raises as `discard`, and LimitExceeded
-        where the cursor has no room.
+        """Deliver dead letters again, with their ids, at new positions.
+
+        Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
         self._run(self._calls.settle(cursor, positions, True))
 
     def forget(self, cursor: str) -> None:
-        """Give up a durable subscription's cursor and what it keeps. Raises UnknownSubscription, PermissionDenied,
-        Busy where another client is attached to it.
+        """Delete a durable subscription's cursor and the results it keeps.
+
+        Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
         self._run(self._calls.forget(cursor))
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
-        """How likely the next match of one key of a predictive subscription is, counted from the key's last event.
+        """The probability of the next match of a key of a predictive subscription, from the key's last event on.
 
-        `key`: its value, a list of several, or nothing where one chain serves the whole stream. `within`: a number of
-        events or a duration; without, the subscription's own horizon. Raises UnknownSubscription, DefinitionError,
+        `key`: its value, a list if it has several, None if one chain serves the whole stream. `within`: a number of
+        events or a duration; by default the subscription's own horizon. Raises UnknownSubscription, DefinitionError,
         PermissionDenied.
         """
         return self._run(self._calls.probability(name, key, within))
@@ -240,11 +248,11 @@ class Client:
     # ---- the broker ----
 
     def ping(self) -> None:
-        """Come back when the broker has answered."""
+        """Wait until the broker answers."""
         self._run(self._calls.ping())
 
     def statistics(self) -> dict[str, Any]:
-        """Numbers by name, in groups by name: of the broker and of its engine."""
+        """The counters of the broker and its engine: groups by name, each a dictionary by name."""
         return self._run(self._calls.statistics())
 
     def streams(self) -> list[StreamDefinition]:
@@ -258,8 +266,8 @@ class Client:
     def close(self) -> None:
         """Say goodbye, which releases the subscriptions, and close. Raises nothing; does nothing the second time."""
         if self._connection.usable:
-            with suppress(ForetellError):  # a broker that does not answer finds out by itself
-                run(self._calls.close(), self._connection.farewell)
+            with suppress(ForetellError):  # a broker that does not answer notices by itself
+                run(self._calls.close(), self._connection.say_goodbye)
         self._connection.close()
 
     def __enter__(self) -> Self:

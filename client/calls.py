@@ -1,7 +1,7 @@
-"""The calls of the SDK as generators of requests: what each asks, and what it makes of the answer.
+"""The calls of the SDK, as generators of requests.
 
-A call is a generator: it yields requests, as `Session.request` makes them, is sent the answer to each, and returns its
-result. The blocking client and the asyncio client run the same calls, each in its way.
+A call yields requests as `Session.request` makes them, receives the answer to each through `send`, and returns its
+result. The blocking client and the asyncio client run the same calls, one waiting, one awaiting.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from .receipt import Receipt
 from .session import Session
 
 SETTLED_AT_ONCE: Final = 1_000
-"""Dead letters in one request: each is settled, or none is."""
+"""The most dead letters in one request. The broker settles all of a request's letters or none."""
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -82,12 +82,12 @@ Call: TypeAlias = Generator[tuple[int, bytes], Message, _Result]
 
 
 def hello(session: Session, correlation: int) -> Message:
-    """How every session begins, and goes on."""
+    """The first request of every session, new or resumed."""
     return Hello(correlation, VERSION, SOFTWARE, session.token)
 
 
 def expected(answer: Message, kind: type[_Answer]) -> _Answer:
-    """The answer, if it is of the kind that its request asks for. Raises what a Failure says, ProtocolError."""
+    """The answer, checked for its kind. Raises the error that a Failure describes; ProtocolError for another kind."""
     if isinstance(answer, Failure):
         raise remote_error(answer)
     if type(answer) is not kind:
@@ -96,7 +96,7 @@ def expected(answer: Message, kind: type[_Answer]) -> _Answer:
 
 
 def run(call: Call[_Result], exchange: Callable[[int, bytes], Message]) -> _Result:
-    """Run a call where `exchange` sends a request and waits for its answer, and raises where there is none."""
+    """Run a call. `exchange` sends a request, waits for its answer, and raises ForetellError if there is none."""
     try:
         request = next(call)
         while True:
@@ -113,7 +113,7 @@ def run(call: Call[_Result], exchange: Callable[[int, bytes], Message]) -> _Resu
 
 @final
 class Calls:
-    """The calls over one session. What is known of streams is kept: they never change."""
+    """The calls over one session. Definitions of streams are cached, because they never change."""
 
     __slots__ = ("_session", "_streams")
 
@@ -132,7 +132,7 @@ class Calls:
         return self._ask(Goodbye, Done)
 
     def ping(self) -> Call[Pong]:
-        """Is anybody there?"""
+        """Ask for a sign of life."""
         return self._ask(Ping, Pong)
 
     # ---- streams and events ----
@@ -183,7 +183,7 @@ class Calls:
         ids: Sequence[int] | None,
         starts: Sequence[int] | None,
     ) -> Call[Receipt]:
-        """Publish a batch, in as many messages as it takes, each of which is answered before the next."""
+        """Publish a batch in as many messages as it needs; each is answered before the next is sent."""
         definition = yield from self.definition(stream)
         rows = check_batch(definition, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
@@ -197,12 +197,12 @@ class Calls:
         return merged(answers)
 
     def reset_time(self, stream: str) -> Call[tuple[int, str] | None]:
-        """The newest time from now on, and whose it is."""
+        """Reset the newest time; the new value and the stream that has it."""
         answer = yield from self._ask(partial(ResetTime, stream=stream), TimeReset)
         return None if answer.newest is None or answer.stream is None else (answer.newest, answer.stream)
 
     def definition(self, name: str) -> Call[StreamDefinition]:
-        """What the broker knows of a stream; it is asked for once."""
+        """The broker's definition of a stream; the broker is asked once."""
         known = self._streams.get(name)
         if known is None:
             streams = yield from self._ask(lambda number: DescribeStream(number, name), Streams)
@@ -223,7 +223,7 @@ class Calls:
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
     ) -> Subscribe:
-        """What to ask for, once it may be asked; its inbox is open then. Raises DefinitionError."""
+        """Check the options, open the inbox, and return the request. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
@@ -242,32 +242,32 @@ class Calls:
         )
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
-        """Ask for what was prepared."""
+        """Send a prepared request."""
         answer = yield from self._ask(lambda number: replace(request, correlation=number), Subscribed)
         inbox = self._session.inboxes[request.name]
-        # What it is asked for again is what comes behind: not once more from where it has begun.
+        # A renewal continues behind the last position received; it does not replay from the start again.
         inbox.request = replace(request, replay=None, since=None)
         inbox.replays = request.replay is not None or request.since is not None
         return answer
 
     def unsubscribe(self, name: str) -> Call[None]:
-        """No further notifications."""
+        """End a subscription."""
         known = self._session.has_inbox(name)
         self._session.close_inbox(name)
         try:
             yield from self._ask(lambda number: Unsubscribe(number, name), Done)
         except UnknownSubscription:
-            if not known:  # else it went with a session that was lost
+            if not known:  # else it ended with a lost session
                 raise
 
     def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
-        """Up to a position, or to what was read last."""
-        position, of = self._place(name, position, incarnation)
+        """Acknowledge up to a position, by default up to the result read last."""
+        position, of = self._position(name, position, incarnation)
         if position is not None:
             yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
 
-    def _place(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
-        """This position, or that of what was read last, and of which cursor of its name it is."""
+    def _position(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
+        """The given position or that of the result read last, and the incarnation of its cursor."""
         if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
             raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
         inbox = self._session.inboxes.get(name)
@@ -275,7 +275,7 @@ class Calls:
         return read if position is None else position, of if incarnation is None else incarnation
 
     def forget(self, cursor: str) -> Call[None]:
-        """A cursor goes. A subscription that was attached by it finds nothing more, and is still to be closed."""
+        """Delete a cursor. A subscription attached by it gets nothing more, and still has to be closed."""
         checked_subscription_name(cursor)
         yield from self._ask(partial(Forget, cursor=cursor), Done)
         for inbox in self._session.inboxes.values():
@@ -284,13 +284,13 @@ class Calls:
                 inbox.notifications.clear()
 
     def refuse(self, name: str, position: int | None, reason: str, incarnation: int | None) -> Call[None]:
-        """One result is set aside: that at a position, or what was read last."""
+        """Set one result aside: the one at a position, by default the one read last."""
         if type(reason) is not str or not 0 < len(reason) <= NAME_LENGTH_MAX:
             most = f"a reason of 1 to {NAME_LENGTH_MAX} characters"
             raise DefinitionError(f"subscription {name!r}: expected {most}, found {shown(reason)}")
-        position, of = self._place(name, position, incarnation)
+        position, of = self._position(name, position, incarnation)
         if position is None:
-            raise DefinitionError(f"subscription {name!r}: expected a position, as nothing was read")
+            raise DefinitionError(f"subscription {name!r}: expected a position, because nothing was read yet")
         request = partial(Refuse, name=name, position=position, reason=reason, incarnation=of)
         yield from self._ask(request, Done)
 
@@ -307,7 +307,7 @@ class Calls:
         return found
 
     def settle(self, cursor: str, positions: Iterable[int], again: bool) -> Call[None]:
-        """Dead letters go, or are delivered again; as many at a time as fit a message."""
+        """Discard dead letters, or deliver them `again`; in requests of at most SETTLED_AT_ONCE."""
         checked_subscription_name(cursor)
         wanted = list(positions)
         for each in wanted:
@@ -318,7 +318,7 @@ class Calls:
             yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
 
     def probability(self, name: str, key: object, within: int | str | None) -> Call[Probability]:
-        """How likely the next match of a key is."""
+        """The probability of the next match of a key."""
         checked_subscription_name(name)
         values = () if key is None else tuple(key) if isinstance(key, list | tuple) else (key,)
         if within is not None and type(within) not in (int, str):
@@ -330,7 +330,7 @@ class Calls:
     # ---- the broker ----
 
     def statistics(self) -> Call[dict[str, Any]]:
-        """Numbers by name, in groups by name."""
+        """Groups of numbers by name, each number by name."""
         report = yield from self._ask(Statistics, StatisticsReport)
         return report.groups
 

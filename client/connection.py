@@ -1,7 +1,7 @@
-"""The connection of the blocking client: waits for frames. The session reads them, the transport has the socket.
+"""The connection of the blocking client: sends and waits. The session reads frames, the transport has the socket.
 
-A call never waits longer than it was told: for a connection, for an answer, for a notification. Nothing that was
-received is lost by a timeout, as everything goes through the session's inboxes.
+Every wait has a timeout: for a connection, for an answer, for a notification. A timeout loses nothing that was
+received, because everything goes through the session's inboxes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from .session_renewal import Renewal
 from .transport import Transport
 
 PING_SECONDS: Final = 5.0
-"""How long a wait for notifications goes on in silence before the broker is asked whether it is there."""
+"""A wait for notifications pings the broker after so much silence."""
 SILENCE_SECONDS_MAX: Final = 60.0
-"""How long the broker may leave that unanswered: a large batch in a slow pattern may take it a while."""
+"""The broker may stay silent so long: a large batch in a slow pattern can take it a while."""
 GOODBYE_SECONDS: Final = 1.0
 _WAITS: Final = 3
-"""A request may wait for a connection, for an answer, and after a loss for both again: less than three timeouts."""
-LOOK_SECONDS: Final = 0.001
-"""A publisher of many small messages looks at most so often for receipts that it need not wait for."""
+"""A request may wait for a connection, for an answer, and after a loss for both again: in all less than 3 timeouts."""
+COLLECT_SECONDS: Final = 0.001
+"""A publisher of many small messages collects receipts that it need not wait for at most this often."""
 
 
 @final
 class Connection:
-    """A session and the line that it has at the moment. Raises ConnectionLost for an address that cannot be one.
+    """A session and its present transport. Raises ConnectionLost for an invalid address.
 
-    `opened`: there was a session, so that a lost one may be had again.
+    `opened`: the session has begun once, so that a lost one can be restored.
     """
 
     def __init__(
@@ -61,21 +61,21 @@ class Connection:
         self._on_event = on_event
         self._recovery: Recovery | None = None
         self._process = os.getpid()
-        self._grants: deque[bytes] = deque()  # that belong to the session as it was last asked for
+        self._grants: deque[bytes] = deque()  # unsent credits; they belong to the session as last renewed
         self._closed = False
-        self._look_again = 0.0
-        self._line = Transport(address, keys)
+        self._collect_after = 0.0
+        self._transport = Transport(address, keys)
 
     @property
     def usable(self) -> bool:
-        """Whether a request may still be answered."""
+        """Whether a request can be answered now."""
         alive = self.session.lost is None and self._recovery is None
-        return alive and not self._line.closed and os.getpid() == self._process
+        return alive and not self._transport.closed and os.getpid() == self._process
 
     def exchange(self, correlation: int, frame: bytes, timeout: float | None = None) -> Message:
         """Send a request and wait for its answer, which may be a Failure. Raises RequestTimeout, ConnectionLost.
 
-        One that the broker would know again is sent again after a loss, as long as there is time.
+        A repeatable request is sent again after a loss, as long as there is time. `timeout`: seconds.
         """
         sent = False
         until = time.monotonic() + (self._timeout if timeout is None else timeout)
@@ -95,10 +95,10 @@ class Connection:
             raise ConnectionLost(str(error), unanswered=sent) from None
         finally:
             self.session.abandon(correlation)
-            self._tell()
+            self._report_events()
 
-    def farewell(self, correlation: int, frame: bytes) -> Message:
-        """The last request: nobody waits long for its answer, nor for a session to end."""
+    def say_goodbye(self, correlation: int, frame: bytes) -> Message:
+        """Send the last request. Waits at most GOODBYE_SECONDS for its answer, and does not restore a lost session."""
         self._receive(0.0)
         if self.session.lost is not None:
             raise self.session.lost
@@ -106,32 +106,32 @@ class Connection:
 
     @property
     def repeats(self) -> bool:
-        """Whether there may be another session after this one, in which batches can be said again."""
+        """Whether a lost session is restored, so that batches can be sent again."""
         return self._reconnect is not None
 
     def send(self, frame: bytes, correlation: int = 0, begun: int | None = None) -> None:
-        """Send what the session made of a request. Raises ConnectionLost, and then it was not sent.
+        """Send an encoded request. Raises ConnectionLost if it was not sent.
 
-        `begun`: only if the session has not begun anew since.
+        `begun`: send only if the session has not begun anew since that count.
         """
         deadline = time.monotonic() + self._timeout
-        self._connect(deadline, look=begun is None)  # behind others: whoever sent those looks by itself
+        self._connect(deadline, look=begun is None)  # behind others their sender receives by itself
         if begun is not None and self.session.begun != begun:
             raise ConnectionLost("the session has begun anew")
         if correlation:
-            self.session.expect(correlation)  # also where the session has begun anew in between
+            self.session.expect(correlation)  # even if the session has begun anew since the request was made
         self._send(frame, deadline)
 
     def connected(self) -> int:
-        """How often the session has begun, once there is one. Raises ConnectionLost where there is none in time."""
+        """Wait for a session; how often it has begun. Raises ConnectionLost if there is none in time."""
         self._connect(time.monotonic() + self._timeout, look=True)
         return self.session.begun
 
     def _connect(self, deadline: float, look: bool) -> None:
         if look and self._reconnect is not None and self.usable:
-            self._receive(0.0)  # so that a request does not go to a broker that is known to be gone
+            self._receive(0.0)  # notices a broker that has gone before a request is sent to it
         if not self._check(deadline):
-            raise ConnectionLost(f"no broker answers at {self._address}: not connected again in time")
+            raise ConnectionLost(f"no broker answers at {self._address}: not reconnected in time")
 
     def answer(self, correlation: int, timeout: float | None = None) -> Message:
         """Wait for an answer, which may be a Failure. Raises RequestTimeout, ConnectionLost."""
@@ -149,61 +149,62 @@ class Connection:
             self._receive(rest)
 
     def collect(self) -> None:
-        """Take what has come, without waiting. What is wrong with the connection is kept in the session.
+        """Receive without waiting. The session keeps an error of the connection.
 
-        Does nothing where that was done just now: to look costs as much as to make and send a message of one row.
+        Does nothing within COLLECT_SECONDS of the last time: it costs as much as to make and send a message of one row.
         """
         now = time.monotonic()
-        if now < self._look_again:
+        if now < self._collect_after:
             return
-        self._look_again = now + LOOK_SECONDS
+        self._collect_after = now + COLLECT_SECONDS
         self._check_process()
-        if not self._line.closed:
+        if not self._transport.closed:
             self._receive(0.0)
 
-    def give_up(self, name: str) -> None:
-        """Unsubscribe, at once or when there is a session again, and do not care for the answer."""
+    def drop_subscription(self, name: str) -> None:
+        """Unsubscribe, now or once the session is restored, and ignore the answer."""
         if self.usable:
             correlation, frame = self.session.request(partial(Unsubscribe, name=name))
             self.session.abandon(correlation)
-            if self._line.send(frame):
+            if self._transport.send(frame):
                 return
         self.session.dropped[name] = None
 
     def next_notification(self, name: str, timeout: float | None) -> Notification | None:
-        """The next notification, None after `timeout` seconds or where there is no such subscription."""
+        """The next notification; None after `timeout` seconds, and for a name without a subscription."""
         session = self.session
         if not session.has_inbox(name):
             self._check(0.0)
             return None
-        # What is here already is handed out at once: to ask for the process costs more than the rest.
+        # A received notification is handed out at once: checking the process would cost more than the rest.
         notification = self._take(name)
         if notification is not None:
             return notification
-        heard = pinged = time.monotonic()
-        deadline = None if timeout is None else heard + timeout
+        received = pinged = time.monotonic()
+        deadline = None if timeout is None else received + timeout
         while True:
             restored = self._recovery is not None or session.lost is not None
             if not self._check(deadline):
                 return None
             if restored:
-                notification = self._take(name)  # it may have come on the way back
+                notification = self._take(name)  # it may have arrived during the recovery
                 if notification is not None:
                     return notification
             now = time.monotonic()
             rest = PING_SECONDS if deadline is None else min(PING_SECONDS, max(0.0, deadline - now))
             if self._receive(rest):
-                heard = pinged = time.monotonic()
+                received = pinged = time.monotonic()
             notification = self._take(name)
             if notification is not None:
                 return notification
             now = time.monotonic()
             if session.lost is not None:
-                heard = pinged = now
+                received = pinged = now
             elif deadline is not None and now >= deadline:
                 return None
-            elif now - heard >= SILENCE_SECONDS_MAX:
-                session.lose(ConnectionLost(f"the broker at {self._address} has not answered for {now - heard:.0f} s"))
+            elif now - received >= SILENCE_SECONDS_MAX:
+                silence = now - received
+                session.lose(ConnectionLost(f"the broker at {self._address} has not answered for {silence:.0f} s"))
             elif now - pinged >= PING_SECONDS:
                 pinged = now
                 correlation, frame = session.request(Ping)
@@ -214,12 +215,12 @@ class Connection:
         """Close at once. Does nothing the second time."""
         if os.getpid() == self._process:
             self._closed = True
-            self._line.close()
+            self._transport.close()
 
     def _check(self, deadline: float | None) -> bool:
-        """Whether there is a session, which is had again until `deadline` where it is lost.
+        """Whether there is a session; a lost one is restored, waiting until `deadline` (None: without limit).
 
-        Raises why it is lost where that is final.
+        Raises the reason if the loss is final.
         """
         self._check_process()
         if self._closed:
@@ -231,31 +232,31 @@ class Connection:
             return True
         if self._reconnect is None or not self.opened or not is_passing(lost):
             raise lost
-        self._happens(FlowEvent(Happening.LOST, str(lost)))
+        self._add_event(FlowEvent(Happening.LOST, str(lost)))
         self._recovery = Recovery(self._reconnect.waits(random.random), self._timeout)
         self._fail(self._recovery, lost, time.monotonic())
         return self._restore(self._recovery, deadline)
 
     def _restore(self, recovery: Recovery, deadline: float | None) -> bool:
-        """Go on where the last call has stopped; whether there is a session, or else the time is over."""
+        """Continue the recovery; whether the session is restored before the deadline."""
         while True:
             now = time.monotonic()
             try:
                 if recovery.due(now):
-                    self._line.close()
+                    self._transport.close()
                     self._grants.clear()
-                    self._line = Transport(self._address, self._keys, patient=False)
+                    self._transport = Transport(self._address, self._keys, patient=False)
                     recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
                 if recovery.trying:
-                    self._receive(0.0)  # also for a caller who has no time
-                done = recovery.advance(self.session, self._line.send, now)
+                    self._receive(0.0)  # so that a caller with a timeout of zero also makes progress
+                done = recovery.advance(self.session, self._transport.send, now)
             except ForetellError as error:
                 self._fail(recovery, error, now)
                 done = False
             self._announce(recovery)
             if done:
                 self._recovery = None
-                self._happens(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
+                self._add_event(FlowEvent(Happening.RESTORED, attempt=recovery.attempt))
                 return True
             if deadline is not None and now >= deadline:
                 return False
@@ -266,7 +267,7 @@ class Connection:
                 time.sleep(max(0.0, rest))
 
     def _fail(self, recovery: Recovery, error: ForetellError, now: float) -> None:
-        """Wait for the next attempt, or raise why there is none: from then on the loss is final."""
+        """Schedule the next attempt, or raise the error: from then on the loss is final."""
         self.session.lost = error
         try:
             if not is_passing(error):
@@ -279,16 +280,16 @@ class Connection:
     def _announce(self, recovery: Recovery) -> None:
         event = recovery.event()
         if event is not None:
-            self._happens(event)
+            self._add_event(event)
 
-    def _happens(self, event: FlowEvent) -> None:
-        self.session.happened.append(event)
-        self._tell()
+    def _add_event(self, event: FlowEvent) -> None:
+        self.session.flow_events.append(event)
+        self._report_events()
 
-    def _tell(self) -> None:
-        happened = self.session.happened
-        while happened:
-            event = happened.popleft()
+    def _report_events(self) -> None:
+        events = self.session.flow_events
+        while events:
+            event = events.popleft()
             if self._on_event is not None:
                 self._on_event(event)
 
@@ -301,19 +302,19 @@ class Connection:
         if grant is not None:
             self._check_process()
             self._grants.append(grant)
-        while self._grants and self._recovery is None and self._line.send(self._grants[0]):
+        while self._grants and self._recovery is None and self._transport.send(self._grants[0]):
             self._grants.popleft()
-        if self.session.happened:
-            self._tell()
+        if self.session.flow_events:
+            self._report_events()
         return notification
 
     def _send(self, frame: bytes, deadline: float) -> None:
-        while not self._line.send(frame):
+        while not self._transport.send(frame):
             rest = deadline - time.monotonic()
             if rest <= 0:
                 raise self.session.lose(ConnectionLost(f"no broker answers at {self._address}"))
-            self._line.poll_room(rest)
+            self._transport.poll_room(rest)
 
     def _receive(self, patience: float) -> bool:
-        """Whether anything has come within `patience` seconds; it is in the session then."""
-        return self._line.receive(self.session, patience) > 0
+        """Pass frames received within `patience` seconds to the session; whether there were any."""
+        return self._transport.receive(self.session, patience) > 0

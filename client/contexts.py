@@ -1,9 +1,9 @@
 """The ZeroMQ contexts that transports share. No socket is made here.
 
-A context is two threads and five files, and its end waits for its sockets. So the lines of a process share a context,
-up to LINES_MAX of them: a thousand clients that come back at once must not start two thousand threads. It ends with the
-last of its lines, so that a program without a client has no thread of ours. A fork has the parent's contexts but not
-their threads: it forgets them and begins with none, and whoever inherits a line must leave that alone.
+A context has two threads and five files, and closing it waits for its sockets. So up to TRANSPORTS_MAX transports of a
+process share a context: a thousand clients must not start two thousand threads. A context ends with the last of its
+transports, so that a program without a client has no thread of this package. A forked process has the parent's contexts
+but not their threads. It forgets them and begins without any; it must not use or close an inherited transport.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from typing import Final, final
 
 import zmq
 
-LINES_MAX: Final = 256
-"""More of them have another context, and another thread that reads and writes for them."""
-SOCKETS_MAX: Final = 16 * LINES_MAX
-"""A line is three sockets, and one that was closed still counts until a thread of ZeroMQ has come to it."""
+TRANSPORTS_MAX: Final = 256
+"""Further transports get another context, with another thread that reads and writes for them."""
+SOCKETS_MAX: Final = 16 * TRANSPORTS_MAX
+"""A transport has three sockets, and a closed one counts until a thread of ZeroMQ has processed it."""
 
 
 @final
 class SharedContext:
-    """A context, and how many lines it serves. Whoever has one uses `context` until `give_back`, from any thread."""
+    """A context and the number of its transports. A holder may use `context` from any thread until `release`."""
 
-    __slots__ = ("__weakref__", "context", "lines")
+    __slots__ = ("__weakref__", "context", "transports")
 
     def __init__(self) -> None:
         self.context = zmq.Context()
         self.context.set(zmq.MAX_SOCKETS, SOCKETS_MAX)
-        self.lines = 0
+        self.transports = 0
 
-    def give_back(self) -> None:
-        """Once for each time it was had, when the sockets are closed."""
+    def release(self) -> None:
+        """Give the context back, once for each `shared_context`, after the sockets were closed."""
         with _pool.lock:
-            self.lines -= 1
-            if self.lines:
+            self.transports -= 1
+            if self.transports:
                 return
             _pool.open = [known for known in _pool.open if known() is not self]
         self.context.term()
@@ -45,13 +45,13 @@ class SharedContext:
 
 @final
 class _Pool:
-    """Weak, so that a context whose lines were dropped without being closed ends with them, as a socket does."""
+    """The open contexts, as weak references: a context whose transports were never closed ends with them."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """In a fork: the lock may have been held by a thread that is not here."""
+        """Begin anew in a forked process, with a new lock: a thread of the parent may have held the old one."""
         self.lock = threading.Lock()
         self.open: list[weakref.ref[SharedContext]] = []
 
@@ -62,13 +62,13 @@ if sys.platform != "win32":  # where there are forks
 
 
 def shared_context() -> SharedContext:
-    """A context for one more line. O(contexts)."""
+    """A context for one more transport. O(contexts)."""
     with _pool.lock:
         known = [shared for reference in _pool.open if (shared := reference()) is not None]
-        found = next((shared for shared in known if shared.lines < LINES_MAX), None)
+        found = next((shared for shared in known if shared.transports < TRANSPORTS_MAX), None)
         if found is None:
             found = SharedContext()
             known.append(found)
-        found.lines += 1
+        found.transports += 1
         _pool.open = [weakref.ref(shared) for shared in known]
         return found

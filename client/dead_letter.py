@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from broker.wire import DeadLetter as Said
+from broker.wire import DeadLetter as Entry
 from broker.wire import WireError, decode_result
 
 from .errors import ProtocolError
@@ -15,9 +15,9 @@ from .notification import Notification
 @final
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What was found, the position that it had, and why it was set aside; `time`: when, in microseconds.
+    """A result that was set aside, its position, the reason, and the `time`, in microseconds.
 
-    `deliveries`: how often it was delivered as the first that is not acknowledged, since the broker was started.
+    `deliveries`: how often it was delivered as the first unacknowledged result since the broker started.
     """
 
     position: int
@@ -27,8 +27,8 @@ class DeadLetter:
     deliveries: int
 
 
-def received(entry: Said) -> DeadLetter:
-    """One as it has come. Raises ProtocolError."""
+def received(entry: Entry) -> DeadLetter:
+    """A dead letter from its wire entry. Raises ProtocolError."""
     try:
         line = decode_result(entry.result)
     except WireError as error:

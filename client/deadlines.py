@@ -1,8 +1,8 @@
-"""Deadlines of requests in the broker's clock, as far as that is known here.
+"""Deadlines of requests in the broker's clock, estimated by the client.
 
-The broker tells its clock in Welcome. What it showed is put at the moment when HELLO was made: so a deadline is never
-earlier than this end's own patience, and later by the round trip of HELLO at most. A clock that was set since is
-noticed when the broker refuses something: then it tells its clock again.
+The broker reports its clock in Welcome. The client takes that as the time at which it made HELLO. So a deadline is
+never earlier than the client's own timeout, and later by at most the round trip of HELLO. If the broker's clock is set
+later, the client notices when the broker refuses a request as expired, because that refusal reports the clock again.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _GREATEST: Final = 2**63 - 1
 
 @final
 class Deadlines:
-    """Microseconds throughout. `clock` is this end's own, which only goes forward; None: there are no deadlines."""
+    """Times are microseconds. `clock`: the client's monotonic clock; None: no deadlines. `patience`: its timeout."""
 
     __slots__ = ("_ahead", "_clock", "_made", "_patience")
 
     def __init__(self, clock: Callable[[], int] | None = None, patience: int = 0) -> None:
         self._clock = clock
         self._patience = patience
-        self._ahead: int | None = None  # how far the broker's clock is before ours, at most
-        self._made: dict[int, int] = {}  # when what is not answered yet was made
+        self._ahead: int | None = None  # the broker's clock minus the client's, at most
+        self._made: dict[int, int] = {}  # when each unanswered request was made
 
     def forget(self) -> None:
-        """The session is over, and the next broker may have another clock."""
+        """Forget the broker's clock: the session has ended, and the next broker may have another one."""
         self._ahead = None
         self._made.clear()
 
     def of(self, message: Message, waits: int) -> int | None:
-        """Until when to begin what is sent now and may be waited for so often; None: whenever. O(1)."""
+        """The deadline of a request made now: `waits` timeouts from now, in the broker's clock; None: none. O(1)."""
         if self._clock is None:
             return None
         if isinstance(message, Hello):
@@ -43,8 +43,8 @@ class Deadlines:
             return max(0, min(now + self._ahead + waits * self._patience, _GREATEST))
         return None
 
-    def heard(self, answer: Message) -> None:
-        """What the broker has answered may tell its clock."""
+    def observe(self, answer: Message) -> None:
+        """Learn the broker's clock from an answer that reports it."""
         made = self._made.pop(answer.correlation, None) if self._made else None
         if made is None or self._clock is None:
             return
@@ -52,7 +52,7 @@ class Deadlines:
             case Welcome():
                 self._ahead = answer.clock - made
             case Failure(code=Expired.code, clock=int(clock)):
-                # What we think is wrong only if the broker's clock cannot have shown this between then and now.
+                # Correct the estimate only if the broker's clock cannot have had this value between then and now.
                 most, least = clock - made, clock - self._clock()
                 if self._ahead is None or not least <= self._ahead <= most:
                     self._ahead = most

@@ -1,4 +1,4 @@
-"""The options of a durable subscription: which cursor, from where on, how soon to deliver again."""
+"""The options of a durable subscription: its cursor, where it starts, when it delivers again."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SECONDS_MAX: Final = 1_000_000_000.0
 @final
 @dataclass(frozen=True, slots=True)
 class Durable:
-    """The name of a cursor, and what else is wanted of it; None: what holds without.
+    """The name of a cursor and its options; None: the default.
 
-    `retain`: a new cursor keeps so many results after they were acknowledged, too, as long as there is room.
-    `replay`: the position from which on results are delivered again, acknowledged or not; `since`: likewise, the time,
-    microseconds or ISO-8601. Acknowledgements stay: the next reader goes on behind them. `acknowledge_within`, in
-    seconds: what was delivered comes again when for so long nothing was acknowledged. `deliveries_max`: what was
-    delivered so often as the first that is not acknowledged is set aside as a dead letter, and not delivered again.
-    Raises DefinitionError.
+    `retain`: a new cursor keeps this many acknowledged results, as long as there is room. `replay`: deliver again from
+    this position on, acknowledged results included; `since`: the same from a time on, in microseconds or ISO-8601.
+    Acknowledgements stay, and the next reader continues behind them. `acknowledge_within`, in seconds: delivered
+    results are delivered again when nothing was acknowledged for this long. `deliveries_max`: a result that was
+    delivered this often as the first unacknowledged one becomes a dead letter, and is not delivered again. Raises
+    DefinitionError.
     """
 
     cursor: str
@@ -53,7 +53,7 @@ class Durable:
             )
 
     def fields(self) -> dict[str, Any]:
-        """The fields of Subscribe that say this. Raises EventError for a time that is none."""
+        """The fields of Subscribe with these options. Raises EventError if `since` is not a time."""
         within = self.acknowledge_within
         return {
             "durable": self.cursor,

@@ -1,7 +1,7 @@
-"""The exceptions of the SDK, and how a broker's refusals become exceptions again.
+"""The exceptions of the SDK, and the conversion of a broker's refusal into an exception.
 
-What the broker refuses has the class that the embedded engine would raise. After such an error the connection goes on;
-after ConnectionLost it does not. All are ForetellErrors, whose text is one line.
+A refusal raises the class that the embedded engine would raise. The connection lasts after such an error, but not after
+ConnectionLost. All are ForetellErrors, whose text is one line.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ __all__ = [
 class ConnectionLost(ForetellError):
     """There is no broker, or it does not know this session any more.
 
-    A client that reconnects goes on with the next call; without, open a new one and subscribe again. `unanswered`: a
-    request was under way, and its outcome is unknown, as with RequestTimeout.
+    A client with `reconnect` connects again in the next call; without it, open a new client and subscribe again.
+    `unanswered`: the request was sent and its outcome is unknown, as with RequestTimeout.
     """
 
     code: ClassVar[str] = "session"
@@ -62,16 +62,17 @@ class ConnectionLost(ForetellError):
 
 @final
 class RequestTimeout(ForetellError):
-    """No answer came in time. The outcome is unknown: the request may have been carried out, or still be."""
+    """No answer came in time. The outcome is unknown: the broker may carry out the request, or have done so."""
 
     code: ClassVar[str] = "timeout"
 
 
 @final
 class SlowConsumer(ForetellError):
-    """More waited for the reader of this subscription than the broker's queue takes, and `when_slow="disconnect"` was
-    asked for. All that came is read, the last `incomplete` tells how many are missing; nothing more comes. Close the
-    subscription, and subscribe again to go on from then.
+    """The reader was too slow for a subscription with `when_slow="disconnect"`: the broker's queue for it was full.
+
+    Raised after the last notification, an `incomplete` with the number of missing results. Close the subscription, and
+    subscribe again to get later results.
     """
 
     code: ClassVar[str] = "slow"
@@ -79,7 +80,7 @@ class SlowConsumer(ForetellError):
 
 @final
 class ProtocolError(ForetellError):
-    """One end did not understand the other: another version, or a mistake in one of them."""
+    """Client and broker do not understand each other: they have different versions, or one has a mistake."""
 
     code: ClassVar[str] = "protocol"
 
@@ -95,7 +96,7 @@ _KINDS: Final[dict[str, type[ForetellError]]] = {
 
 
 def remote_error(failure: Failure) -> ForetellError:
-    """The exception of a refusal; a code from a later version gives a plain ForetellError."""
+    """The exception for a refusal; an unknown code of a later version becomes a plain ForetellError."""
     if failure.code == Busy.code:
         return Busy(failure.message, failure.retry or 0)
     if failure.code == Expired.code:

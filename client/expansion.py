@@ -1,4 +1,4 @@
-"""Expands the matches of one compressed result from the graph that it brings.
+"""Expands the matches of one compressed result from the graph that it carries.
 
 The graph is described in docs/results.md: `events` with rows `[name, ids, time, before]`, `links` with rows `[target,
 behind]`, `last`. Every path from `last` to an event with nothing before it is a match.
@@ -16,7 +16,7 @@ Event: TypeAlias = tuple[str, list[int], int]
 
 
 def paths(graph: dict[str, Any]) -> Iterator[list[Event]]:
-    """The events of each match, in the order of the pattern; made as they are asked for, in time linear in them."""
+    """The events of each match, in the order of the pattern. Lazy; each match takes time linear in its events."""
     events, links = graph["events"], graph["links"]
     stack: list[tuple[int, Any]] = [(graph["last"], None)]
     while stack:
@@ -43,9 +43,9 @@ def _unrolled(chain: Any) -> Iterator[Event]:
 
 
 def count(graph: dict[str, Any]) -> int:
-    """How many matches there are, of any size, without making one. O(links)."""
+    """The number of matches, without making any. O(links)."""
     events = graph["events"]
-    totals: list[int] = [0] * (len(graph["links"]) + 1)  # the last place: of no link
+    totals: list[int] = [0] * (len(graph["links"]) + 1)  # the last entry stands for NOTHING, index -1
     for number, (target, behind) in enumerate(graph["links"]):
         if target < NOTHING:
             own = totals[-2 - target]

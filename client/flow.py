@@ -1,4 +1,4 @@
-"""Events of a connection (lost, resumed, a gap), as values that a callback receives."""
+"""Events of a connection, such as a loss, a recovery or a gap, as values for a callback."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import final
 
 
 class Happening(Enum):
-    """What has happened."""
+    """The kinds of events."""
 
     LOST = "lost"
     """The session has ended; `reason` says why."""
     WAITING = "waiting"
-    """It is tried again in `seconds`, for the `attempt`th time."""
+    """The client connects again in `seconds`, for the `attempt`th time."""
     RESTORED = "restored"
     """There is a session again, with the subscriptions and streams of the one before."""
     REFUSED = "refused"
-    """Of these the broker has not taken `name` again; `reason` says why. Whoever reads it is told the same."""
+    """The broker refused to renew the stream or subscription `name`; `reason` says why, as does reading it."""
     ENDED = "ended"
-    """The broker has ended the subscription `name`; `reason` says why. Whoever reads it is told the same."""
+    """The broker has ended the subscription `name`; `reason` says why, as does reading it."""
     GAP = "gap"
-    """Results of the subscription `name` are missing: `missed` of them, None where nobody knows. Told as it is read."""
+    """`missed` results of the subscription `name` are missing, None if unknown. Reported when the gap is read."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FlowEvent:
-    """One of these. What does not apply is empty."""
+    """One event. Fields that do not apply are empty."""
 
     happening: Happening
     reason: str = ""

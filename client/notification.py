@@ -1,4 +1,4 @@
-"""One result as a reader sees it: a view of what came, neither copied nor interpreted."""
+"""One result as a reader sees it: a view of the decoded line, without a copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .expansion import paths
 
 
 class Source(Protocol):
-    """What a notification of a durable subscription asks of its client; the one for asyncio returns what is awaited."""
+    """What a notification of a durable subscription needs of its client. The asyncio client returns awaitables."""
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
@@ -20,11 +20,11 @@ class Source(Protocol):
 
 @final
 class Notification:
-    """A match, or whatever else `kind` says. A field that does not apply is None, and `line()` lacks it.
+    """A match, or another result of the given `kind`. A field that does not apply is None, and `line()` lacks it.
 
-    `kind` "incomplete" is no result, but says that `limit` was hit. The broker's stands for `missed` results from the
-    time `since` on, in their place; the engine's says that at `since` it forgot what could have become results. A match
-    that is `incomplete` is a result; see there.
+    The `kind` "incomplete" is not a result; it reports that `limit` was hit. One from the broker stands in the place of
+    `missed` results from the time `since` on. One from the engine says that at `since` the engine dropped partial
+    matches. The field `incomplete` of a match is something else; see there.
     """
 
     __slots__ = ("_line", "_source", "incarnation")
@@ -33,26 +33,26 @@ class Notification:
         self._line = line
         self._source: Source | None = None
         self.incarnation = incarnation
-        """Of a durable subscription: which cursor of its name the position is of."""
+        """Of a durable subscription: tells the cursor from an earlier or later one of the same name."""
 
     def of(self, source: Source) -> Notification:
-        """Itself, as this client has received it."""
+        """Bind the notification to the client that received it, and return it."""
         self._source = source
         return self
 
     def acknowledge(self) -> Any:
-        """Of a durable subscription: everything up to this one is done with. Of `client.aio`, to be awaited.
+        """Acknowledge all results of a durable subscription up to this one. With `client.aio`, await the result.
 
-        Raises as `Client.acknowledge`, and UnknownSubscription where this is of no durable subscription.
+        Raises as `Client.acknowledge`, and UnknownSubscription if the subscription is not durable.
         """
         source, position = self._durable()
         return source.acknowledge(self.subscription, position, self.incarnation)
 
     def refuse(self, reason: str) -> Any:
-        """Of a durable subscription: this one cannot be done with. It is set aside among the cursor's dead letters, and
-        not delivered again; those before it are still to be acknowledged. Of `client.aio`, to be awaited.
+        """Set this result of a durable subscription aside as a dead letter, because it cannot be processed.
 
-        Raises as `Client.refuse`, and UnknownSubscription where this is of no durable subscription.
+        It is not delivered again; results before it still have to be acknowledged. With `client.aio`, await the result.
+        Raises as `Client.refuse`, and UnknownSubscription if the subscription is not durable.
         """
         source, position = self._durable()
         return source.refuse(self.subscription, reason, position, self.incarnation)
@@ -60,11 +60,11 @@ class Notification:
     def _durable(self) -> tuple[Source, int]:
         position = self.position
         if self._source is None or position is None:
-            raise UnknownSubscription(f"subscription {self.subscription!r}: this is not one of a durable subscription")
+            raise UnknownSubscription(f"subscription {self.subscription!r}: expected a durable one, it has no cursor")
         return self._source, position
 
     def line(self) -> dict[str, Any]:
-        """The result exactly as the broker tells it, as the command line prints it."""
+        """The result exactly as the broker reports it and as the command line prints it."""
         return self._line
 
     @property
@@ -81,17 +81,17 @@ class Notification:
 
     @property
     def id(self) -> str | None:
-        """The same for the same match, also after a restart or a replay."""
+        """The id of the match, the same after a restart or a replay."""
         return self._line.get("id")
 
     @property
     def position(self) -> int | None:
-        """Of a durable subscription: which one it is, from 1 on; of an incomplete there, the last that is missing."""
+        """Of a durable subscription: the result's number, from 1 on; of an incomplete, that of the last missing one."""
         return self._line.get("position")
 
     @property
     def redelivered(self) -> bool:
-        """Of a durable subscription: it may have come before, as it was not acknowledged."""
+        """Of a durable subscription: it may have been delivered before, because it was not acknowledged."""
         redelivered: bool = self._line.get("redelivered", False)
         return redelivered
 
@@ -107,7 +107,7 @@ class Notification:
 
     @property
     def time(self) -> int | None:
-        """When that was which is no match, in microseconds."""
+        """The time of a result that is not a match, in microseconds."""
         return self._line.get("time")
 
     @property
@@ -123,25 +123,28 @@ class Notification:
 
     @property
     def bindings(self) -> dict[str, list[int]] | None:
-        """Ids by variable or by the name of a primitive subscription, where the language has such."""
+        """Event ids by variable or by primitive subscription, in languages that have these."""
         return self._line.get("bindings")
 
     @property
     def tuples(self) -> int | None:
-        """How many tuples of events, or compressed matches, a result stands for, of any size; `bindings` is one of
-        them, and `expanded` makes the others."""
+        """How many tuples of events, or compressed matches, a result stands for; an int of any size.
+
+        `bindings` is one of them, and `expanded` makes the others.
+        """
         return self._line.get("tuples")
 
     def expanded(self) -> Iterator[Notification]:
-        """The matches that a compressed result stands for, made as they are asked for; of any other, itself.
+        """The matches that a compressed result stands for, made lazily; any other result yields itself.
 
-        Each has start, end, lineage and bindings; `id` and `data` belong to the result. Raises LimitExceeded where the
-        broker has told one match and the number of them only: where there are too many events in the window, where the
-        subscription has no lineage, and for the completions of P-ToPSS.
+        Each has start, end, lineage and bindings; `id` and `data` belong to the result. Raises LimitExceeded if the
+        broker reported only one match and their number: with too many events in the window, for a subscription without
+        lineage, and for the completions of P-ToPSS.
         """
         graph = self._line.get("matches")
         if graph is None and self.tuples is not None and self.tuples > 1:
-            raise LimitExceeded(f"{self.subscription}: of {self.tuples} matches the broker has told one and the number")
+            count = f"one of {self.tuples} matches and their number"
+            raise LimitExceeded(f"subscription {self.subscription!r}: the broker has reported only {count}")
         return iter((self,)) if graph is None else self._each(graph)
 
     def _each(self, graph: dict[str, Any]) -> Iterator[Notification]:
@@ -149,13 +152,13 @@ class Notification:
             bindings: dict[str, list[int]] = {}
             for name, ids, _ in events:
                 bindings.setdefault(name, []).extend(ids)
-            said = {"kind": self.kind, "subscription": self.subscription, "start": events[0][2], "end": self.end}
+            line = {"kind": self.kind, "subscription": self.subscription, "start": events[0][2], "end": self.end}
             lineage = [number for _, ids, _ in events for number in ids]
-            yield Notification({**said, "lineage": lineage, "bindings": bindings})
+            yield Notification({**line, "lineage": lineage, "bindings": bindings})
 
     @property
     def incomplete(self) -> bool:
-        """Of a match: a limit of the engine was hit, so that there may be tuples which are neither told nor counted."""
+        """Of a match: the engine hit a limit, so that tuples may exist which are neither reported nor counted."""
         incomplete: bool = self._line.get("incomplete", False)
         return incomplete
 
@@ -171,12 +174,12 @@ class Notification:
 
     @property
     def missed(self) -> int | None:
-        """Of an incomplete of the broker: how many results are missing, of any size; None where nobody has counted."""
+        """Of an incomplete of the broker: how many results are missing, an int of any size; None if unknown."""
         return self._line.get("missed")
 
     @property
     def probability(self) -> float | None:
-        """Of a forecast: how likely a match is within its horizon."""
+        """Of a forecast: the probability of a match within its horizon."""
         return self._line.get("probability")
 
     @property
@@ -186,23 +189,23 @@ class Notification:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of a forecast: where the probability is thought to lie with nine chances in ten."""
+        """Of a forecast: the 90 % interval of the probability."""
         found = self._line.get("interval")
         return None if found is None else (found[0], found[1])
 
     @property
     def within(self) -> int | str | None:
-        """Of a forecast: its horizon, in events of the key, or a duration as the subscription writes it."""
+        """Of a forecast: its horizon, a number of events of the key or a duration as the subscription writes it."""
         return self._line.get("within")
 
     @property
     def state(self) -> int | None:
-        """Of a forecast: the state of the subscription's chain; `line()["label"]` says it in words."""
+        """Of a forecast: the state of the subscription's chain; `line()["label"]` describes it in words."""
         return self._line.get("state")
 
     @property
     def run(self) -> str | int | None:
-        """Of a forecast and its resolution: the key's value; 0 where there is one chain for the whole stream."""
+        """Of a forecast and its resolution: the key's value; 0 if one chain serves the whole stream."""
         return self._line.get("run")
 
     @property
@@ -212,18 +215,18 @@ class Notification:
 
     @property
     def outcome(self) -> bool | str | None:
-        """Of a resolution: whether a match came in time, or "censored" where that will never be known."""
+        """Of a resolution: whether a match came in time, or "censored" if that will never be known."""
         return self._line.get("outcome")
 
     @property
     def lead(self) -> int | None:
-        """Of a resolution that is true: how long before the match it was foretold, as the horizon counts."""
+        """Of a resolution with a match: how long before the match the forecast was made, in the horizon's unit."""
         return self._line.get("lead")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Notification) and self._line == other._line
 
-    __hash__ = None  # type: ignore[assignment]  # it is equal by contents that may change
+    __hash__ = None  # type: ignore[assignment]  # equality compares contents, which may change
 
     def __repr__(self) -> str:
         return f"Notification({self._line!r})"

@@ -12,13 +12,13 @@ from .errors import ProtocolError
 @final
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """How likely the next match of a key is within a horizon, counted from the key's last event.
+    """The probability of a key's next match within a horizon, counted from the key's last event.
 
-    `lower`, `upper`: where the probability is thought to lie with nine chances in ten, as far as finite counts decide
-    it. `state`, `label`: how far the key has got. `effective`: how many transitions stand behind that. `calibrated`:
-    whether earlier predictions of that kind were no worse than the base rate; None while that is not known, and for
-    other horizons than the subscription's own. `time`: of the key's last event, in microseconds; None where it has
-    none. `run`: the key as forecasts name it.
+    `lower`, `upper`: the 90 % interval of the probability, given the number of observations. `state`, `label`: the
+    state of the key in the chain, as a number and in words. `effective`: how many transitions the estimate rests on.
+    `calibrated`: whether earlier forecasts were no worse than the base rate; None while that is not known, and for
+    horizons other than the subscription's own. `time`: the time of the key's last event, in microseconds; None if it
+    has none. `run`: the key as forecasts name it.
     """
 
     probability: float
@@ -38,7 +38,7 @@ class Probability:
 
 
 def reported(report: Mapping[str, Any]) -> Probability:
-    """What has come; what a later broker says beyond that is left out. Raises ProtocolError."""
+    """A report as received; unknown fields of a later broker are ignored. Raises ProtocolError for a missing field."""
     try:
         return Probability(**{each.name: report[each.name] for each in fields(Probability)})
     except KeyError as missing:

@@ -1,13 +1,13 @@
-"""Publishes many batches at once: keeps those without an answer in order, and sends them again after a loss.
+"""Publishes many batches without waiting for each, and sends unanswered ones again after a loss.
 
-Waiting for each receipt leaves the broker idle while the next batch is made, and the publisher while it is matched. A
-publisher goes on until `window` messages are unanswered, and only then waits for the oldest. The broker answers in the
-order in which it was asked, so that at any time the batches that are known to be taken come first, then those whose
-outcome is not known yet. Of a client that reconnects, these are sent again after a loss, in order: the broker knows
-them by their numbers, and takes each once.
+Waiting for each receipt leaves the broker idle while the next batch is made, and the publisher idle while the broker
+matches. A publisher continues until `window` messages are unanswered, and only then waits for the oldest. The broker
+answers in order, so the batches that are known to be accepted come first, then those whose outcome is unknown. If the
+client reconnects, it sends the latter again in order; the broker recognises them by their numbers and accepts each
+once.
 
-Where a batch is refused, others have been sent behind it, which the broker takes: it does not know that they belong
-together. They are waited for before the error is raised, so that it can say what became of them.
+When the broker refuses a batch, later ones were already sent, and the broker accepts them because it does not know that
+they belong together. The publisher waits for their answers before it raises the error, which reports their outcome.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from .session import Session
 
 WINDOW_MESSAGES: Final = 16
 WINDOW_MESSAGES_MAX: Final = 512
-"""Below the 1,000 messages that ZeroMQ takes in on each side, so that a window never waits within a socket."""
+"""Less than the 1,000 messages that ZeroMQ queues on each side, so that a window always fits into the socket."""
 
 LOSSES_MAX: Final = 10
-"""So often what is under way is sent again without a receipt in between: it may be what ends the broker."""
+"""So often messages in flight are sent again without a receipt in between: they may be what crashes the broker."""
 
 
 def checked_window(window: int) -> int:
-    """The window itself if it is one. Raises DefinitionError."""
+    """The window, if it is valid. Raises DefinitionError."""
     if type(window) is not int or not 1 <= window <= WINDOW_MESSAGES_MAX:
         raise DefinitionError(f"expected a window of 1 to {WINDOW_MESSAGES_MAX:,} messages, found {window!r}")
     return window
 
 
-class Way(Protocol):
-    """What a publisher asks of its client's connection."""
+class PublisherConnection(Protocol):
+    """What a publisher needs of its client's connection."""
 
     session: Session
 
@@ -63,7 +63,7 @@ class Way(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A message under way: which batch it belongs to, the index of its first row there, whether it is its last one."""
+    """A message in flight: its batch, the index of its first row there, and whether it is the batch's last one."""
 
     correlation: int
     frame: bytes
@@ -74,12 +74,12 @@ class _Part:
 
 @final
 class Publisher:
-    """Publishes batches to one stream, in order; they are numbered from 0 on. A context manager.
+    """Publishes batches to one stream, in order, numbered from 0. A context manager.
 
-    Leaving the block waits for what is under way. Without a block, end with `flush`. At most a window of messages is
-    held here. Numbers to look at, also after an error: `sent` batches of which `taken` have a receipt, with `count`
-    events taken and `late` ones refused, or early ones. As long as nothing has failed, the batches with a receipt are
-    the first ones.
+    Leaving the block waits for all answers. Without a block, end with `flush`. The publisher holds at most a window of
+    messages. Its counters are valid after an error too: `sent` batches, of which `taken` have a receipt, with `count`
+    events accepted and `late` ones refused (too late or too early). Until something fails, the batches with a receipt
+    are the first ones.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class Publisher:
         "_begun",
         "_connection",
         "_failed",
-        "_flying",
+        "_in_flight",
         "_losses",
         "_on_receipt",
         "_stream",
@@ -100,7 +100,7 @@ class Publisher:
 
     def __init__(
         self,
-        connection: Way,
+        connection: PublisherConnection,
         stream: StreamDefinition,
         window: int,
         on_receipt: Callable[[int, Receipt], None] | None,
@@ -109,8 +109,8 @@ class Publisher:
         self._stream = stream
         self._window = window
         self._on_receipt = on_receipt
-        self._flying: deque[_Part] = deque()
-        self._answers: list[tuple[int, Published]] = []  # to parts of the oldest batch under way
+        self._in_flight: deque[_Part] = deque()
+        self._answers: list[tuple[int, Published]] = []  # to parts of the oldest batch in flight
         self._failed: ForetellError | None = None
         self._begun = connection.session.begun
         self._losses = 0
@@ -126,17 +126,17 @@ class Publisher:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> None:
-        """Send a batch in columns; comes back when there is room for another one in the window.
+        """Send a batch in columns; returns when the window has room for another one. Times are microseconds.
 
-        Raises EventError or LimitExceeded for a batch that does not fit stream or message: it was not sent, and others
-        may follow. (Of a batch of several messages, the rows before an event that fits no message are taken.) Every
-        other error is final and may concern an earlier batch, which it names: what the broker refused; ConnectionLost
-        and RequestTimeout, which say of which batches the outcome is unknown.
+        Raises EventError or LimitExceeded for a batch that does not fit the stream or a message. It was not sent, and
+        others may follow. (If it takes several messages, the rows before an event that fits no message are accepted.)
+        Every other error is final, and names the batch that it concerns, which may be an earlier one: a refusal by the
+        broker; ConnectionLost and RequestTimeout, which name the batches whose outcome is unknown.
         """
         self._check()
         batch = self.sent
         rows = check_batch(self._stream, times, rows, ids, starts)
-        # The last one of a window is waited for after all before it. What is said again after a loss is never too late.
+        # The last message of a window is answered after all before it. One that is repeated has no deadline.
         waits = 0 if self._connection.repeats else self._window + 1
         request = partial(self._connection.session.request, waits=waits)
         for first, last, (correlation, frame) in parts(request, self._stream.name, times, rows, ids, starts):
@@ -144,7 +144,7 @@ class Publisher:
             self._settle(min(self._window, self._connection.session.batches) - 1)
 
     def flush(self) -> None:
-        """Wait until everything that was sent is answered. Raises as `publish_batch` does."""
+        """Wait for the answers to all batches. Raises as `publish_batch` does."""
         self._check()
         self._settle(0)
 
@@ -153,11 +153,11 @@ class Publisher:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._failed is not None:
-            return  # it was raised already
+            return  # the error was raised already
         if kind is None:
             self.flush()
         elif issubclass(kind, Exception):
-            with suppress(ForetellError):  # what ended the block is more important
+            with suppress(ForetellError):  # the exception that ended the block is more important
                 self.flush()
         self._abandon()
 
@@ -166,30 +166,30 @@ class Publisher:
             raise self._failed
 
     def _send(self, part: _Part) -> None:
-        alone = not self._flying
-        self._flying.append(part)
+        alone = not self._in_flight
+        self._in_flight.append(part)
         self.sent = part.batch + 1
         try:
-            # Behind others only in the session that they were sent in: it must not come before them.
+            # A message behind others must be sent in their session: in a new one it would overtake them.
             self._connection.send(part.frame, part.correlation, None if alone else self._begun)
             self._begun = self._connection.session.begun
         except ForetellError as error:
             if isinstance(error, ConnectionLost) and not alone and self._connection.repeats:
-                return  # it is sent again with them, when the oldest is waited for
-            self._flying.pop()
+                return  # it is sent again with the others, when the publisher waits for the oldest
+            self._in_flight.pop()
             self.sent = part.batch + (part.first > 0)
             self._connection.session.abandon(part.correlation)
             self._lose(error)
 
     def _repeat(self, error: ForetellError) -> None:
-        """Say everything that is under way in another session, in order. Raises where there is none."""
+        """Send all messages in flight again in a new session, in order. Raises the error if there is none."""
         while True:
             self._losses += 1
             if self._losses > LOSSES_MAX or not self._connection.repeats:
                 raise error
             self._begun = self._connection.connected()
             try:
-                for part in self._flying:
+                for part in self._in_flight:
                     self._connection.send(part.frame, part.correlation, self._begun)
             except ConnectionLost as again:
                 error = again
@@ -197,14 +197,14 @@ class Publisher:
                 return
 
     def _settle(self, unanswered_max: int) -> None:
-        """Take the answers that are here, and wait for as many as are too many."""
+        """Process received answers, and wait until at most `unanswered_max` messages are in flight."""
         self._connection.collect()
-        while self._flying:
+        while self._in_flight:
             try:
                 try:
                     if self._connection.session.begun != self._begun:
                         raise ConnectionLost("the session has begun anew")
-                    answer = self._oldest(len(self._flying) > unanswered_max)
+                    answer = self._oldest(len(self._in_flight) > unanswered_max)
                 except ConnectionLost as error:
                     self._repeat(error)
                     continue
@@ -212,14 +212,14 @@ class Publisher:
                 self._lose(error)
             if answer is None:
                 return
-            part = self._flying.popleft()
+            part = self._in_flight.popleft()
             if isinstance(answer, Failure):
                 self._refuse(part, remote_error(answer))
             self._note(part, answer)
 
     def _oldest(self, wait: bool) -> Published | Failure | None:
-        """The answer to the oldest message under way; None if it is not here and need not be."""
-        correlation = self._flying[0].correlation
+        """The answer to the oldest message in flight; None if it was not received and `wait` is False."""
+        correlation = self._in_flight[0].correlation
         answer = self._connection.answer(correlation) if wait else self._connection.session.answer(correlation)
         return answer if answer is None or isinstance(answer, Failure) else expected(answer, Published)
 
@@ -236,13 +236,13 @@ class Publisher:
                 self._on_receipt(part.batch, merged(self._answers))
 
     def _refuse(self, refused: _Part, error: ForetellError) -> NoReturn:
-        """The broker has refused a batch: what became of those that were sent behind it?"""
+        """Raise the broker's refusal of a batch, with the outcome of the batches that were sent after it."""
         failed = {refused.batch}
         before = self.taken
         try:
-            while self._flying:
+            while self._in_flight:
                 answer = self._oldest(wait=True)
-                part = self._flying.popleft()
+                part = self._in_flight.popleft()
                 if isinstance(answer, Failure):
                     failed.add(part.batch)
                 elif answer is not None and part.batch in failed:
@@ -261,9 +261,9 @@ class Publisher:
         raise error
 
     def _lose(self, error: ForetellError) -> NoReturn:
-        """No further answers: say of which batches there is none."""
-        if self._flying:
-            first, last = self._flying[0].batch, self._flying[-1].batch
+        """Raise the error after which no further answers come, with the batches whose outcome is unknown."""
+        if self._in_flight:
+            first, last = self._in_flight[0].batch, self._in_flight[-1].batch
             which = f"batch {first}" if first == last else f"batches {first} to {last}"
             kind = type(error) if isinstance(error, RequestTimeout | ProtocolError) else ConnectionLost
             error = kind(f"{error}; the outcome of {which} is unknown")
@@ -272,5 +272,5 @@ class Publisher:
         raise error
 
     def _abandon(self) -> None:
-        while self._flying:
-            self._connection.session.abandon(self._flying.popleft().correlation)
+        while self._in_flight:
+            self._connection.session.abandon(self._in_flight.popleft().correlation)

@@ -13,12 +13,12 @@ __all__ = ["Receipt", "Refusal"]
 @final
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The broker's engine has taken `count` events. `refused` are the others, too late or too early, with reasons.
+    """The broker's engine has accepted `count` events. `refused`: the others, too late or too early, with reasons.
 
-    Where the broker numbers the events, the ones taken have the ids from `first_id` on, in order. (In a batch of many
-    parts with other publishers beside it, each part is numbered without a gap.) `newest` is the newest time that the
-    broker has processed. None where there is no such. `durability` is what the broker promises: `memory`, or on its
-    journal `os`, `interval ...us` or `always`.
+    `first_id`: where the broker numbers the events, the accepted ones have consecutive ids from this one on (in a batch
+    of several messages beside other publishers, within each message); None otherwise. `newest`: the newest time that
+    the broker has processed, in microseconds; None before the first event. `durability`: what the accepted events
+    survive: `memory`, or with a journal `os`, `interval ...us` or `always`.
     """
 
     count: int

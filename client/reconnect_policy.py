@@ -1,7 +1,7 @@
-"""When to try again after a loss, and when not. Nothing waits here; chance comes in as a parameter.
+"""The policy for reconnecting: whether to try again after a loss, and after which waits.
 
-The waits double, up to a greatest one, and each is shortened by chance, to between a half and the whole of it: a
-thousand clients that lost one broker at once must not come back at once, again and again.
+Waits double up to a maximum. Each is multiplied by a random factor between 0.5 and 1, so that a thousand clients which
+lost one broker at the same moment do not return at the same moment. Randomness is a parameter, and nothing waits here.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .errors import Busy, ConnectionLost, LimitExceeded, RequestTimeout
 from .session import Session
 
 PATIENCE_SECONDS_MAX: Final = 1e9
-"""Whoever waits longer than thirty years, waits thirty years."""
+"""A longer timeout counts as this one, 30 years."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Reconnect:
-    """How a client comes back: waits in seconds, and how often it tries; None: until it is closed.
+    """How a client reconnects: the first and the greatest wait in seconds, and how many attempts it makes.
 
-    Raises DefinitionError.
+    `attempts` None: until the client is closed. Raises DefinitionError.
     """
 
     first: float = 0.1
@@ -43,7 +43,7 @@ class Reconnect:
             raise DefinitionError(f"reconnect.attempts: expected 1 or more, found {shown(self.attempts)}")
 
     def waits(self, chance: Callable[[], float]) -> Iterator[float]:
-        """The waits, in order; `chance` gives numbers from 0 to 1."""
+        """The waits in order, in seconds; `chance` returns random numbers from 0 to 1."""
         wait, attempt = self.first, 0
         while self.attempts is None or attempt < self.attempts:
             attempt += 1
@@ -53,7 +53,7 @@ class Reconnect:
 
 
 def session_of(reconnect: Reconnect | None, clock: Callable[[], float], patience: float) -> Session:
-    """A session that is resumed, and repeats batches, if its client reconnects. Seconds; `patience` of each request."""
+    """A session, resumable and repeating batches if its client reconnects. `clock` and `patience` are in seconds."""
     deadlines = Deadlines(lambda: int(clock() * 1_000_000), int(min(patience, PATIENCE_SECONDS_MAX) * 1_000_000))
     if reconnect is None:
         return Session(deadlines=deadlines)
@@ -61,5 +61,5 @@ def session_of(reconnect: Reconnect | None, clock: Callable[[], float], patience
 
 
 def is_passing(error: ForetellError) -> bool:
-    """Whether a session that ended, or was refused, for this reason may be had later."""
+    """Whether a session that ended or was refused with this error may be restored later."""
     return isinstance(error, ConnectionLost | RequestTimeout | Busy) or type(error) is LimitExceeded

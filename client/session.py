@@ -1,15 +1,17 @@
 """The client's half of the protocol without a socket: requests, answers, inboxes and credits.
 
-Whoever owns a socket sends what `request` and `taken` return, feeds what comes to `receive`, and looks for the answer.
-There is no clock here and nothing waits; the blocking client is one shell around this, the asyncio client another.
+The owner of a socket sends the frames that `request` and `take` return, passes incoming frames to `receive`, and
+fetches answers with `answer`. The session has no clock and never waits. The blocking and the asyncio client are shells
+around it.
 
-After a loss the same Session can begin anew (renewal), as it knows what it has declared and subscribed to. Where the
-broker still has the session, what was on the way comes again and nothing is missed. Otherwise what came before is still
-read, then an `incomplete` with the limit `connection`, as nobody knows what was missed, and then what comes.
+After a loss the same Session can begin anew (session_renewal.py), because it remembers its declarations and its
+subscriptions. If the broker still has the session, it sends unconfirmed notifications again and nothing is missing.
+Otherwise the reader gets the notifications received before the loss, then an `incomplete` with the limit `connection`,
+because nobody knows what is missing, and then the new ones.
 
-Credits. A subscription begins with a window of credits, each notification uses one, and half a window is granted again
-as soon as half a window has been taken out of the inbox by the reader. So at most a window of notifications of each
-subscription is ever on this side, and a reader that stops reading leaves the others in the broker.
+Credits. A subscription begins with a window of credits, and each notification uses one. When the reader has taken half
+a window out of the inbox, the client grants half a window again. So this side never holds more than one window for each
+subscription, and the notifications of a reader that stops reading stay in the broker.
 """
 
 from __future__ import annotations
@@ -50,14 +52,14 @@ from .notification import Notification
 WINDOW_NOTIFICATIONS: Final = 1_000
 
 CONNECTION: Final = "connection"
-"""The limit of an `incomplete` that the client itself puts in the place of what it was not connected for."""
+"""The limit of an `incomplete` that the client inserts for results missed while it was not connected."""
 
 FLOW_EVENTS_MAX: Final = 1_000
-"""What is told to nobody is forgotten at some time."""
+"""Without a callback the oldest events are dropped."""
 
 
 class Arrival(NamedTuple):
-    """An encoded result, and where a cursor has it."""
+    """An encoded result; with a cursor also its position and the cursor's incarnation."""
 
     result: bytes
     position: int | None = None
@@ -67,17 +69,21 @@ class Arrival(NamedTuple):
 
 @final
 class Inbox:
-    """What has come for one subscription and was not taken yet. `request`: how it was subscribed to, once it is.
+    """Notifications of one subscription that were received and not yet taken.
 
-    `answered`: the broker has it. `refused`: why it has ended it, or not taken it again. `asked`: it was lost, and
-    asked for again. `token`: of the session in which its notifications are numbered; an attempt that failed half-way
-    may have begun another one. `position`: of a cursor, that of the last which has come; `read`: of the last that was
-    handed out, with the incarnation of its cursor, where `incarnation` is that of the cursor now. `replays`: positions
-    before the acknowledged ones were asked for. `held`: how often somebody else had the cursor.
+    `request`: the accepted request to subscribe, None before. `answered`: the broker has accepted it. `refused`: why
+    the broker ended the subscription or refused to renew it. `renewing`: it was requested again after a loss, and the
+    answer is outstanding. `token`: the session that numbers its notifications; a failed attempt may have begun another
+    session. `expected`: the number of the next notification. `taken`: notifications read since the last grant of
+    credits.
+
+    With a cursor: `position` is that of the last notification received, `read` the position and incarnation of the last
+    one handed out, `incarnation` the cursor's present one. `replays`: the request asked for acknowledged positions.
+    `held`: how often a renewal found the cursor in use by another client.
     """
 
     __slots__ = (
-        "answered", "asked", "expected", "held", "incarnation", "notifications", "position", "read", "refused",
+        "answered", "expected", "held", "incarnation", "notifications", "position", "read", "refused", "renewing",
         "replays", "request", "taken", "token", "window",
     )  # fmt: skip
 
@@ -90,28 +96,29 @@ class Inbox:
         self.held = 0
         self.window = window
         self.taken = 0
-        self.expected = 1  # the number of the next
+        self.expected = 1
         self.request: Subscribe | None = None
         self.refused: ForetellError | None = None
-        self.asked = False
+        self.renewing = False
         self.answered = False
         self.token: bytes | None = None
 
 
 @final
 class Session:
-    """One session's state. `lost` is why it has ended, as far as it has; `happened` what is to be told of it.
+    """The state of one session. `lost`: why it ended, None while it lasts. `flow_events`: not yet reported events.
 
-    `declared` and the requests of `inboxes` are what the broker has taken and would be asked for again, `dropped` what
-    it could not be told to give up. `token`: what the broker calls a session that can be resumed, empty before it has.
-    `begun`: how often it has begun. With a `publisher`, a name that nobody else has, each batch is numbered, and may be
-    said again when its answer was lost: the broker takes it once. Numbers begin with the broker's clock, behind those
-    of earlier publishers. `batches`: how many may be under way.
+    `declared` and the requests of `inboxes` were accepted by the broker and are requested again after a loss.
+    `dropped`: subscriptions whose end could not be sent. `token`: the broker's name for a resumable session, empty
+    before the first Welcome, None if the session is not resumable. `begun`: how often the session has begun. `batches`:
+    how many batches may be in flight. With a `publisher`, a unique name, every batch has a number and can be sent again
+    when its answer was lost: the broker accepts it once. Numbers start from the broker's clock, above those of earlier
+    publishers.
     """
 
     __slots__ = (
         "_answers", "_correlation", "_deadlines", "_numbers_from", "_repeatable", "_waiting", "batches", "begun",
-        "declared", "dropped", "happened", "inboxes", "lost", "publisher", "token",
+        "declared", "dropped", "flow_events", "inboxes", "lost", "publisher", "token",
     )  # fmt: skip
 
     def __init__(
@@ -123,7 +130,7 @@ class Session:
         self.begun = 0
         self.dropped: dict[str, None] = {}
         self.lost: ForetellError | None = None
-        self.happened: deque[FlowEvent] = deque(maxlen=FLOW_EVENTS_MAX)
+        self.flow_events: deque[FlowEvent] = deque(maxlen=FLOW_EVENTS_MAX)
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
         self._correlation = 0
@@ -134,11 +141,11 @@ class Session:
         self._answers: dict[int, Message] = {}
 
     def request(self, make: Callable[[int], Message], waits: int = 1) -> tuple[int, bytes]:
-        """Number a request and encode it; its answer is awaited from now on.
+        """Number a request, encode it, and expect its answer from now on.
 
-        `waits`: how often this end's patience it may take until nobody waits any more; 0: however long.
+        `waits`: its deadline in multiples of the client's timeout; 0: no deadline.
 
-        Raises LimitExceeded for one that is too large, and then nothing has happened.
+        Raises LimitExceeded for a message that is too large, and leaves the session unchanged.
         """
         correlation = self._correlation + 1
         message = make(correlation)
@@ -161,42 +168,42 @@ class Session:
         return correlation, frame
 
     def repeatable(self, correlation: int) -> bool:
-        """Whether this request, which has not been answered, may be sent again in another session."""
+        """Whether this unanswered request may be sent again in another session."""
         return correlation in self._repeatable
 
     def expect(self, correlation: int) -> None:
-        """The answer to this request is awaited, also after the session has begun anew since it was made."""
+        """Expect the answer to this request, even if the session has begun anew since the request was made."""
         self._waiting.add(correlation)
 
     def answer(self, correlation: int) -> Message | None:
-        """The answer if it has come, which may be a Failure; it is handed out once."""
+        """Hand out the answer if it was received, which may be a Failure, once."""
         found = self._answers.pop(correlation, None)
         if found is not None:
             self._repeatable.discard(correlation)
         return found
 
     def answered(self) -> tuple[int, ...]:
-        """The requests whose answers have come and were not handed out."""
+        """The requests whose answers were received and not handed out."""
         return tuple(self._answers)
 
     def abandon(self, correlation: int) -> None:
-        """Nobody waits any more: an answer that still comes is dropped."""
+        """Stop expecting an answer; one that arrives later is dropped."""
         self._waiting.discard(correlation)
         self._repeatable.discard(correlation)
         self._answers.pop(correlation, None)
 
     def lose(self, error: ForetellError) -> ForetellError:
-        """The session has ended; why it has. The first reason stays: what follows from it says less."""
+        """End the session and return the reason. The first reason stays, because later errors only follow from it."""
         if self.lost is None:
             self.lost = error
         return self.lost
 
     def receive(self, frame: bytes) -> None:
-        """Take one frame. What is wrong with it or with the session is kept in `lost`."""
+        """Process one frame. An error in it, or the end of the session, sets `lost`."""
         try:
             message = decode(frame)
         except WireError as error:
-            self.lose(ProtocolError(f"the broker sent what is no message: {error}"))
+            self.lose(ProtocolError(f"the broker sent a frame that cannot be decoded: {error}"))
             return
         match message:
             case Notifications():
@@ -205,9 +212,9 @@ class Session:
                 pass
             case Ended(_, name, code, reason):
                 ended = self.inboxes.get(name)
-                if ended is not None and ended.answered and not ended.asked:  # else it is one of that name before
+                if ended is not None and ended.answered and not ended.renewing:  # else: an earlier one of that name
                     ended.refused = remote_error(Failure(0, code, f"subscription {name!r}: {reason}"))
-                    self.happened.append(FlowEvent(Happening.ENDED, reason, name))
+                    self.flow_events.append(FlowEvent(Happening.ENDED, reason, name))
             case Closing(_, reason):
                 self.lose(ConnectionLost(f"the broker has ended the session: {reason}"))
             case Failure(correlation, "session"):
@@ -216,14 +223,14 @@ class Session:
             case Failure(0):
                 self.lose(remote_error(message))
             case Welcome(session=token, batches=batches, clock=clock):
-                # A broker that has forgotten publishers refuses the numbers that they may have had.
+                # A broker that has forgotten a publisher refuses numbers which that publisher may have used.
                 self._numbers_from = self._numbers_from or clock
-                self.batches = max(1, batches)  # a broker that says none could not be published to
+                self.batches = max(1, batches)  # with 0 the client could never publish
                 if self.token is not None:
                     self.token = token
                 self._answered(message)
             case Subscribed(correlation, name=name):
-                # Of one that nobody waits for any more, the name may be another's by now.
+                # After an abandoned request the name may belong to another subscription by now.
                 if name in self.inboxes and correlation in self._waiting:
                     self._subscribed(self.inboxes[name], message)
                 self._answered(message)
@@ -231,48 +238,51 @@ class Session:
                 self._answered(message)
 
     def _subscribed(self, inbox: Inbox, answer: Subscribed) -> None:
-        if inbox.asked and not (answer.resumed and inbox.token == self.token):
+        if inbox.renewing and not (answer.resumed and inbox.token == self.token):
             inbox.expected = 1
-            # What a cursor has kept goes on where it has stopped, unless it is another one of that name.
+            # A cursor continues behind the last position received, unless it was forgotten and created anew.
             goes_on = inbox.position is not None and answer.position == inbox.position + 1
             if not goes_on or answer.incarnation != inbox.incarnation:
-                inbox.notifications.append(_gap(answer.name))  # now, as notifications of the other session follow
+                inbox.notifications.append(_gap(answer.name))  # before the notifications of the new session
                 inbox.position = None
         if inbox.position is None and answer.position is not None:
             inbox.position = answer.position - 1
         inbox.incarnation = answer.incarnation
-        inbox.asked = False
+        inbox.renewing = False
         inbox.answered = True
         inbox.held = 0
         inbox.token = self.token
 
     def _answered(self, message: Message) -> None:
-        self._deadlines.heard(message)
+        self._deadlines.observe(message)
         if message.correlation in self._waiting:
             self._waiting.discard(message.correlation)
             self._answers[message.correlation] = message
 
-    # ---- coming back ----
+    # ---- renewal ----
 
     def begin_anew(self) -> None:
-        """Nothing is awaited any more; every inbox is about to be asked for again."""
+        """Drop outstanding answers, and mark every subscription for renewal."""
         self.lost = None
         self.begun += 1
         self._waiting.clear()
         self._answers.clear()
         self._deadlines.forget()
         for inbox in self.inboxes.values():
-            inbox.asked = inbox.request is not None
+            inbox.renewing = inbox.request is not None
             inbox.taken = 0
 
     # ---- subscriptions ----
 
     def open_inbox(self, name: str, window: int) -> None:
-        """Before the request to subscribe: notifications follow its answer immediately. The name must be free."""
+        """Open an inbox before the request to subscribe is sent: notifications follow its answer immediately.
+
+        The name must be free.
+        """
         self.inboxes[name] = Inbox(window)
 
     def close_inbox(self, name: str) -> None:
-        """What has not been taken is dropped, and so is what still comes."""
+        """Drop the notifications that were not taken, and those that still arrive."""
         self.inboxes.pop(name, None)
 
     def has_inbox(self, name: str) -> bool:
@@ -280,9 +290,9 @@ class Session:
         return name in self.inboxes
 
     def take(self, name: str) -> tuple[Notification | None, bytes | None]:
-        """The next notification if there is one, and a frame to send if it is time to grant credits again.
+        """The next notification if there is one, and a frame to send if credits are to be granted.
 
-        Raises why the broker has ended the subscription or not taken it again, after all that came before.
+        Raises the error with which the broker ended or refused the subscription, after its last notification.
         """
         inbox = self.inboxes[name]
         if not inbox.notifications:
@@ -298,9 +308,9 @@ class Session:
             inbox.read = arrival.position, arrival.incarnation
         if notification.kind == "incomplete":
             limit = notification.limit or ""
-            self.happened.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
+            self.flow_events.append(FlowEvent(Happening.GAP, limit, name, missed=notification.missed))
             if limit == CONNECTION:
-                return notification, None  # our own, for which nobody has used a credit
+                return notification, None  # the client inserted it, so it used no credit
         inbox.taken += 1
         if inbox.taken * 2 < inbox.window:
             return notification, None
@@ -311,7 +321,7 @@ class Session:
     def _notify(self, message: Notifications) -> None:
         inbox = self.inboxes.get(message.subscription)
         if inbox is None or not inbox.answered:
-            return  # of what was given up, and may have been subscribed to again since
+            return  # it belongs to a subscription that was dropped, perhaps one of the same name
         if message.first != inbox.expected:
             reason = f"expected notification {inbox.expected}, found {message.first}"
             self.lose(ProtocolError(f"subscription {message.subscription!r}: {reason}"))

@@ -1,8 +1,8 @@
-"""The way from a lost session to the next one, as a state machine that the caller polls.
+"""The state machine that restores a lost session; the caller polls it.
 
-It waits until it is `due`, then tries until it is done or fails, and a failure makes it wait again, longer. A call that
-has no time left leaves it where it is, and the next call goes on from there: so also a program that only polls, for no
-time at all, has its session again at some time.
+It waits until it is `due`, then tries until it succeeds or fails. After a failure it waits again, longer. A call that
+has no time left leaves the recovery as it is, and the next call continues it. So a program that only polls, with a
+timeout of zero, also gets its session back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .session_renewal import Renewal
 
 @final
 class Recovery:
-    """Times are those of one clock, in seconds. `until`: when something changes by itself."""
+    """One recovery. Times are seconds of one clock. `until`: when the present wait or attempt ends."""
 
     __slots__ = ("_event", "_renewal", "_timeout", "_unsent", "_waits", "attempt", "until")
 
@@ -36,11 +36,11 @@ class Recovery:
 
     @property
     def trying(self) -> bool:
-        """Whether a connection was made that answers may come from."""
+        """Whether an attempt is under way, with a connection that can bring answers."""
         return self._renewal is not None
 
     def lose(self, error: ForetellError, now: float) -> None:
-        """The session was lost, or the attempt has failed: wait. Raises the error itself after the last attempt."""
+        """Note a lost session or a failed attempt, and wait. Raises the error itself after the last attempt."""
         self._renewal = None
         wait = next(self._waits, None)
         if wait is None:
@@ -54,13 +54,16 @@ class Recovery:
         return self._renewal is None and now >= self.until
 
     def begin(self, renewal: Renewal, now: float) -> None:
-        """There is a connection, over which to say this."""
+        """Begin an attempt: send the frames of `renewal` over a new connection."""
         self._renewal = renewal
         self._unsent = deque(renewal.frames)
         self.until = now + self._timeout
 
     def advance(self, session: Session, send: Callable[[bytes], bool], now: float) -> bool:
-        """Send what there is room for, look at what has come; whether there is a session. Raises why there is none."""
+        """Send frames while there is room, check answers; whether the session is restored.
+
+        Raises the error with which the attempt failed, RequestTimeout if the broker does not answer in time.
+        """
         if self._renewal is None:
             return False
         while self._unsent and send(self._unsent[0]):
@@ -74,6 +77,6 @@ class Recovery:
         return False
 
     def event(self) -> FlowEvent | None:
-        """What is to be told of it, once."""
+        """The event to report, once."""
         event, self._event = self._event, None
         return event

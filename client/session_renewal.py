@@ -1,9 +1,9 @@
-"""The requests by which a client gets its session back on another connection, and their answers.
+"""The requests that renew a session on a new connection, and their answers.
 
-All of it is said at once, HELLO first: the broker answers in order, so that one way there and back is enough. Streams
-that this client has declared are declared again, as another broker may be there; an equal one may exist. Of a
-subscription so much is asked for as its inbox has room for, and if the broker still has the session, from where it had
-come to. What the broker does not take any more ends that inbox and nothing else.
+All requests are sent at once, HELLO first. The broker answers in order, so one round trip is enough. The client
+declares its streams again, because it may have reached another broker; an equal stream may exist already. It subscribes
+again, with as many credits as the inbox has room for, and continues behind the last notification if the broker still
+has the session. A request that the broker refuses ends its subscription and nothing else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .flow import FlowEvent, Happening
 from .session import Inbox, Session
 
 HELD_ATTEMPTS_MAX: Final = 10
-"""How often a session is begun for a cursor that another client is attached to, until that one has it for good."""
+"""How many renewals wait for a cursor that another client is attached to, before the subscription is refused."""
 
 _Request: TypeAlias = AddStream | Subscribe | Unsubscribe
 
 
 @final
 class Renewal:
-    """One attempt. `frames` are to be sent, in order; then `done` is asked as answers come."""
+    """One attempt. The caller sends `frames` in order, then calls `done` whenever answers were received."""
 
     __slots__ = ("_session", "_steps", "frames")
 
@@ -37,21 +37,23 @@ class Renewal:
         self._steps: deque[tuple[int, _Request | None]] = deque()
         self.frames: list[bytes] = []
         session.begin_anew()
-        self._say(hello, None)
+        self._add(hello, None)
         for declaration in session.declared.values():
-            self._say(partial(_numbered, declaration), declaration)
+            self._add(partial(_numbered, declaration), declaration)
         for name in session.dropped:
-            self._say(partial(Unsubscribe, name=name), Unsubscribe(0, name))
+            self._add(partial(Unsubscribe, name=name), Unsubscribe(0, name))
         for inbox in session.inboxes.values():
             if inbox.request is not None and inbox.refused is None:
                 room = max(1, inbox.window - len(inbox.notifications))
                 received = inbox.expected - 1 if inbox.token == session.token else 0
-                again = replace(inbox.request, credits=room, received=received, **_place(inbox))
-                self._say(partial(_numbered, again), again)
+                again = replace(inbox.request, credits=room, received=received, **_resume_fields(inbox))
+                self._add(partial(_numbered, again), again)
 
     def done(self) -> bool:
-        """Whether everything is answered. Raises what the broker says of the HELLO, and that somebody is attached to a
-        cursor; the rest is told in `happened`.
+        """Whether everything is answered.
+
+        Raises the refusal of the HELLO, and Busy while another client is attached to a cursor. Other refusals become
+        `flow_events` of the session.
         """
         session = self._session
         while self._steps:
@@ -66,21 +68,22 @@ class Renewal:
                 case None if not isinstance(answer, Welcome):
                     raise ProtocolError(f"expected Welcome as the answer, found {type(answer).__name__}")
                 case Unsubscribe(name=name):
-                    session.dropped.pop(name, None)  # whatever the broker says: it has it no more
+                    session.dropped.pop(name, None)  # whatever the answer: the broker does not have it any more
                 case Subscribe(name=name, durable=str()) if isinstance(answer, Failure) and self._held(name, answer):
                     raise remote_error(answer)
                 case AddStream() | Subscribe() if isinstance(answer, Failure):
                     self._refused(request, answer)
         return True
 
-    def _say(self, make: Callable[[int], Message], request: _Request | None) -> None:
+    def _add(self, make: Callable[[int], Message], request: _Request | None) -> None:
         correlation, frame = self._session.request(make)
         self._steps.append((correlation, request))
         self.frames.append(frame)
 
     def _held(self, name: str, failure: Failure) -> bool:
-        """Whether to come again for a cursor. Who is attached to it may be an attempt of ours that has failed, and the
-        broker looks whether that is still there.
+        """Whether to try again because the cursor is in use.
+
+        The client attached to it may be a failed attempt of this one, and the broker checks whether that still exists.
         """
         inbox = self._session.inboxes.get(name)
         if failure.code != "busy" or inbox is None or inbox.held >= HELD_ATTEMPTS_MAX:
@@ -90,15 +93,18 @@ class Renewal:
 
     def _refused(self, request: AddStream | Subscribe, failure: Failure) -> None:
         error = remote_error(failure)
-        self._session.happened.append(FlowEvent(Happening.REFUSED, str(error), request.name))
+        self._session.flow_events.append(FlowEvent(Happening.REFUSED, str(error), request.name))
         if isinstance(request, AddStream):
             del self._session.declared[request.name]
         elif request.name in self._session.inboxes:
             self._session.inboxes[request.name].refused = error
 
 
-def _place(inbox: Inbox) -> dict[str, Any]:
-    """Where a cursor is to go on. Behind what has come; also where that is before what was acknowledged."""
+def _resume_fields(inbox: Inbox) -> dict[str, Any]:
+    """The fields of Subscribe that continue a cursor behind the last position received.
+
+    After a replay that position may lie before the acknowledged one.
+    """
     if inbox.position is None:
         return {}
     if inbox.replays:

@@ -11,7 +11,7 @@ from .notification import Notification
 
 
 class Source(Protocol):
-    """What a subscription asks of its client."""
+    """What a subscription needs of its client."""
 
     def next_notification(self, name: str, timeout: float | None) -> Notification | None: ...
 
@@ -24,10 +24,10 @@ class Source(Protocol):
 
 @final
 class Subscription:
-    """Notifications of one name, in order, each once. A context manager that unsubscribes, and an iterator that blocks.
+    """The notifications of one subscription, in order. A context manager that unsubscribes, and a blocking iterator.
 
-    `attached`: the subscription existed in the broker before, so that matches may contain events from before.
-    `durability`: of a durable one, what its cursor survives, in the words of a receipt; of others None.
+    `attached`: the subscription existed in the broker already, so matches may contain earlier events. `durability`:
+    what the cursor of a durable subscription survives, as in a receipt; None for others.
     """
 
     __slots__ = ("_closed", "_source", "attached", "durability", "name")
@@ -40,25 +40,25 @@ class Subscription:
         self.durability = answer.durability
 
     def next(self, timeout: float | None = None) -> Notification | None:
-        """The next notification, waited for as long as it takes or for `timeout` seconds; then None.
+        """The next notification; waits without limit, or for `timeout` seconds and then returns None.
 
-        None also when unsubscribed. Raises ConnectionLost and SlowConsumer, but only after what has come before.
+        None also once closed. Raises ConnectionLost and SlowConsumer, but only after all received notifications.
         """
         return None if self._closed else self._source.next_notification(self.name, timeout)
 
     def poll(self) -> Notification | None:
-        """The next notification if it is here already."""
+        """The next notification if it was received already, without waiting; otherwise None."""
         return self.next(0.0)
 
     def acknowledge(self, position: int | None = None) -> None:
-        """Of a durable one: up to here, or to what was read last, everything is done with and does not come again.
+        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last.
 
-        Waits until that is as safe as `durability` says. Raises as `Client.acknowledge`.
+        They are not delivered again. Waits until that is as safe as `durability` says. Raises as `Client.acknowledge`.
         """
         self._source.acknowledge(self.name, position)
 
     def close(self) -> None:
-        """Unsubscribe. What has not been read is discarded, but by a cursor. Does nothing the second time."""
+        """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
         if not self._closed:
             self._closed = True
             self._source.unsubscribe(self.name)
@@ -79,6 +79,6 @@ class Subscription:
         if kind is None:
             self.close()
             return
-        # What ended the block is more important than whether the broker still hears of it.
+        # The exception that ended the block is more important than an error of unsubscribing.
         self._closed = True
         self._source.release(self.name)

@@ -1,13 +1,13 @@
-"""The socket of a client, and the events of its connection. It decides nothing.
+"""The socket of a client and the events of its connection. It decides nothing.
 
-A line is one connection: the broker knows a session by that. ZeroMQ would connect again by itself; a monitor tells when
-the connection has ended, and with it the session, after what has come before was read. ZMQ_IMMEDIATE would tell, too,
-but it drops what was received and not read. A request that waits in the socket and reaches a later broker does nothing
-there, as it comes without a HELLO.
+A transport is one connection, by which the broker identifies a session. ZeroMQ would reconnect by itself. A monitor
+reports when the connection ends, and with it the session, after all received messages were read. ZMQ_IMMEDIATE would
+report that too, but it drops messages that were received and not read. A request that waits in the socket and reaches a
+later broker has no effect there, because no HELLO precedes it.
 
-ZeroMQ says that a connection has ended just before it hands over what came last on it, and then, as it sets about
-connecting again, that it will retry: by then everything is here. So an end is believed at the retry. That follows
-within microseconds, and is waited for; a thousand clients of one loop must not wait for a fixed time each.
+ZeroMQ reports the end of a connection just before it hands over the last messages, and then a retry as it starts to
+reconnect. By then all messages are readable. So the transport waits for the retry, which follows within microseconds,
+and not for a fixed time: a thousand clients of one loop could not afford that.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ HEARTBEAT_MILLISECONDS: Final = 10_000
 HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 60_000
 RECEIVE_FRAMES_MAX: Final = 256
 _RETRY_MILLISECONDS_MAX: Final = 1_000
-"""Where the other end breaks the protocol, ZeroMQ gives the connection up, and there is no retry to wait for."""
+"""Where the other end violates the protocol, ZeroMQ gives up the connection without a retry; the wait ends then."""
 
 _NOBLOCK: Final = int(zmq.NOBLOCK)
-"""As a plain integer: to combine and compare enumerations costs as much as a message."""
+"""A plain integer, because combining and comparing enumerations costs as much as a message."""
 
 _ENDED: Final = int(zmq.EVENT_DISCONNECTED)
 _RETRIED: Final = int(zmq.EVENT_CONNECT_RETRIED)
@@ -43,9 +43,9 @@ _NUMBERS: Final = count()
 
 @final
 class Transport:
-    """A DEALER and its monitor. Raises ConnectionLost for an address that cannot be one.
+    """A DEALER socket and its monitor. Raises ConnectionLost for an invalid address.
 
-    `patient`: where nobody listens at the address, ZeroMQ tries again by itself; otherwise that is an end, too.
+    `patient`: if nobody listens at the address, ZeroMQ tries again by itself; otherwise the connection ends.
     """
 
     __slots__ = ("_address", "_monitor", "_patient", "_poller", "_shared", "_socket")
@@ -64,8 +64,8 @@ class Transport:
                 self._socket.close(0)
                 raise
         except zmq.ZMQError as error:
-            self._shared.give_back()
-            raise ConnectionLost(f"{address}: no socket for a connection: {error.strerror or error}") from None
+            self._shared.release()
+            raise ConnectionLost(f"{address}: cannot open a socket: {error.strerror or error}") from None
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
@@ -86,24 +86,27 @@ class Transport:
             self._socket.connect(address)
         except zmq.ZMQError as error:
             self.close()
-            raise ConnectionLost(f"{address} is no address of a broker: {error.strerror or error}") from None
+            raise ConnectionLost(f"{address} is not a valid address of a broker: {error.strerror or error}") from None
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed on this side."""
+        """Whether this side has closed it."""
         return self._socket.closed
 
     @property
     def descriptors(self) -> tuple[int, int]:
-        """What becomes readable when something may have come: an edge, after which `receive` is called until 0."""
+        """The descriptors that become readable when messages may have arrived.
+
+        They are edge-triggered: after an edge, call `receive` until it returns 0.
+        """
         return int(self._socket.getsockopt(zmq.FD)), int(self._monitor.getsockopt(zmq.FD))
 
     def poll_room(self, seconds: float) -> None:
-        """Wait until something may be sent, at most so long."""
+        """Wait until there is room to send, at most so many seconds."""
         self._socket.poll(int(seconds * 1_000) + 1, zmq.POLLOUT)
 
     def send(self, frame: bytes) -> bool:
-        """Whether there was room."""
+        """Send a frame if there is room; whether there was."""
         if self._socket.closed:
             return False
         try:
@@ -113,15 +116,16 @@ class Transport:
         return True
 
     def receive(self, session: Session, patience: float = 0.0) -> int:
-        """Hand what has come within so many seconds to the session, and why nothing more will; how many messages.
+        """Pass messages received within `patience` seconds to the session, and the reason if the connection has ended.
 
-        As many as RECEIVE_FRAMES_MAX at most, and then there may be more; otherwise all of them.
+        Returns the number of messages: all of them, or RECEIVE_FRAMES_MAX, and then there may be more.
         """
         ready = self._poller.poll(int(patience * 1_000) + (patience > 0))
         if not ready:
             return 0
-        why = self._why_ended() if any(socket is self._monitor for socket, _ in ready) else None
-        # A window for each subscription at most is on its way, so that this ends; but notice what other calls wait for.
+        why = self._why_closed() if any(socket is self._monitor for socket, _ in ready) else None
+        # After the end all remaining messages are read: at most a window for each subscription. Before, the bound lets
+        # other calls proceed.
         frames_max = None if why is not None else RECEIVE_FRAMES_MAX
         received = 0
         while received != frames_max:
@@ -145,10 +149,10 @@ class Transport:
             self._socket.disable_monitor()
             self._monitor.close(0)
             self._socket.close(0)
-            self._shared.give_back()
+            self._shared.release()
 
-    def _why_ended(self) -> ConnectionLost | PermissionDenied | None:
-        """What the monitor says. Waits where it has told of an end, and not yet that everything is here."""
+    def _why_closed(self) -> ConnectionLost | PermissionDenied | None:
+        """The monitor's reason for the end, None while connected. After a disconnection it waits for the retry."""
         why: ConnectionLost | None = None
         patience = 0
         while self._monitor.poll(patience):
@@ -157,8 +161,8 @@ class Transport:
                 return PermissionDenied(f"the broker at {self._address} does not know the key of this client")
             if event & _FAILED:
                 return ConnectionLost(
-                    f"{self._address} did not finish the handshake: is it a broker, and do both ends use keys, "
-                    "and this one the broker's?"
+                    f"{self._address} did not finish the handshake: check that it is a broker, that both ends use "
+                    "keys, and that the client has the broker's public key"
                 )
             if event & _ENDED:
                 why = ConnectionLost(f"the connection to the broker at {self._address} has ended: connect again")

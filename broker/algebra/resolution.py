@@ -6,6 +6,7 @@ language has and where (lowering).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, Protocol, runtime_checkable
 
@@ -14,6 +15,7 @@ from ..events.schema import Schema, ValueType
 from ..language import syntax
 from ..language.diagnostics import query_error
 from .functions import FUNCTIONS, arithmetic_type
+from .partitioned_stream import PartitionedStream
 from .terms import (
     Arithmetic,
     Attribute,
@@ -161,14 +163,15 @@ def _number(expression: syntax.Expression, scope: Scope) -> Term:
     return term
 
 
-def _family(type_: ValueType) -> str:
+def type_family(type_: ValueType) -> str:
+    """What a value can be compared with: a string, a bool or a number."""
     return "number" if type_ in ("int", "float") else type_
 
 
 def _comparison(expression: syntax.ComparisonExpression, scope: Scope) -> Term:
     left, right = resolve(expression.left, scope), resolve(expression.right, scope)
-    if _family(left.type) != _family(right.type):
-        wanted = _family(left.type)
+    if type_family(left.type) != type_family(right.type):
+        wanted = type_family(left.type)
         refuse(scope.text, expression.right.at, f"expected a {wanted} to compare with, found a {right.type}")
     if left.type == "bool" and expression.operator not in ("=", "!="):
         refuse(scope.text, expression.at, f"expected '=' or '!=' between truth values, found '{expression.operator}'")
@@ -188,10 +191,10 @@ def _call(expression: syntax.Call, scope: Scope) -> Term:
     for index, argument in enumerate(expression.arguments):
         term = resolve(argument, scope)
         parameter = function.parameters[min(index, wanted - 1)]
-        if parameter != "any" and _family(term.type) != parameter:
+        if parameter != "any" and type_family(term.type) != parameter:
             refuse(scope.text, argument.at, f"expected a {parameter} as argument of {name}, found a {term.type}")
-        if parameter == "any" and arguments and _family(term.type) != _family(arguments[0].type):
-            like = f"a {_family(arguments[0].type)} like the first argument of {name}"
+        if parameter == "any" and arguments and type_family(term.type) != type_family(arguments[0].type):
+            like = f"a {type_family(arguments[0].type)} like the first argument of {name}"
             refuse(scope.text, argument.at, f"expected {like}, found a {term.type}")
         arguments.append(term)
     result: ValueType
@@ -215,3 +218,43 @@ def converted(term: Term, wanted: ValueType) -> Term | None:
             return Constant(float(term.value), "float")
         return Function("float", (term,), "float")
     return None
+
+def partitioned_streams(
+    streams: Iterable[tuple[str, int]],
+    partition: Sequence[syntax.Name],
+    text: str,
+    schema_of: Callable[[str], Schema | None],
+    known: Callable[[], list[str]],
+) -> tuple[PartitionedStream, ...]:
+    """The streams of a query, each once, with the positions of the attributes that partition them.
+
+    `streams` has names and their places in the text; `schema_of` gives the schema of a stream or None, `known` the
+    names for a suggestion. Raises QueryError with the place of an unknown stream, of an attribute that a stream lacks,
+    of one whose types cannot be equal.
+    """
+    sources: dict[str, PartitionedStream] = {}
+    for stream, at in streams:
+        if stream in sources:
+            continue
+        schema = schema_of(stream)
+        if schema is None:
+            refuse(text, at, f"unknown stream {stream!r}{suggestion(stream, known())}")
+        key = tuple(_key(name, stream, schema, text) for name in partition)
+        sources[stream] = PartitionedStream(stream, schema, key)
+    found = tuple(sources.values())
+    for number, name in enumerate(partition):
+        first, *others = [source.schema.attributes[source.key[number]].type for source in found]
+        for source, other in zip(found[1:], others):
+            if type_family(other) != type_family(first):
+                wanted = f"expected a {type_family(first)} as in {found[0].stream!r}"
+                refuse(text, name.at, f"{wanted}, found {name.attribute!r} of {source.stream!r}, a {other}")
+    return found
+
+
+def _key(name: syntax.Name, stream: str, schema: Schema, text: str) -> int:
+    position = schema.position(name.attribute)
+    if position < 0:
+        near = suggestion(name.attribute, schema.names)
+        message = f"expected an attribute that every stream has, found {name.attribute!r}, which {stream!r} lacks"
+        refuse(text, name.at, message + near)
+    return position

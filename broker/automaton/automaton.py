@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..algebra.guard import Accumulation, Join
 from ..algebra.normal_form import ALWAYS, Form, describe_form
 from ..algebra.partitioned_stream import PartitionedStream
 from ..algebra.terms import Term, describe
-from ..events.schema import Schema, ValueType
+from ..events.instant import FOREVER
+from ..events.schema import Row, Schema, ValueType
 from .distances import Distances
 from .machines.tree import MachineTree
 
@@ -52,6 +53,10 @@ class Kind(enum.Enum):
     TIMEOUT = "timeout"
 
 
+TAKING: Final = (Kind.FORWARD, Kind.LOOP)
+"""Arcs that take an event."""
+
+
 class Stay(enum.Enum):
     """Which events that its state sees leave a run there: those that fail the state's theta; those that no FORWARD or
     LOOP arc out of it takes; those of other partitions, or of none; none; or all, so that a run stays also where an arc
@@ -68,10 +73,12 @@ class Stay(enum.Enum):
 class TimeModel(enum.Enum):
     """EPOCHS: events are intervals; all that end at one time are an epoch, in which their order says nothing. For a run
     there are only events that begin after all that it has. ARRIVAL: events are points in the order in which they came,
-    which also decides between equal times."""
+    which also decides between equal times. LIFETIMES: events are points in the order of their times, whenever they
+    come, and live for `within`; a result lives while all its events do, and is withdrawn where one is."""
 
     EPOCHS = "epochs"
     ARRIVAL = "arrival"
+    LIFETIMES = "lifetimes"
 
 
 class Report(enum.Enum):
@@ -170,7 +177,8 @@ class Arc:
     `stream`: whose events it takes, "": those that its state sees. `operand`: which of the automaton's operands has
     the event, of a KILL arc which of `forbidden`, -1 if none is named. `update` fills the target's slots. An arc to the
     final state has `output`, the result's values, which read the registers and the event as the guard does.
-    `conjuncts`: what it asks of the event and the registers as it was written, for people.
+    `conjuncts`: what it asks of the event and the registers as it was written, for people. `name` is that by which an
+    update deletes it; it exists for the events of the times [`begin`, `end`).
     """
 
     source: int
@@ -186,6 +194,9 @@ class Arc:
     elapsed: tuple[Elapsed, ...] = ()
     peeks: bool = False
     conjuncts: tuple[Term, ...] = field(default=(), compare=False)
+    name: str = ""
+    begin: int = -FOREVER
+    end: int = FOREVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +209,7 @@ class Automaton:
     know the events of a match; `forbidden`: those of events that KILL arcs forbid. `within`: how far the last event of
     a match may be from its first one, in microseconds; a run for which it is past takes nothing any more. `distinct`:
     two runs that give the same events to the same operands are one match. `machines`: what a composite pattern is made
-    of, for those who draw it or divide it.
+    of, for those who draw it or divide it. `initial`: what the slots of the start hold.
     """
 
     states: tuple[State, ...]
@@ -212,6 +223,7 @@ class Automaton:
     distinct: bool = False
     forbidden: tuple[str, ...] = ()
     machines: MachineTree | None = field(default=None, compare=False)
+    initial: Row = ()
 
     @property
     def final(self) -> int:

@@ -51,6 +51,7 @@ def _go_back(runtime: Dispatcher, time: int | None) -> None:
         # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
         cell.runs = [run for run in cell.runs if live(run, runtime.now)]
     runtime.runs.purge()
+    runtime.program.machines.close_epoch()
     runtime.runs.now, runtime.promised = time, None
     runtime.runs.expiry = Expiry()
     waiting: list[tuple[int, int, Cell]] = []

@@ -27,9 +27,11 @@ from .target import Feed
 @final
 @dataclass(slots=True)
 class Service:
-    """An automaton's end in the program, and whom it serves."""
+    """An automaton at work, and whom it serves: its end in the merged program, or, of one with a machine, None.
+    `name`: that of its machine, too."""
 
-    end: End
+    name: str
+    end: End | None
     subscriber: Subscriber | None
     feed: Feed | None
 
@@ -224,7 +226,7 @@ class Catalog:
             del self.published[stream]
 
     def services(self) -> list[Service]:
-        """All ends in use, in an order that only the subscriptions' order decides."""
+        """All automata at work, in an order that only the subscriptions' order decides."""
         seen: set[str] = set()
         found: list[Service] = []
         for name in self.subscriptions:

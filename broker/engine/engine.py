@@ -31,12 +31,11 @@ from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog, Definitions, Holding, InternalStream, Service, in_order
+from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
 from .dispatch.dispatcher import Dispatcher
 from .executors.keyed_runs.cells import live_runs
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
-from .forecasts.plan import ForecastPlan
 from .forecasts.probability import Probability, probability_of
 from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
@@ -175,12 +174,12 @@ class Engine:
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
-        plan = subscriber.plan if isinstance(subscriber.plan, ForecastPlan) else None
+        plan = subscriber.plan
         if plan is not None:
             self.program.forecasts.check(plan, subscriber)
         if subscriber.machine is not None:
             holding = Holding(feed=self._publishes(subscriber))
-            self.program.machines.join(subscriber.machine, subscriber, holding.feed)
+            self.program.machines.join(subscriber.name, subscriber.machine, subscriber, holding.feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
             if recipe is not None and self.program.bulk.join(recipe, own):
@@ -190,8 +189,8 @@ class Engine:
                 compiled = form.compiled(subscriber.literals)
                 self._attach_internal(holding, compiled.internal, subscriber.since)
             feed = self._publishes(subscriber)
-            end = self.program.add(compiled.automata[branch], own, feed)
-            holding.services.append(Service(end, own, feed))
+            entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
+            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
         if plan is not None and holding is not None:
@@ -238,7 +237,7 @@ class Engine:
                 known.users += 1
                 continue
             feed = Feed(self.program.directory.stream(name), since)
-            services = [Service(self.program.add(automaton, None, feed), None, feed) for automaton in automata]
+            services = [self.program.enter(f"{name} {at}", each, None, feed) for at, each in enumerate(automata)]
             self.catalog.internal[name] = InternalStream(1, services)
 
     def unsubscribe(self, name: str) -> Results:
@@ -364,7 +363,7 @@ class Engine:
         self.program.check_invariants()
         self.runtime.check_invariants()
         references = sum(node.references for node in self.program.forest.starts.values())
-        assert references == len(self.catalog.services())
+        assert references == len([service for service in self.catalog.services() if service.end is not None])
 
     def diagram(self) -> Graph:
         """The merged automata as a picture's data."""

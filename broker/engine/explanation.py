@@ -64,9 +64,11 @@ def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
     """Subscriptions with a machine, those of one kind together."""
     kinds: dict[str, list[Known]] = {}
     for name, subscriber in catalog.subscriptions.items():
-        plan, seat = subscriber.machine, program.machines.seats.get(name)
-        if plan is not None:
-            kinds.setdefault(plan.kind, []).append(Known(name, plan, None if seat is None else seat.matcher.machine))
+        plan = subscriber.machine
+        if plan is not None and name not in program.machines.seats:
+            kinds.setdefault(plan.kind, []).append(Known(name, plan, None))
+    for name, seat in program.machines.seats.items():
+        kinds.setdefault(seat.plan.kind, []).append(Known(_stream(name), seat.plan, seat.matcher.machine))
     return [kinds[kind] for kind in sorted(kinds)]
 
 
@@ -76,6 +78,8 @@ def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
     served: dict[int, list[str]] = {}
     internal: set[str] = set()
     for name, subscriber in catalog.subscriptions.items():
+        if not _is_merged(catalog, name):
+            continue
         compiled = subscriber.form.compiled(subscriber.literals)
         for stream, automata in compiled.internal:
             if stream not in internal:
@@ -87,12 +91,20 @@ def _merged(catalog: Catalog) -> tuple[Forest, dict[int, list[str]]]:
     return forest, served
 
 
+def _is_merged(catalog: Catalog, name: str) -> bool:
+    """Whether a subscription's automata are in the merged program, or come there again."""
+    holding = catalog.holdings.get(name)
+    return holding is None or all(service.end is not None for service in holding.services)
+
+
 def explain(catalog: Catalog, program: Program) -> list[str]:
     """States before and after merging, and which key spaces find what."""
     internal = [service for stream in catalog.internal.values() for service in stream.services]
-    automata = sum(len(s.form.recipes) for s in catalog.subscriptions.values()) + len(internal)
-    automatic = [s.form for s in catalog.subscriptions.values() if s.form.template is not None]
-    before = sum(form.states for form in automatic) + sum(s.end.node.depth + 1 for s in internal)
+    merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
+    ends = [service.end for service in internal if service.end is not None]
+    automata = sum(len(form.recipes) for form in merged) + len(ends)
+    automatic = [form for form in merged if form.template is not None]
+    before = sum(form.states for form in automatic) + sum(end.node.depth + 1 for end in ends)
     after = sum(1 for _ in program.forest.nodes()) + program.bulk.states(program.forest.starts)
     subscriptions = _counted(len(catalog.subscriptions), "subscription")
     lines = [subscriptions]

@@ -5,9 +5,9 @@ Here: which of the program reports. Not here: forecasts themselves, the subscrip
 
 from __future__ import annotations
 
+from ..forecast.plan import ForecastPlan
 from .catalog import Holding
 from .forecasts.listening import RunListener
-from .forecasts.plan import ForecastPlan
 from .notices import Notice
 from .program import Program
 from .subscriber import Subscriber
@@ -18,22 +18,23 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
     """Forecasts for a subscription that was just put in force. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
-        listener = RunListener(program.forecasts.join(plan, subscriber, None, None, []), plan.windows)
+        listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
         machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
-        found = program.forecasts.join(plan, subscriber, seat.lane, seat.matcher, machines)
+        found = program.forecasts.join(plan, subscriber, seat, machines)
         listener = RunListener(found, plan.windows)
         seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
+        assert service.end is not None, "the planner has an executor that can be followed"
         program.watch(service.end, listener, plan.numbers[branch])
 
 
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
     """Undo it; the outcomes of forecasts that will never be known."""
     plan = subscriber.plan
-    if not isinstance(plan, ForecastPlan) or holding is None:
+    if plan is None or holding is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None
@@ -42,5 +43,6 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
         seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
+        assert service.end is not None
         program.unwatch(service.end, listener, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

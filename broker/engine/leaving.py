@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from .account import FAILED
+from .account import FAILED, reason_of
 from .catalog import Catalog, Holding, Service
 from .dispatch.dispatcher import Dispatcher
+from .dispatch.matchers import Matcher
+from .executors.epoch_matches import Fault
 from .explanation import path
 from .foretelling import foretell_no_more
 from .notices import Notice
@@ -20,7 +22,7 @@ from .program import Program
 from .results import Results
 from .subscriber import Subscriber
 from .target import Outcome, Target
-from .transition import Fault, Place, Transition
+from .transition import Place, Transition
 
 Told: TypeAlias = list[tuple[Target, Notice]]
 
@@ -35,20 +37,20 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
     if subscriber.machine is not None:
-        program.machines.leave(name, None if holding is None else holding.feed)
+        program.machines.leave(name, subscriber, None if holding is None else holding.feed)
     return told, [] if holding is None else _release(catalog, program, holding)
 
 
 def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
     """Give up what a subscription held: the internal streams that it read."""
     for service in holding.services:
-        program.remove(service.end, service.subscriber, service.feed)
+        program.withdraw(service)
     for stream in reversed(holding.internal):
         shared = catalog.internal[stream]
         shared.users -= 1
         if not shared.users:
             for service in shared.services:
-                program.remove(service.end, service.subscriber, service.feed)
+                program.withdraw(service)
             del catalog.internal[stream]
     return holding.internal
 
@@ -65,7 +67,8 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
 
     Raises what was raised where that was on nobody's behalf.
     """
-    faults, runtime.runs.faults = runtime.runs.faults, []
+    faults = list(results.epochs.faults)
+    results.epochs.faults.clear()
     concerned: dict[str, Fault] = {}
     for fault in faults:
         names = culprits(catalog, program, fault)
@@ -75,28 +78,37 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
             concerned.setdefault(name, fault)
     for name, fault in concerned.items():
         subscriber = catalog.subscriptions[name]
-        catalog.withdrawn[name] = (FAILED, int(runtime.runs.time))
+        reason = reason_of(fault.error)
+        catalog.withdrawn[name] = (reason, int(runtime.runs.time))
         target = Target(Outcome((), ()), subscriber)
         told, left = withdraw(catalog, program, subscriber)
         for other, notice in told:
             results.tell(event, other, notice)
-        results.suspend(event, target, FAILED)
-        results.failures.append((event, [target], fault.error))
+        results.suspend(event, target, reason)
+        if reason == FAILED:
+            results.failures.append((event, [target], fault.error))
         runtime.refresh()
         forget(catalog, program, runtime, left)
 
 
 def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
-    """The subscriptions below an arc or a place, by name. O(subscriptions)."""
-    place: Place | None = fault.place
-    arc: Transition | None = fault.arc
+    """The subscriptions below an arc or a place, or with a machine, by name. O(subscriptions)."""
+    cause = fault.cause
+    place: Place | None = None
     target: Target | None = None
-    if arc is not None:
-        place, target = arc.place, arc.target
+    seats: list[str] = []  # of those with machines
+    if isinstance(cause, Matcher):
+        seats = [name for name, seat in program.machines.seats.items() if seat.matcher is cause]
+    elif isinstance(cause, Place):
+        place = cause
+    elif isinstance(cause, Transition):
+        place, target = cause.place, cause.target
         if place is None and target is None:
-            return program.machines.users(arc)
+            seats = program.machines.users(cause)
 
     def below(service: Service) -> bool:
+        if service.end is None:
+            return service.name in seats
         if target is not None:
             return program.target(service.end) is target
         return any(program.places[node.number] is place for node in path(service.end.node))
@@ -110,7 +122,7 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
         if name in catalog.withdrawn:
             continue
         recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
-        if any(map(below, services)) or (
+        if name in seats or any(map(below, services)) or (
             place is not None and any(program.bulk.place(r, subscriber.literals) is place for r in recipes)
         ):
             found.append(name)

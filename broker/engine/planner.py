@@ -5,7 +5,7 @@ never from a language. The planner takes the first row that nothing speaks again
 (`Options.executors_off`); `explain` shows which, and what spoke against those before it.
 
 Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
-(executors.machine_plan), automata over epochs, whose runs are merged in one program (program).
+(executors.machine_plan).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Final, NamedTuple, final
 
 from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
-from ..automaton.automaton import Automaton, Report
+from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
+from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan
 from .executors.reference.machine_plan import ReferencePlan
@@ -29,8 +30,8 @@ SWITCHED_OFF: Final = "it is switched off"
 
 @final
 class Wanted(NamedTuple):
-    """An automaton over events in order of arrival. `forecast`: a forecast asks where its partial matches are.
-    `published`: its results are events of a stream."""
+    """`forecast`: a forecast asks where the automaton's partial matches are. `published`: its results are events of a
+    stream."""
 
     automaton: Automaton
     forecast: bool = False
@@ -38,11 +39,13 @@ class Wanted(NamedTuple):
 
 
 class ExecutorRow(NamedTuple):
-    """An executor: its plan's class, why it cannot run what is wanted (None: it can), and the plan."""
+    """An executor: its plan's class, why it cannot run what is wanted (None: it can), the plan, and what its runs take
+    time for."""
 
     plan: type[MachinePlan]
     against: Callable[[Wanted], str | None]
     make: Callable[[Wanted], MachinePlan]
+    times: tuple[TimeModel, ...] = (TimeModel.ARRIVAL,)
 
 
 def _against_trie(wanted: Wanted) -> str | None:
@@ -83,9 +86,10 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(TriePlan, _against_trie, _trie),
     ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
     ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
-    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton)),
+    ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
+    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
 )
-EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE])
+EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 
 def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
@@ -95,6 +99,8 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     """
     passed: list[str] = []
     for row in TABLE:
+        if wanted.automaton.time not in row.times:
+            continue
         against = SWITCHED_OFF if row.plan.executor in options.executors_off else row.against(wanted)
         if against is None:
             plan = row.make(wanted)
@@ -102,6 +108,11 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
             return plan
         passed.append(f"{row.plan.executor}: {against}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
+
+
+def planning(options: Options, forecast: bool = False, published: bool = False) -> Callable[[Automaton], MachinePlan]:
+    """`plan_of` for automata of which the same is wanted."""
+    return lambda automaton: plan_of(Wanted(automaton, forecast, published), options)
 
 
 def decision(plan: MachinePlan) -> str:

@@ -12,13 +12,14 @@ from typing import final
 from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
 from ..automaton.sharing import Change, End, Forest, SharedState
+from .catalog import Service
 from .directory import Directory
 from .dispatch.registry import Registry
 from .executors.keyed_runs.bulk import Bulk
 from .forecasts.registry import Forecasts
 from .index.spaces import Key, Space
 from .options import Options
-from .planner import EXECUTORS
+from .planner import EXECUTORS, Wanted, plan_of
 from .subscriber import Subscriber
 from .target import Feed, Outcome, Target
 from .transition import UNBOUNDED, Place, Transition, Update
@@ -51,6 +52,21 @@ class Program:
         self._starts: dict[int, StartArc] = {}
         self._ends: dict[int, Transition] = {}
         self._forward_bounds: dict[int, int | None] = {}
+
+    def enter(self, name: str, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> Service:
+        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own. O(its size)."""
+        plan = plan_of(Wanted(automaton), self.options)
+        if plan.merged:
+            return Service(name, self.add(automaton, subscriber, feed), subscriber, feed)
+        self.machines.join(name, plan, subscriber, feed)
+        return Service(name, None, subscriber, feed)
+
+    def withdraw(self, service: Service) -> None:
+        """Undo one `enter`. O(its size, and subscribers of its end)."""
+        if service.end is None:
+            self.machines.leave(service.name, service.subscriber, service.feed)
+        else:
+            self.remove(service.end, service.subscriber, service.feed)
 
     def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> End:
         """Merge an automaton in and serve its end to a subscriber, a stream, or both. O(states of the automaton)."""

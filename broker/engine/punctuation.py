@@ -22,10 +22,12 @@ def release(runtime: Dispatcher, time: int) -> Results:
     """What waits for a moment before that time, told now."""
     now = 0 if runtime.now is None else runtime.now
     runtime.runs.time = now
-    results = runtime.runs.results = Results([now], [()], [0], [now], runtime.runs.results.tally_after(now))
+    results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
+    runtime.runs.found = results.epochs
     runtime.program.machines.clock.advance(time, results.completions)
     tell(results, now)
     runtime.derive(results, 1, 0)
+    runtime.give_up(results, 0)
     for target, notice in runtime.program.forecasts.finish(now):
         results.tell(0, target, notice)
     return results

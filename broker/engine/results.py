@@ -1,7 +1,7 @@
 """What a batch brought forth: columns while matching, objects when somebody reads them.
 
-A match is an entry in `targets`; a block is all consecutive matches of one event and one run. Values, lineage and ids
-are made on access, so that a match which nobody reads costs a list entry. Immutable once the batch is done.
+Values, lineage and ids are made on access. Immutable once the batch is done. Here: reading. Not here: what is written
+while events are matched (executors.epoch_matches, executors.completions).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..events.schema import Row
 from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .composed import Composed
 from .executors.completions import Completions
-from .executors.keyed_runs.cells import Lineage, Run, flattened
-from .executors.matches import Item, Matched, ids, trace_of
+from .executors.epoch_matches import EpochMatches
+from .executors.matches import Item, Lineage, Matched, flattened, ids, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -39,69 +39,29 @@ Tally = dict[tuple[str, int, int], int]
 
 
 @final
-class Derived:
-    """An event that an end published: processed within the epoch in which it ends."""
-
-    __slots__ = ("lineage", "row", "start", "stream", "time", "trace")
-
-    def __init__(self, stream: int, row: Row, start: int, time: int, trace: int, lineage: Lineage) -> None:
-        self.stream = stream
-        self.row = row
-        self.start = start
-        self.time = time
-        self.trace = trace
-        self.lineage = lineage
-
-
-@final
 class Results(Sequence[Match]):
     """The matches of one batch, in the order in which they were found, each subscriber's its own."""
 
     def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int], before: Tally) -> None:
-        self.times = times
-        self.rows = rows
-        self.ids = ids
-        self.starts = starts
-        self.derived: list[Derived] = []
-        self.targets: list[Target] = []
-        self.block_event: list[int] = []  # an index of the columns, or, beyond them, of `derived`
-        self.block_run: list[Run | None] = []  # None: the event alone matched
-        self.block_upto: list[int] = []
+        self.epochs = EpochMatches(times, rows, ids, starts)
+        self.targets = self.epochs.targets
+        self.block_event = self.epochs.block_event
+        self.block_run = self.epochs.block_run
+        self.block_upto = self.epochs.block_upto
         self.composed: dict[int, Composed] = {}  # by block: what machines have found, and notices
-        self.completions = Completions()  # of machines: not among the targets before `unfold`
+        self.completions = Completions(self.epochs)  # of machines: not among the targets before `unfold`
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
         self.unmade: list[Failed] = []  # what could not be made, of those who have been asked for
         self.notices = 0
-        self._closed = 0
-        self._sealed = True  # the newest block is not to grow
         self._said = ""  # by the subscriber that was asked last
         self._sayer: Subscriber | None = None
         self._before = before  # equal results that earlier batches found in the epoch in which this one begins
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
 
-    def close(self, event: int, run: Run | None) -> None:
-        """What came to `targets` since the last call, if anything, is of this event and this run."""
-        upto = len(self.targets)
-        if upto == self._closed:
-            return
-        self._closed = upto
-        if not self._sealed and self.block_event[-1] == event and self.block_run[-1] is run:
-            self.block_upto[-1] = upto
-        else:
-            self._sealed = False
-            self.block_event.append(event)
-            self.block_run.append(run)
-            self.block_upto.append(upto)
-
     def compose(self, event: int, composed: Composed) -> None:
         """The target that came last is of this event, and what it has for it."""
-        self.composed[len(self.block_event)] = composed
-        self._sealed = True
-        self._closed = len(self.targets)
-        self.block_event.append(event)
-        self.block_run.append(None)
-        self.block_upto.append(self._closed)
+        self.composed[self.epochs.seal(event)] = composed
 
     def unfold(self) -> list[tuple[Target, Composed]]:
         """Make blocks of what machines completed since the last call. Returns what goes to streams that are published,
@@ -129,7 +89,7 @@ class Results(Sequence[Match]):
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that tells of a suspension at an event."""
-        return digest(f"{self._words(subscriber)}suspended\0", self._event(event)[3], 0)
+        return digest(f"{self._words(subscriber)}suspended\0", self.epochs.event(event)[3], 0)
 
     def tell(self, event: int, target: Target, notice: Notice) -> None:
         """A forecast of the target's subscriber, or what became of one, at this event."""
@@ -139,21 +99,14 @@ class Results(Sequence[Match]):
 
     # --- reading ------------------------------------------------------------------------------------------------
 
-    def _event(self, index: int) -> tuple[Row, int, int, int, Any]:
-        """row, start, end, trace item and lineage item."""
-        if index < len(self.times):
-            return self.rows[index], self.starts[index], self.times[index], self.ids[index], self.ids[index]
-        event = self.derived[index - len(self.times)]
-        return event.row, event.start, event.time, event.trace, event.lineage
-
     def _happened(self, index: int) -> tuple[Row, int, Item]:
         """Values, time and item of an event."""
-        row, _, time, trace, link = self._event(index)
+        row, _, time, trace, link = self.epochs.event(index)
         return row, time, link if isinstance(link, int) else (int(trace), tuple(flattened(link)))
 
     def _served(self, block: int, match: int) -> list[Subscriber]:
         run = self.block_run[block]
-        born = self._event(self.block_event[block])[2] if run is None else run.born
+        born = self.epochs.event(self.block_event[block])[2] if run is None else run.born
         return [s for s in self.targets[match].subscribers() if born > s.since]
 
     def _pairs(self) -> Iterator[tuple[int, int, Subscriber]]:
@@ -188,7 +141,7 @@ class Results(Sequence[Match]):
     def _contributions(self, block: int, subscriber: Subscriber) -> tuple[str, int, int]:
         """What makes two results equal but for their ordinal."""
         run = self.block_run[block]
-        item = self._event(self.block_event[block])[3]
+        item = self.epochs.event(self.block_event[block])[3]
         return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, FINAL_DEPTH))
 
     def _numbered(self) -> list[int]:
@@ -196,10 +149,10 @@ class Results(Sequence[Match]):
         if self._ordinals is None:
             self.unfold()
             tally = dict(self._before)
-            epoch = self.times[0] if self.times else 0
+            epoch = self.epochs.times[0] if self.epochs.times else 0
             ordinals: list[int] = []
             for block, _, subscriber in self._pairs():
-                end = self._event(self.block_event[block])[2]
+                end = self.epochs.event(self.block_event[block])[2]
                 if end != epoch:
                     tally, epoch = {}, end
                 entry = self._contributions(block, subscriber)
@@ -211,17 +164,17 @@ class Results(Sequence[Match]):
 
     def tally_after(self, time: int | None) -> Tally:
         """How often each result was found in the batch's last epoch, if a batch that begins at `time` goes on in it."""
-        if not self.times or self.times[-1] != time:
+        if not self.epochs.times or self.epochs.times[-1] != time:
             return {}
-        tally = dict(self._before) if self.times[0] == time else {}
+        tally = dict(self._before) if self.epochs.times[0] == time else {}
         for block, _, subscriber in self._pairs():
-            if self._event(self.block_event[block])[2] == time:
+            if self.epochs.event(self.block_event[block])[2] == time:
                 entry = self._contributions(block, subscriber)
                 tally[entry] = tally.get(entry, 0) + 1
         return tally
 
     def _make(self, block: int, match: int, subscriber: Subscriber, ordinal: int) -> Match:
-        row, start, end, item, link = self._event(self.block_event[block])
+        row, start, end, item, link = self.epochs.event(self.block_event[block])
         run = self.block_run[block]
         target = self.targets[match]
         length = end - start + 1
@@ -243,7 +196,7 @@ class Results(Sequence[Match]):
         if composed.notice is not None:
             notice: Any = composed.notice
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
-        _, _, end, event_item, _ = self._event(self.block_event[block])
+        _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
         outcome, source = self.targets[match].outcome, composed.source
         said = self._words(subscriber)
         if source is None:
@@ -322,7 +275,7 @@ class Results(Sequence[Match]):
         """In the place of a result that could not be made by a mistake of ours. The subscription goes on: whether
         anybody reads a result must not decide what is found later."""
         event = self.block_event[block]
-        identity, end = self.reference(event, subscriber), self._event(event)[2]
+        identity, end = self.reference(event, subscriber), self.epochs.event(event)[2]
         self.unmade.append(Failed(subscriber.name, identity, error))
         return Match(subscriber.name, identity, end, end, None, {}, limit=UNMADE)
 

@@ -64,15 +64,16 @@ def taken_out(results: object) -> list[Share]:
 
 def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Subscriber) -> Share:
     """Results of their own with the one event, so that the rest of the batch is not kept for them."""
-    derived = event - len(results.times)
+    epochs = results.epochs
+    derived = event - len(epochs.times)
     if derived < 0:
         one = slice(event, event + 1)
-        own = Results(results.times[one], results.rows[one], results.ids[one], results.starts[one], {})
-        time = own.times[0]
+        own = Results(epochs.times[one], epochs.rows[one], epochs.ids[one], epochs.starts[one], {})
+        time = own.epochs.times[0]
     else:
         own = Results([], [], [], [], {})
-        own.derived.append(results.derived[derived])
-        time = own.derived[0].time
+        own.epochs.derived.append(results.epochs.derived[derived])
+        time = own.epochs.derived[0].time
     own.targets.append(Target(outcome, subscriber))
     own.compose(0, composed)
     return Share(subscriber.name, time, composed.count() if composed.each_one else 1, own)

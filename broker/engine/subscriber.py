@@ -9,7 +9,6 @@ Here: forms and subscribers. Not here: how a form comes about (forms, languages)
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
@@ -23,6 +22,7 @@ from .recipes import Recipe
 from .wording import Wording
 
 if TYPE_CHECKING:
+    from ..forecast.plan import ForecastPlan
     from .executors.machine_plan import MachinePlan
     from .templates import MachineTemplate, Template
 
@@ -35,8 +35,7 @@ class Form:
     `written` is the text around the literals as the user wrote it, `canonical` the one that ids are made of. `fixed`:
     the numbers of literals that all of them have. `recipes`, one a branch, say how a branch is entered without states
     of its own, None where it needs them. `template` has the automata; where a machine finds the matches, `machine` has
-    its automaton instead, and there are names of `operands` and no recipes. `foretells` makes the plan of forecasts
-    from the automata, where there is a `forecast`; then neither has it recipes.
+    its automaton instead, and there are names of `operands` and no recipes. One with a `forecast` has no recipes.
     """
 
     def __init__(
@@ -54,7 +53,6 @@ class Form:
         operands: tuple[str, ...] = (),
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
-        foretells: Callable[[tuple[Automaton, ...]], object] | None = None,
     ) -> None:
         self.language = language
         self.written = written
@@ -70,10 +68,9 @@ class Form:
         self.operands = operands
         self.report = report
         self.forecast = forecast
-        self.foretells = foretells
 
-    def automata(self) -> tuple[Automaton, ...]:
-        """The automata with marked literals."""
+    def marked_automata(self) -> tuple[Automaton, ...]:
+        """What the queries became, with marked literals."""
         if self.template is not None:
             return self.template.automata
         return () if self.machine is None else self.machine.automata
@@ -102,7 +99,12 @@ class Subscriber:
         self.since: i64 = since
         self.branch: i64 = branch
         self.machine: MachinePlan | None = None
-        self.plan: object = None
+        self.plan: ForecastPlan | None = None
+
+    def automata(self) -> tuple[Automaton, ...]:
+        """What the query became, whoever runs it: automata whose results together are its own."""
+        machine = self.machine
+        return self.form.compiled(self.literals).automata if machine is None else (machine.automaton,)
 
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""

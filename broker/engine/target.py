@@ -76,15 +76,20 @@ class Target:
         else:
             self.others.append(subscriber)
 
-    def serve(self, subscriber: Subscriber, feed: Feed | None) -> None:
-        """One more subscriber, and the stream that it publishes."""
-        self.join(subscriber)
+    def serve(self, subscriber: Subscriber | None, feed: Feed | None) -> None:
+        """One more subscriber, a stream that is made of the matches, or both."""
+        if subscriber is not None:
+            self.join(subscriber)
         if feed is not None:
             self.feeds = [feed] if self.feeds is None else [*self.feeds, feed]
 
-    def without_feed(self, name: str, feed: Feed | None) -> Target:
-        """A target for all but a subscription without branches, and the stream that it publishes. O(subscribers)."""
-        left = self.without(name, 0)
+    def nobody(self) -> bool:
+        """Whether it serves neither a subscriber nor a stream."""
+        return self.first is None and self.feeds is None
+
+    def without_feed(self, subscriber: Subscriber | None, feed: Feed | None) -> Target:
+        """Undo one `serve`: a target for all the others. O(subscribers)."""
+        left = self.without("", 0) if subscriber is None else self.without(subscriber.name, subscriber.branch)
         if left.feeds is not None:
             left.feeds = [other for other in left.feeds if other is not feed] or None
         return left

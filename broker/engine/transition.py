@@ -112,13 +112,3 @@ class Place:
         self.lineage = 0  # subscribers below that want it
         self.dead = False
         self.watches: list[Watch] | None = None
-
-
-@final
-class Fault:
-    """An exception, and the arc or the place whose condition has raised it."""
-
-    def __init__(self, arc: Transition | None, place: Place | None, error: Exception) -> None:
-        self.arc = arc
-        self.place = place
-        self.error = error

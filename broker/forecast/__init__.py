@@ -1,6 +1,7 @@
 """What comes next: counts, chain, first passage, contexts, calibration; never how a pattern is matched.
 
 settings                what a subscription's table `forecast` may say
+plan, states, parts     what a predictive subscription's automata are compiled to
 subscription            its forecasts: steps, outcomes, the probability, when it is reported
 keyed_stream, key_state the events that are counted, by key, and where each key is; progress: how that is found
 combination, joint      forecasts combined from those of a subscription's parts; series: chains one after the other

@@ -3,7 +3,7 @@
 A version is a subscription's name, "@" and the digest of what its states mean; counts of other versions mean something
 else. The moves of its marks are counted under a version of their own, which goes along.
 
-Here: versions in models. Not here: what the digest covers (broker.engine.forecasts.plan), files (model_file).
+Here: versions in models. Not here: what the digest covers (broker.forecast.plan), files (model_file).
 """
 
 from __future__ import annotations

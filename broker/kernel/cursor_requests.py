@@ -33,7 +33,7 @@ from .durable_delivery import AnyDelivery, DurableDelivery
 from .inputs_and_effects import Send
 from .limits import Limits
 from .listing import dead_letters_page, failure
-from .permissions import User
+from .permissions import ANYBODY, User
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
 from .requests import Requests
 from .sessions import Session, Sessions
@@ -82,6 +82,10 @@ class CursorRequests:
         checked_subscription_name(name)
         known = self._cursors.find(name, user.name)
         if known is None:
+            mine = sum(cursor.owner == user.name for cursor in self._cursors)
+            if user.name != ANYBODY and mine >= limits.durable_cursors_user:
+                most = f"{limits.durable_cursors_user:,} cursors of a user"
+                raise LimitExceeded(f"durable_cursors_user: this broker keeps {most}")
             if len(self._cursors) >= limits.durable_cursors:
                 raise LimitExceeded(f"durable_cursors: this broker keeps {limits.durable_cursors:,} cursors")
             retain = request.retain or 0

@@ -49,6 +49,9 @@ class Limits:
     durable_cursors: int = 100
     """Cursors of durable subscriptions, of all clients together; a further one is refused."""
 
+    durable_cursors_user: int = 50
+    """Cursors of one user, where users have names, so that no user has all of them; a further one is refused."""
+
     durable_notifications: int = 10_000
     """Results that a new cursor keeps until they are acknowledged. From the one beyond it on the oldest is dropped, and
     an `incomplete` in the place of those dropped says how many they were."""

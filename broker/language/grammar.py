@@ -47,7 +47,7 @@ class Words:
     names: Mapping[str, tuple[str, ...]]
 
 
-def build(file: str, reader: Transformer[Any, Any]) -> Lark:
+def build(file: str, reader: Transformer[Any, Any], start: str = "query") -> Lark:
     """Return the parser of the grammar `file`, a path relative to this folder; the file imports expression.lark.
 
     Takes tens of milliseconds.
@@ -56,7 +56,7 @@ def build(file: str, reader: Transformer[Any, Any]) -> Lark:
     # By package, not by path: Spark's executors import this package out of an archive.
     package: str = __package__
     parser: Lark = Lark.open_from_package(
-        package, file, start="query", parser="lalr", lexer="contextual", transformer=merged
+        package, file, start=start, parser="lalr", lexer="contextual", transformer=merged
     )
     return parser
 

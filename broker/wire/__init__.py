@@ -1,8 +1,8 @@
-"""The protocol: messages, their bytes, limits and version. Nobody acts here.
+"""The protocol: messages, their bytes, limits and version. Not here: what client and broker do with them.
 
-One message is one ZeroMQ frame: a msgpack array `[type, correlation, field, ...]`. A request carries a correlation that
-its sender chose, greater than 0, and its answer repeats it; what nobody asked for carries 0. Results travel as bytes
-that were encoded once, however many clients they go to.
+One message is one ZeroMQ frame: a msgpack array `[type, correlation, field, ...]`. The sender of a request chooses a
+correlation greater than 0, and the answer repeats it; unsolicited messages carry 0. Results travel as bytes that are
+encoded once, for any number of clients.
 """
 
 from __future__ import annotations

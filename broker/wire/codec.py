@@ -1,11 +1,11 @@
-"""Encodes and decodes messages. Garbage is a message or a WireError, never anything else, and never executed.
+"""Encodes and decodes messages. Any bytes decode to a message or raise WireError, and nothing in them is executed.
 
-msgpack is given every limit before it builds anything: length of the frame, of strings, arrays and maps; no extension
-types, no timestamps, string keys only, none twice. Then the type, the number of fields and the form of each field are
-compared with the table of messages, and only then is a message made.
+msgpack gets every limit before it builds a value: the length of the frame, of strings, arrays and maps; no extension
+types, no timestamps, string keys only, no key twice. The decoder then compares the type, the number of fields and the
+shape of each field with the table of messages, and only then makes a message.
 
-In a result, `tuples` and `missed` are counts without bound. Beyond 64 bits, signed, which is where msgpack and most of
-its readers end, they travel as a string of decimal digits; decoded, they are integers again.
+In a result, `tuples` and `missed` are unbounded counts. A count beyond signed 64 bits, the range of msgpack and of most
+of its readers, travels as a string of decimal digits and is decoded to an integer.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .session_messages import Hello
 from .stream_messages import Publish
 
 _PACKED_BYTES: Final = 1_024
-"""What a packer takes at first; it grows. msgpack's own 256 KiB are mapped, and given back, for each small message."""
+"""A packer's first buffer; it grows. msgpack's default of 256 KiB is mapped and unmapped for each small message."""
 
 _COUNTS: Final = ("tuples", "missed")
-_COUNT_DIGITS_MAX: Final = 4_300  # as many as Python reads and writes unless it is told otherwise
+_COUNT_DIGITS_MAX: Final = 4_300  # Python's own default limit for reading and writing integers
 
 
 def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
@@ -43,7 +43,7 @@ def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
         return read
-    return lambda message: (message.correlation,)  # of one name attrgetter makes no tuple
+    return lambda message: (message.correlation,)  # with one name attrgetter returns no tuple
 
 
 _READERS: Final = {kind: _reader(kind) for kind in ROW_OF}
@@ -52,7 +52,7 @@ _HELLO: Final = ROW_OF[Hello].number
 
 
 def encode(message: Message) -> bytes:
-    """The frame of a message. Raises WireError where the other end would refuse it for its size."""
+    """The frame of a message. Raises WireError if the other end would refuse it for its size. O(bytes)."""
     kind = type(message)
     row = ROW_OF[kind]
     values = [row.number, *_READERS[kind](message)]
@@ -62,18 +62,18 @@ def encode(message: Message) -> bytes:
     try:
         frame: bytes = msgpack.packb(values, buf_size=_PACKED_BYTES)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise WireError(f"{kind.__name__} cannot be written: {_one_line(error)}", message.correlation) from None
+        raise WireError(f"{kind.__name__} cannot be encoded: {_one_line(error)}", message.correlation) from None
     if len(frame) > FRAME_BYTES_MAX:
         raise WireError(
             f"{kind.__name__} takes {len(frame):,} bytes, expected at most {FRAME_BYTES_MAX:,}", message.correlation
         )
     if len(frame) > TEXT_BYTES_MAX:
-        decode(frame)  # only such a frame can hold a string that is too long, and it is rare enough to look
+        decode(frame)  # only such a frame can hold a string that is too long, and it is rare enough to check
     return frame
 
 
 def decode(frame: bytes) -> Message:
-    """The message of a frame. Raises WireError, with the correlation as soon as that is known. O(bytes)."""
+    """The message of a frame. Raises WireError, with the correlation if that was readable. O(bytes)."""
     if len(frame) > FRAME_BYTES_MAX:
         raise WireError(f"the frame has {len(frame):,} bytes, expected at most {FRAME_BYTES_MAX:,}")
     values = _unpacked(frame, ARRAY_LENGTH_MAX, use_list=False)
@@ -88,7 +88,7 @@ def decode(frame: bytes) -> Message:
         raise WireError(f"the type: expected one of those of version {VERSION}, found {found}", correlation)
     kind, shapes = row.message, row.shapes
     if number == _HELLO and rest and s.COUNT.fits(rest[0]) and rest[0] != VERSION:
-        # Whatever another version says in its HELLO, its number must come through: it is what the answer is about.
+        # A HELLO of another version may have other fields, but its version must be known: the answer reports it.
         return Hello(correlation, rest[0], "")
     if len(rest) != len(shapes):
         raise WireError(f"{kind.__name__}: expected {len(shapes)} fields, found {len(rest)}", correlation)
@@ -107,21 +107,21 @@ def decode(frame: bytes) -> Message:
 
 
 def encode_result(line: Mapping[str, Any]) -> bytes:
-    """One result, as a map. Raises WireError where it is no plain value or exceeds RESULT_BYTES_MAX."""
+    """Encode one result as a map. Raises WireError if it has other than plain values or exceeds RESULT_BYTES_MAX."""
     try:
         for name in _COUNTS:
             if name in line and not s.INTEGER.fits(line[name]):
                 line = {**line, name: _digits(line[name])}
         result: bytes = msgpack.packb(line, buf_size=_PACKED_BYTES)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise WireError(f"a result cannot be written: {_one_line(error)}") from None
+        raise WireError(f"a result cannot be encoded: {_one_line(error)}") from None
     if len(result) > RESULT_BYTES_MAX:
         raise WireError(f"a result takes {len(result):,} bytes, expected at most {RESULT_BYTES_MAX:,}")
     return result
 
 
 def decode_result(result: bytes) -> dict[str, Any]:
-    """The map of one result, its arrays as lists. Raises WireError."""
+    """Decode one result to a map, with arrays as lists. Raises WireError."""
     if len(result) > RESULT_BYTES_MAX:
         raise WireError(f"a result has {len(result):,} bytes, expected at most {RESULT_BYTES_MAX:,}")
     line = _unpacked(result, RESULT_BYTES_MAX, use_list=True)

@@ -1,7 +1,7 @@
-"""Messages about cursors beside Subscribe, each with its row of the table.
+"""Messages about cursors other than Subscribe, each with its row of the table.
 
-The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
-end and raises the version.
+The first field of each is its correlation. The order of the fields is their order on the wire: add a new field at the
+end and raise the version.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .session_messages import Done
 @final
 @dataclass(frozen=True, slots=True)
 class Acknowledge:
-    """Everything up to this position is done with, of a subscription that is attached by a cursor. Answered by Done.
+    """Acknowledge all results up to a position, of a subscription attached by a cursor. Answered by Done.
 
-    `incarnation`: of which cursor of its name that is the position, as Subscribed has said; nil: of the one there is.
+    `incarnation`: the cursor that the position belongs to, from Subscribed; nil: the present one of that name.
     """
 
     correlation: int
@@ -33,7 +33,7 @@ class Acknowledge:
 @final
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """This cursor is not needed any more, with all that it keeps. Answered by Done."""
+    """Delete a cursor and all results that it keeps. Answered by Done."""
 
     correlation: int
     cursor: str
@@ -42,7 +42,7 @@ class Forget:
 @final
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """This one result cannot be done with, and is set aside among the cursor's dead letters. Answered by Done."""
+    """Set one result aside as a dead letter of its cursor, because the reader cannot process it. Answered by Done."""
 
     correlation: int
     name: str
@@ -54,7 +54,7 @@ class Refuse:
 @final
 @dataclass(frozen=True, slots=True)
 class ListDeadLetters:
-    """The dead letters of a cursor whose positions are behind `after`; answered by DeadLetters, a page at a time."""
+    """Ask for a cursor's dead letters with positions greater than `after`. Answered by DeadLetters, one page."""
 
     correlation: int
     cursor: str
@@ -64,7 +64,7 @@ class ListDeadLetters:
 @final
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """These dead letters go; with `again` they are delivered once more, at new positions. Answered by Done."""
+    """Delete dead letters, or with `again` deliver them once more, at new positions. Answered by Done."""
 
     correlation: int
     cursor: str
@@ -78,8 +78,10 @@ class Settle:
 @final
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A result that was set aside: the position that it had, why and when that was, and how often it was delivered, as
-    far as this broker knows. Part of DeadLetters.
+    """A result that was set aside, with its former position, the reason and the time, in microseconds. Part of
+    DeadLetters.
+
+    `deliveries`: how often this process of the broker delivered it.
     """
 
     position: int
@@ -92,7 +94,7 @@ class DeadLetter:
 @final
 @dataclass(frozen=True, slots=True)
 class DeadLetters:
-    """`more`: ask again, after the last of these. `dropped`: how many there were no room for."""
+    """A page of dead letters. `more`: ask again, after the last one. `dropped`: how many had no room."""
 
     correlation: int
     entries: tuple[DeadLetter, ...]

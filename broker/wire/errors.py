@@ -1,4 +1,4 @@
-"""Errors of a frame, and refusals that exist only between two ends."""
+"""Errors of a frame, and refusals that exist only between client and broker."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..events import ForetellError, LimitExceeded
 
 @final
 class WireError(ForetellError):
-    """A frame is no message of this version, or a message fits no frame; the text says why.
+    """A frame is not a message of this version, or a message does not fit a frame; the text says why.
 
-    `correlation` is that of the request where the frame was readable so far, else 0.
+    `correlation`: that of the request, if it was readable, otherwise 0.
     """
 
     code: ClassVar[str] = "protocol"
@@ -23,14 +23,14 @@ class WireError(ForetellError):
 
 @final
 class PermissionDenied(ForetellError):
-    """Who asked may not have this. Whether there is such a thing is not said."""
+    """The user lacks the permission. The error does not reveal whether the requested thing exists."""
 
     code: ClassVar[str] = "permission"
 
 
 @final
 class Expired(ForetellError):
-    """The request came after its deadline and was not begun: nothing was done. `clock`: the broker's then."""
+    """The request came after its deadline and had no effect. `clock`: the broker's time then, in microseconds."""
 
     code: ClassVar[str] = "expired"
 
@@ -41,7 +41,7 @@ class Expired(ForetellError):
 
 @final
 class Busy(LimitExceeded):
-    """Not now: nothing was done, and the same request may succeed after `retry` microseconds."""
+    """The request had no effect for now; the same request may succeed after `retry` microseconds."""
 
     code: ClassVar[str] = "busy"
 

@@ -1,7 +1,7 @@
 """Messages about forecasts, each with its row of the table.
 
-The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
-end and raises the version.
+The first field of each is its correlation. The order of the fields is their order on the wire: add a new field at the
+end and raise the version.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .row import MessageRow
 @final
 @dataclass(frozen=True, slots=True)
 class AskProbability:
-    """How likely the next match of one key is; answered by ProbabilityReport.
+    """Ask for the probability of the next match of one key. Answered by ProbabilityReport.
 
-    `key`: its values, none where one chain serves the whole stream. `within`: as a subscription says it, nil for its
-    own horizon.
+    `key`: its values, empty if one chain serves the whole stream. `within`: a horizon as in a subscription's options;
+    nil: the subscription's own.
     """
 
     correlation: int
@@ -36,7 +36,7 @@ class AskProbability:
 @final
 @dataclass(frozen=True, slots=True)
 class ProbabilityReport:
-    """`report`: what is known, by name."""
+    """The probability and what it rests on; `report` has the fields by name."""
 
     correlation: int
     report: dict[str, Any]
@@ -51,7 +51,7 @@ ROWS: Final = (
         ProbabilityReport,
         (s.PLAIN,),
         means=(
-            "how likely the next match of a key is: `probability`, `lower`, `upper`, `within`, `state`, "
+            "the probability of the next match of a key: `probability`, `lower`, `upper`, `within`, `state`, "
             "`label`, `effective`, `calibrated`, `time` and `run`, as in [a client's](client.md#forecasts)"
         ),
     ),

@@ -1,12 +1,12 @@
-"""CURVE keys: how they are written, and the file that holds them.
+"""CURVE keys: their format, and the file that holds them.
 
-A key is 32 bytes in the 40 characters of Z85. A public key may be known to everybody; a secret one leaves its file for
-the socket only, and is in no message, no error and no log. A file that others can read is refused rather than used.
+A key is 32 bytes as 40 characters of Z85. A public key may be known to anyone; a secret key goes from its file to the
+socket only, and never into a message, an error or a log. A file that other users can read is refused.
 
     # keys of a client
     public = "..."
     secret = "..."
-    server = "..."      # a client's file: the broker's public key, without which it would trust whoever answers
+    server = "..."      # a client's file: the broker's public key, without which it would trust any broker
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FILE_BYTES_MAX: Final = 4_096
 @final
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """One end's pair; `server` is the other end's public key, which a client must know. Raises DefinitionError."""
+    """A pair of keys; `server` is the broker's public key, which a client must know. Raises DefinitionError."""
 
     public: str
     secret: str = field(repr=False)
@@ -43,14 +43,14 @@ class Keys:
 
 
 def checked_key(key: object, what: str) -> str:
-    """The key itself if it can be a public one; `what` names it in the error. Raises DefinitionError."""
+    """The key, if it has the format of a public one. Raises DefinitionError, with `what` as the key's name."""
     if not _is_key(key):
         raise DefinitionError(f"{what}: expected a public key of {KEY_CHARACTERS} characters (Z85), found {shown(key)}")
     return str(key)
 
 
 def read_keys(path: Path) -> Keys:
-    """The keys in a file. Raises DefinitionError, in one line that begins with the path and quotes no secret."""
+    """The keys in a file. Raises DefinitionError, whose text begins with the path and quotes no secret."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)

@@ -1,7 +1,7 @@
-"""The protocol's version, and the largest size of everything on the wire; each name ends in its unit and bound.
+"""The protocol's version, and the greatest sizes on the wire; each name ends in its unit and bound.
 
-Both ends know these numbers: a sender refuses what the receiver would refuse. A limit that only the broker knows
-belongs to broker.kernel. Where one can be hit by honest use, whoever hits it is told by name.
+Client and broker share these limits, so a sender refuses what the receiver would refuse. Not here: limits of the broker
+alone (broker.kernel.limits). An error caused by a limit that honest use can hit names that limit.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import Final
 
 VERSION: Final = 6
-"""Counts up with every change that an older end would misread. It is compared in HELLO."""
+"""Raised with every change that an older client or broker would misread. HELLO compares it."""
 
 FRAME_BYTES_MAX: Final = 1024 * 1024
-"""One message. What msgpack builds of the worst frame of this size takes about 75 MB, and is freed at once."""
+"""One message. The values that msgpack builds from the worst frame of this size take about 75 MB, freed at once."""
 
 ENVELOPE_BYTES: Final = 256
-"""What a socket takes beyond FRAME_BYTES_MAX: encryption adds some, and what is little too large gets an answer."""
+"""What a socket accepts beyond FRAME_BYTES_MAX: encryption, and frames slightly too large, which get an answer."""
 
 TEXT_BYTES_MAX: Final = 256 * 1024
 """One string: a query, or a value in an event."""
 
 RESULT_BYTES_MAX: Final = 256 * 1024
-"""One encoded result; the kernel replaces a larger one by an `incomplete` that says so."""
+"""One encoded result; the kernel replaces a larger one by an `incomplete` that reports it."""
 
 BATCH_EVENTS_MAX: Final = 8_192
-"""Events in one publish: so that even a refusal of every one of them, with reasons, fits a frame."""
+"""Events in one Publish. Even a refusal of each of them, with reasons, fits a frame."""
 
 ARRAY_LENGTH_MAX: Final = BATCH_EVENTS_MAX
 """Elements of any array outside of results."""
@@ -33,22 +33,22 @@ MAP_LENGTH_MAX: Final = 1_024
 """Entries of any map, among them the attributes of a stream."""
 
 NESTING_MAX: Final = 8
-"""Depth of values without a fixed form (statistics, forecast options). msgpack itself stops at 1,024."""
+"""Depth of values without a fixed shape (statistics, forecast options). msgpack itself stops at 1,024."""
 
 NAME_LENGTH_MAX: Final = 256
-"""Characters of a name on the wire; broker.events is stricter and says what a name may consist of."""
+"""Characters of a name on the wire; broker.events is stricter and defines the characters of a name."""
 
 TOKEN_BYTES_MAX: Final = 64
-"""What a session may be called, to be resumed."""
+"""The token of a session, by which it is resumed."""
 
 NOTIFICATIONS_COUNT_MAX: Final = 1_024
 """Results in one Notifications message."""
 
 NOTIFICATIONS_BYTES_TARGET: Final = 128 * 1024
-"""A Notifications message is closed when its results have reached this: at most this and one result more."""
+"""A Notifications message ends with the result that reaches this size."""
 
 PAGE_BYTES_TARGET: Final = 256 * 1024
-"""A page of a listing is closed when its entries have reached about this."""
+"""A page of a listing ends with the entry that reaches about this size."""
 
 CREDITS_MAX: Final = 1_000_000
-"""Notifications that a client may have asked for and not received, for each subscription."""
+"""Notifications that a client may have granted credits for and not received, for each subscription."""

@@ -1,7 +1,7 @@
 """The one table of messages between client and broker, a row each.
 
-What a message says, and its row, stand in the file of its topic. Here: all of them, as one type and one table. Not
-here: bytes (codec), how a request is carried out (broker.kernel.requests).
+Here: all messages, as one type and one table. Not here: the class of a message and its row (the file of its topic), the
+encoding (codec.py), the handling of requests (broker.kernel.requests).
 """
 
 from __future__ import annotations
@@ -89,6 +89,6 @@ TABLE: Final[Mapping[int, MessageRow]] = {
         key=lambda row: row.number,
     )
 }
-"""By number, in order: requests from 1 on, answers from 32 on, what the broker says unasked from 64 on."""
+"""The rows by number, in order: requests from 1 on, answers from 32 on, unsolicited messages from 64 on."""
 
 ROW_OF: Final[Mapping[type[Message], MessageRow]] = {row.message: row for row in TABLE.values()}

@@ -1,4 +1,4 @@
-"""A row of the table of messages: what all layers know of a message beside its fields.
+"""A row of the table of messages: what every layer needs to know of a message beside its fields.
 
 Here: the columns. Not here: rows (the files of messages by topic).
 """
@@ -14,20 +14,24 @@ ANSWERS: Final = 32
 """The first number of an answer; requests have smaller ones."""
 
 UNASKED: Final = 64
-"""The first number of what the broker says unasked."""
+"""The first number of an unsolicited message of the broker."""
 
 WhenFull: TypeAlias = Literal["take", "wait", "refuse"]
-"""What becomes of a request while there is no room for another record: it leaves none and is taken, or it waits until
-there is room, or it is refused as busy."""
+"""What happens to a request while the journal has no room for another record.
+
+`take`: it is carried out, because it writes no record. `wait`: it waits until there is room. `refuse`: it is refused as
+busy."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """`shapes`: of the fields behind the correlation. `answer`: what answers a request where nothing is wrong; None: it
-    is not answered. `at_once`: it may be handled while a batch is in work, as it changes nothing that the batch depends
-    on. `part`: the number of a field that holds values of our own, and their type; on the wire each of them is an array
-    of its fields. `means`: for docs/protocol.md, in Markdown.
+    """One message.
+
+    `shapes`: those of the fields behind the correlation. `answer`: the answer to a successful request; None: the
+    request is not answered. `at_once`: the request may be handled while a batch is in work, because it changes nothing
+    that the batch depends on. `part`: the index of a field that holds records, and their class; on the wire each record
+    is an array of its fields. `means`: the explanation in docs/protocol.md, in Markdown.
     """
 
     number: int
@@ -41,10 +45,10 @@ class MessageRow:
 
     @property
     def names(self) -> list[str]:
-        """Of the fields behind the correlation."""
+        """The names of the fields behind the correlation."""
         return [each.name for each in fields(self.message)][1:]
 
     @property
     def request(self) -> bool:
-        """Whether a client says it."""
+        """Whether it is a request: a client sends it."""
         return self.number < ANSWERS

@@ -1,7 +1,7 @@
 """Messages about the session and the broker as a whole, each with its row of the table.
 
-The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
-end and raises the version.
+The first field of each is its correlation. The order of the fields is their order on the wire: add a new field at the
+end and raise the version.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .row import MessageRow
 @final
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The first message of a session. `software` is for people who read logs and statistics.
+    """Begin or resume a session. Answered by Welcome. `software` appears in logs and statistics.
 
-    `session` None: it ends with its connection. Empty: it shall be possible to resume it. Else: the one to be resumed,
-    as Welcome has called it.
+    `session`: None for a session that ends with its connection, empty for a new resumable session, and otherwise the
+    token from Welcome of the session to resume.
     """
 
     correlation: int
@@ -33,7 +33,7 @@ class Hello:
 @final
 @dataclass(frozen=True, slots=True)
 class Goodbye:
-    """The session ends and its subscriptions are released; answered by Done."""
+    """End the session and release its subscriptions. Answered by Done."""
 
     correlation: int
 
@@ -41,7 +41,7 @@ class Goodbye:
 @final
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Answered by Pong: the broker's loop is alive and the session is known."""
+    """Check that the broker's loop is alive and knows the session. Answered by Pong."""
 
     correlation: int
 
@@ -49,7 +49,7 @@ class Ping:
 @final
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Answered by StatisticsReport."""
+    """Ask for the broker's counters. Answered by StatisticsReport."""
 
     correlation: int
 
@@ -60,10 +60,10 @@ class Statistics:
 @final
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The session exists. `silence_seconds`: after so long without a message the broker asks whether we are there.
+    """The session exists. `silence_seconds`: the broker probes a client that was silent for so long.
 
-    `session`: what to call it when it is to be resumed. It is a secret. `clock`: what the broker's shows now, in
-    microseconds since 1970; deadlines are told in it. `batches`: how many may be under way, others may be refused.
+    `session`: the token by which to resume the session. It is a secret. `clock`: the broker's time now, in microseconds
+    since 1970, in which deadlines are expressed. `batches`: how many may be in flight; more may be refused.
     """
 
     correlation: int
@@ -78,7 +78,7 @@ class Welcome:
 @final
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was asked for is done and has no more to say."""
+    """The request was carried out, and has no result."""
 
     correlation: int
 
@@ -94,7 +94,7 @@ class Pong:
 @final
 @dataclass(frozen=True, slots=True)
 class StatisticsReport:
-    """Numbers by name in groups by name."""
+    """Groups of counters by name, each a map by name."""
 
     correlation: int
     groups: dict[str, Any]
@@ -105,8 +105,8 @@ class StatisticsReport:
 class Failure:
     """A request was refused and changed nothing. `line`, `column` and `excerpt` point into a query's text.
 
-    With correlation 0 the frame was too broken to say which request it was. `retry`: the same request may succeed after
-    so many microseconds. `clock`: the broker's, where a deadline had passed.
+    With correlation 0 the frame was too damaged to identify the request. `retry`: the same request may succeed after so
+    many microseconds. `clock`: the broker's time, if the deadline had passed, in microseconds.
     """
 
     correlation: int
@@ -125,7 +125,7 @@ class Failure:
 @final
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Sent into a silence to see whether there is still somebody to send to; needs no answer."""
+    """Sent to a silent client to see whether its connection still exists. It needs no answer."""
 
     correlation: int
 
@@ -133,7 +133,7 @@ class Probe:
 @final
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The broker ends the session: nothing follows."""
+    """The broker has ended the session, and sends nothing more."""
 
     correlation: int
     reason: str
@@ -153,19 +153,19 @@ ROWS: Final = (
         Welcome,
         (s.COUNT, s.TEXT, s.COUNT, s.optional(s.TOKEN), s.COUNT, s.COUNT),
         means=(
-            "there is a session; `session` is what to call it when it is to be resumed, and a secret; `clock`"
-            " is what the broker's shows; `batches` how many may be [under way](#credits)"
+            "the session exists; `session` is the secret token by which to resume it; `clock` is the broker's"
+            " time; `batches` how many may be [in flight](#credits)"
         ),
     ),
-    MessageRow(33, Done, (), means="it is done"),
+    MessageRow(33, Done, (), means="the request was carried out"),
     MessageRow(34, Pong, (), means="the broker's loop is alive, and the session is known"),
-    MessageRow(39, StatisticsReport, (s.PLAIN,), means="numbers by name, in groups by name"),
+    MessageRow(39, StatisticsReport, (s.PLAIN,), means="counters by name, in groups by name"),
     MessageRow(
         40,
         Failure,
         (s.NAME, s.TEXT, s.optional(s.COUNT), s.optional(s.COUNT), s.optional(s.TEXT), _MICROSECONDS, _MICROSECONDS),
         means="[refused](#errors), and nothing was changed",
     ),
-    MessageRow(65, Probe, (), means="it looks whether there is still a connection; no answer"),
+    MessageRow(65, Probe, (), means="checks that the connection still exists; needs no answer"),
     MessageRow(66, Closing, (s.TEXT,), means="the session is over, and nothing follows"),
 )

@@ -1,7 +1,7 @@
-"""The types of fields on the wire: each judges a decoded value, and converts nothing.
+"""The types of fields on the wire: each checks a decoded value, and converts nothing.
 
-The times and rows of a batch are not judged here: broker.events does that, with all that the schema and the events
-before have to say, and a second walk over every event would only cost.
+Not here: checks of a batch's times and rows. broker.events does them, with the schema and the earlier events, and a
+second pass over every event would only cost time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _GREATEST: Final = 2**63 - 1
 @final
 @dataclass(frozen=True, slots=True)
 class FieldShape:
-    """A word for it (docs/protocol.md explains them), what is expected in words, and whether a value is that."""
+    """A type: its name in docs/protocol.md, its description for errors, and the check of a value."""
 
     word: str
     expected: str
@@ -57,7 +57,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _are_integers(value: object) -> bool:
-    # Types and bounds in C: this runs over every id of a batch.
+    # `set`, `min` and `max` run in C: this checks every id of a batch.
     if type(value) is not tuple or not set(map(type, value)) <= {int}:
         return False
     return not value or (min(value) >= _LEAST and max(value) <= _GREATEST)

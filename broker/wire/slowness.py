@@ -1,4 +1,4 @@
-"""The policies for a queue that is full, as both ends know them. The kernel carries them out."""
+"""The policies for a full queue, as client and broker name them. Not here: their execution (broker.kernel.delivery)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from ..events import DefinitionError, shown
 
 WhenSlow: TypeAlias = Literal["drop_newest", "drop_oldest", "disconnect"]
-"""What follows is missed until the queue is empty; what waits longest is missed; or the subscription ends."""
+"""Drop new results until the queue is empty, drop the oldest results, or end the subscription."""
 
 WHEN_SLOW: Final[tuple[str, ...]] = get_args(WhenSlow)
-"""The first is what nobody has to ask for."""
+"""The names of the policies; the first is the default."""
 
 
 def check_when_slow(subscription: str, durable: str | None, when_slow: str | None) -> WhenSlow | None:
-    """The policy that a subscription asks for, if it may. Raises DefinitionError."""
+    """The policy of a subscription, checked. Raises DefinitionError, also for a policy beside a cursor."""
     if when_slow is None:
         return None
     if when_slow not in WHEN_SLOW:
@@ -24,7 +24,7 @@ def check_when_slow(subscription: str, durable: str | None, when_slow: str | Non
         )
     if durable is not None:
         raise DefinitionError(
-            f"subscription {subscription!r}: expected a durable subscription without when_slow, as its cursor keeps "
-            "the newest results, found both"
+            f"subscription {subscription!r}: expected either durable or when_slow, found both: the cursor of a durable "
+            "subscription always keeps the newest results"
         )
     return cast(WhenSlow, when_slow)

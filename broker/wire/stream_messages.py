@@ -1,7 +1,7 @@
 """Messages about streams and their events, each with its row of the table.
 
-The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
-end and raises the version.
+The first field of each is its correlation. The order of the fields is their order on the wire: add a new field at the
+end and raise the version.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .session_messages import Done
 @final
 @dataclass(frozen=True, slots=True)
 class AddStream:
-    """A stream as a subscription file declares it; `lateness` and `speculation` in microseconds. Answered by Done."""
+    """Declare a stream; `lateness` and `speculation` are in microseconds. Answered by Done."""
 
     correlation: int
     name: str
@@ -33,7 +33,7 @@ class AddStream:
 @final
 @dataclass(frozen=True, slots=True)
 class DescribeStream:
-    """Answered by Streams with this one."""
+    """Ask for the definition of a stream. Answered by Streams with one entry."""
 
     correlation: int
     name: str
@@ -42,7 +42,7 @@ class DescribeStream:
 @final
 @dataclass(frozen=True, slots=True)
 class ListStreams:
-    """The streams whose names sort behind `after`; answered by Streams, a page at a time."""
+    """Ask for the streams whose names sort behind `after`. Answered by Streams, one page."""
 
     correlation: int
     after: str
@@ -51,7 +51,7 @@ class ListStreams:
 @final
 @dataclass(frozen=True, slots=True)
 class ResetTime:
-    """Times of this stream were none; answered by TimeReset. What reads the stream begins anew."""
+    """Take back a wrong time of a stream; subscriptions that read it begin anew. Answered by TimeReset."""
 
     correlation: int
     stream: str
@@ -62,13 +62,14 @@ class ResetTime:
 class Publish:
     """A batch in columns, each as long as `rows`; a row holds the values in schema order.
 
-    Decoded, `times` and `rows` may hold anything: whoever takes the events judges them. `times` None: the broker's
-    clock. `ids` None: the broker numbers. `starts` None: as `times`. Answered by Published.
+    The decoder does not check the values in `times` and `rows`; the engine does. `times` None: the broker's clock.
+    `ids` None: the broker numbers the events. `starts` None: equal to `times`. Answered by Published.
 
-    `publisher` and `number` make a repetition known: the same number of the same publisher is taken once, and answered
-    as the first time. A publisher's numbers grow. Without both, every message is another one.
+    `publisher` and `number` identify a repetition: the broker accepts a number of a publisher once, and repeats its
+    answer. A publisher's numbers grow. Without both fields, every message is a new batch.
 
-    `deadline`: in the broker's clock, after which it is refused instead of begun. A repetition is answered anyway.
+    `deadline`: a time of the broker's clock, in microseconds, after which the broker refuses the batch if it has not
+    begun it. A repetition is answered anyway.
     """
 
     correlation: int
@@ -101,7 +102,7 @@ class StreamEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """`more`: ask again, after the last of these."""
+    """A page of streams. `more`: ask again, after the last one."""
 
     correlation: int
     entries: tuple[StreamEntry, ...]
@@ -111,7 +112,7 @@ class Streams:
 @final
 @dataclass(frozen=True, slots=True)
 class TimeReset:
-    """The newest time from now on, and the stream that has it; nil: there is none."""
+    """The newest time after the reset, in microseconds, and the stream that has it; nil if there is none."""
 
     correlation: int
     newest: int | None
@@ -121,7 +122,7 @@ class TimeReset:
 @final
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One event of a batch was not taken: its index in the batch, the error's code and its line. Part of Published."""
+    """An event that was refused: its index in the batch, the error's code and text. Part of Published."""
 
     index: int
     code: str
@@ -131,11 +132,11 @@ class Refusal:
 @final
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The engine has taken `count` events of the batch, numbered from `first_id` on unless ids were given.
+    """The engine has accepted `count` events of the batch, numbered from `first_id` on unless ids were given.
 
-    `newest` is the newest time that it has processed, of any stream. Both are None where nothing was taken yet.
-    `durability`: what this promises. `memory`: the broker has it; `os`: it is written, and survives the broker's end;
-    `interval 50000us`: and is synced to the disk that often; `always`: it is synced already.
+    `newest`: the newest time that the engine has processed, of any stream. `first_id` and `newest` are None if no event
+    was accepted yet. `durability`: what the events survive. `memory`: only the broker has them; `os`: they are written,
+    and survive the end of the broker; `interval 50000us`: also synced to the disk that often; `always`: already synced.
     """
 
     correlation: int
@@ -184,7 +185,7 @@ ROWS: Final = (
         42,
         TimeReset,
         (s.optional(s.INTEGER), _NAMED),
-        means="the newest time of all events [from now on](#time), and the stream that has it",
+        means="the newest time of all events [after the reset](#time), and the stream that has it",
     ),
     MessageRow(
         35,
@@ -192,8 +193,8 @@ ROWS: Final = (
         (s.COUNT, s.optional(s.INTEGER), s.optional(s.INTEGER), s.records(s.COUNT, s.NAME, s.TEXT), s.NAME),
         part=(4, Refusal),
         means=(
-            "so many events were taken, numbered from `first_id` on; the newest time processed; and those "
-            "that were not taken, each with its index, a code and a reason"
+            "how many events were accepted, numbered from `first_id` on; the newest time processed; and the "
+            "refused events, each with its index, a code and a reason"
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """Messages about subscriptions and their results, each with its row of the table.
 
-The first field of each is its correlation. The order of the fields is their order on the wire: a new one goes to the
-end and raises the version.
+The first field of each is its correlation. The order of the fields is their order on the wire: add a new field at the
+end and raise the version.
 """
 
 from __future__ import annotations
@@ -19,21 +19,19 @@ from .session_messages import Done
 @final
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Answered by Subscribed. `query` None attaches to whatever bears the name and has the options that are not None.
+    """Subscribe to a query, or attach to an existing subscription. Answered by Subscribed.
 
-    `credits`: how many notifications may come before the next Credit. `received`: in a session that was resumed, how
-    many had come; what was sent and has not come is sent again.
+    `query` None: attach to the subscription with this name; options that are not None must be equal. `credits`: how
+    many notifications the broker may send before the next Credit. `received`: in a resumed session, how many
+    notifications had arrived; later ones are sent again. `when_slow`: without a cursor, what happens to results when
+    the queue is full, one of slowness.WHEN_SLOW; nil: the first of them. `deadline`: as in Publish.
 
-    `durable`: the name of a cursor, which is made if there is none, and keeps what is found for it until that is
-    acknowledged. `after`: the position of the last that has come; nil: of the last that was acknowledged.
-
-    `incarnation`: which one of this name that was, as Subscribed has said; of another one `after` and `replay` say
-    nothing. `retain`: how many results a new one keeps after they were acknowledged, too. `replay`: the position to
-    begin with; `since`: likewise, the time from which on results are told again. `within`: what was sent comes again
-    when nothing was acknowledged for so many microseconds. `deliveries_max`: what was delivered so often as the first
-    that is not acknowledged is set aside.
-    `when_slow`: of a subscription without a cursor, what becomes of results that its queue has no room for, one of
-    slowness.WHEN_SLOW; nil is the first of them. `deadline`: as in Publish.
+    With a cursor: `durable` is its name. It is created if it does not exist, and keeps results until they are
+    acknowledged. `after`: continue behind this position; nil: behind the last acknowledged one. `replay`: begin at this
+    position; `since`: begin with the results from this time on, in microseconds. `incarnation`: the cursor that `after`
+    and `replay` refer to, from Subscribed; with another cursor of that name both are ignored. `retain`: how many
+    acknowledged results a new cursor keeps. `within`: deliver again when nothing was acknowledged for so many
+    microseconds. `deliveries_max`: a result delivered so often as the first unacknowledged one becomes a dead letter.
     """
 
     correlation: int
@@ -60,7 +58,7 @@ class Subscribe:
 @final
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """Answered by Done; what was queued for this client is discarded. No notification follows the answer."""
+    """End a subscription of this session and discard its queued results. Answered by Done, its last message."""
 
     correlation: int
     name: str
@@ -69,7 +67,7 @@ class Unsubscribe:
 @final
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """So many further notifications may come. Not answered."""
+    """Allow the broker to send so many further notifications. Not answered."""
 
     correlation: int
     name: str
@@ -79,7 +77,7 @@ class Credit:
 @final
 @dataclass(frozen=True, slots=True)
 class ListSubscriptions:
-    """The subscriptions whose names sort behind `after`; answered by Subscriptions, a page at a time."""
+    """Ask for the subscriptions whose names sort behind `after`. Answered by Subscriptions, one page."""
 
     correlation: int
     after: str
@@ -91,12 +89,13 @@ class ListSubscriptions:
 @final
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """`attached`: the subscription existed before, so that it may already have runs under way.
+    """The session is subscribed.
 
-    `resumed`: this session had it already, and its notifications go on with their numbers.
+    `attached`: the subscription existed before, so that it may already have partial matches. `resumed`: this session
+    had it already, and the numbers of its notifications continue.
 
-    With a cursor: `durability`, what an acknowledgement and all that is kept promise, in the words of Published; and
-    `position`, that of the first that comes, or is told as missing; `incarnation`, which one of its name it is.
+    With a cursor: `durability`, what kept results and acknowledgements survive, as in Published; `position`, that of
+    the first result that is sent or reported as missing; `incarnation`, which distinguishes cursors of the same name.
     """
 
     correlation: int
@@ -111,8 +110,10 @@ class Subscribed:
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionEntry:
-    """A subscription, how many clients are attached, and how many results wait for them. Part of Subscriptions.
-    `cursors`: those that the user who asks may see, by name, each with how many results of it are not acknowledged."""
+    """A subscription with the number of attached clients and of results that wait for them. Part of Subscriptions.
+
+    `cursors`: the cursors that the asking user may see, by name, each with its number of unacknowledged results.
+    """
 
     name: str
     language: str
@@ -125,7 +126,7 @@ class SubscriptionEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """`more`: ask again, after the last of these."""
+    """A page of subscriptions. `more`: ask again, after the last one."""
 
     correlation: int
     entries: tuple[SubscriptionEntry, ...]
@@ -138,10 +139,11 @@ class Subscriptions:
 @final
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """Encoded results of one subscription; `first` numbers the first of them, without a gap from 1 for each session.
+    """Encoded results of one subscription. `first`: the number of the first one; each session counts from 1 without
+    gaps.
 
-    Of a cursor: `position` is that of the first, the others follow it; an `incomplete` for what was dropped comes
-    alone, with the last position that is missing. `redelivered`: these may have come before.
+    With a cursor: `position` is that of the first result, and the others follow; an `incomplete` for dropped results
+    comes alone, with the last missing position. `redelivered`: these results may have been delivered before.
     """
 
     correlation: int
@@ -155,8 +157,9 @@ class Notifications:
 @final
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The broker ends this subscription of the session, whose last notification has come. `code` `slow`: its reader
-    was too slow, and had asked for that. It may be subscribed to again.
+    """The broker has ended a subscription of this session, after its last notification.
+
+    `code` `slow`: its reader was too slow, and it has the policy `disconnect`. The client may subscribe again.
     """
 
     correlation: int
@@ -212,8 +215,8 @@ ROWS: Final = (
         Subscribed,
         (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT)),
         means=(
-            "whether it existed before; whether this session had it; of a [cursor](#cursors), what it "
-            "survives, the position of the first that comes or is missing, and which one of its name it is"
+            "whether it existed before; whether this session had it; of a [cursor](#cursors), what it survives, "
+            "the position of the first result sent or missing, and its incarnation"
         ),
     ),
     MessageRow(
@@ -223,7 +226,7 @@ ROWS: Final = (
         part=(1, SubscriptionEntry),
         means=(
             "name, language, query, how many clients, how many results wait for them, and a map of cursors to"
-            " how many results of each are not acknowledged"
+            " their numbers of unacknowledged results"
         ),
     ),
     MessageRow(
@@ -236,6 +239,6 @@ ROWS: Final = (
         67,
         Ended,
         (s.NAME, s.NAME, s.TEXT),
-        means="the broker has [ended](#credits) this subscription; nothing of it follows",
+        means="the broker has [ended](#credits) this subscription; no notification of it follows",
     ),
 )

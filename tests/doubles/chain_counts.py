@@ -18,7 +18,7 @@ from broker.algebra.cayuga.lowering import lower
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
-from broker.engine.forecasts.plan import ForecastPlan
+from broker.forecast.plan import ForecastPlan
 from broker.language.cayuga import parse
 
 Context: TypeAlias = tuple[str | int, ...]

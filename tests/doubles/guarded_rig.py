@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker.engine import Engine
-from broker.kernel import Access, Admission, Kernel, Received, Send, Sources, User, flows, states, wires
+from broker.kernel import Access, Admission, Kernel, Limits, Received, Send, Sources, User, flows, states, wires
 from broker.server.replicated_state import ReplicatedState
 from broker.wire import VERSION, Failure, Hello, Message, Publish, Subscribe, Welcome
 
@@ -24,7 +24,9 @@ class Rig:
     `state`: go on with this one, as after a crash.
     """
 
-    def __init__(self, users: Mapping[str, User] = USERS, state: ReplicatedState | None = None) -> None:
+    def __init__(
+        self, users: Mapping[str, User] = USERS, state: ReplicatedState | None = None, limits: Limits | None = None
+    ) -> None:
         if state is None:
             self.engine = Engine()
             self.engine.add_stream("Stock", {"price": "int"})
@@ -34,11 +36,11 @@ class Rig:
             self.engine, sources = state.engine, state.sources
         admission = Admission(Access(users), flows(self.engine), states(self.engine), sources)
         if state is None:
-            self.kernel = Kernel(self.engine, admission=admission)
+            self.kernel = Kernel(self.engine, limits, admission)
         else:
             self.kernel = Kernel(
                 self.engine,
-                None,
+                limits,
                 admission,
                 receipts=state.receipts,
                 durability="os",

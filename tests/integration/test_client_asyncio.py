@@ -240,7 +240,7 @@ def test_without_a_broker_or_a_session() -> None:
             await aio.Client("tcp://127.0.0.1:9", timeout=0.3).open()
         assert time.monotonic() - began < 60
         client = aio.Client()
-        with pytest.raises(ConnectionLost, match="was not opened"):
+        with pytest.raises(ConnectionLost, match="is not open"):
             await client.ping()
         await client.close()
 

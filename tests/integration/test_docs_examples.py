@@ -33,7 +33,6 @@ from broker.engine import Engine, Options, forms, shares
 from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import cell_tables
-from broker.engine.forecasts import parts, states
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
     choice,
@@ -45,8 +44,10 @@ from broker.forecast import (
     judging,
     keyed_stream,
     model_file,
+    parts,
     passage,
     settings,
+    states,
     varying,
 )
 from broker.kernel import Limits, receipts

@@ -25,12 +25,12 @@ def engine_with(case: Case) -> Engine:
 
 def key_at(engine: Engine, happening: Happening) -> Any:
     """The key of an event, as whoever asks would write it; None for the whole stream."""
-    positions = dict(engine.forecasts("q").subscriber.plan.positions)  # type: ignore[attr-defined]
+    positions = dict(engine.forecasts("q").subscriber.plan.positions)  # type: ignore[union-attr]
     return [happening.row[position] for position in positions[happening.stream]]
 
 
 def reads(engine: Engine, happening: Happening) -> bool:
-    return happening.stream in dict(engine.forecasts("q").subscriber.plan.positions)  # type: ignore[attr-defined]
+    return happening.stream in dict(engine.forecasts("q").subscriber.plan.positions)  # type: ignore[union-attr]
 
 
 @few

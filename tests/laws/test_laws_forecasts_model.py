@@ -17,14 +17,14 @@ from strategies.typed_queries import Happening
 from broker.automaton.automaton import Stay
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
-from broker.engine.forecasts.plan import ForecastPlan
-from broker.engine.forecasts.progress import MachineProgress
+from broker.engine.executors.tuple_counts.progress import CountedProgress
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
 from broker.events.instant import FOREVER, parse_duration
 from broker.forecast.chain import MarkovChain
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import Model, read_model, write_model
+from broker.forecast.plan import ForecastPlan
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 few = settings(max_examples=max(10, settings().max_examples // 5), suppress_health_check=slow)  # whole engines
@@ -234,7 +234,7 @@ def test_probabilities_are_those_of_all_ways_through_the_chain(case_and_history:
             if not at.products:
                 assert curve == pytest.approx(came(chain, told.state, steps), abs=1e-9)
             expected = curve[-1]
-            machine = isinstance(outlook.progress, MachineProgress)
+            machine = isinstance(outlook.progress, CountedProgress)
             verified, after_match = outlook.verification, told.state == outlook.states.final
             learnt = verified.recalibration_after_match if after_match else verified.recalibration
             correction = None if learnt is None else learnt.correction

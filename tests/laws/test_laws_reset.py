@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies.typed_queries import STREAMS, Happening, histories, programs
 
-from broker.engine import Engine
+from broker.engine import Engine, Options
 from broker.language.cayuga.printer import print_query
 
 slow = settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -46,8 +46,8 @@ def named(texts: Texts) -> Texts:
     return {name.replace(" ", "-"): text for name, text in texts.items()}
 
 
-def made(streams: dict[str, dict[str, str]]) -> Engine:
-    engine = Engine()
+def made(streams: dict[str, dict[str, str]], options: Options) -> Engine:
+    engine = Engine(options)
     for name, attributes in streams.items():
         engine.add_stream(name, attributes)
     return engine
@@ -69,7 +69,7 @@ def over(texts: Texts, streams: dict[str, dict[str, str]], stream: str) -> set[s
     """The subscriptions that cannot be without this stream."""
     reached = {stream}
     found: set[str] = set()
-    engine = made(streams)
+    engine = made(streams, Options())
     subscribe(engine, texts)
     for _ in texts:
         for name, subscriber in engine.catalog.subscriptions.items():
@@ -81,14 +81,19 @@ def over(texts: Texts, streams: dict[str, dict[str, str]], stream: str) -> set[s
 
 
 def check(
-    texts: Texts, streams: dict[str, dict[str, str]], before: list[Event], behind: list[Event], stream: str
+    texts: Texts,
+    streams: dict[str, dict[str, str]],
+    before: list[Event],
+    behind: list[Event],
+    stream: str,
+    options: Options,
 ) -> None:
     others = [event for event in before if event[0] != stream]
     newest = max([time for _, time, _, _ in others], default=None)
     behind = [event for event in behind if newest is None or event[1] > newest]
     fed = over(texts, streams, stream)
 
-    engine = made(streams)
+    engine = made(streams, options)
     subscribe(engine, texts)
     feed(engine, before)
     feed(engine, [(stream, FAR + at, row, 900 + at) for at, (of, _, row, _) in enumerate(before) if of == stream])
@@ -97,17 +102,18 @@ def check(
     assert engine.now == newest
     assert dict(engine.subscriptions).keys() == texts.keys()
 
-    expected = made(streams)
+    expected = made(streams, options)
     subscribe(expected, {name: text for name, text in texts.items() if name not in fed})
     feed(expected, others)
     subscribe(expected, {name: text for name, text in texts.items() if name in fed})
-    saved = Engine.restore(engine.snapshot())
+    saved = Engine.restore(engine.snapshot(), options)
     wanted = feed(expected, behind)
     assert feed(engine, behind) == wanted
     assert feed(saved, behind) == wanted
     engine.check_invariants()
 
 
+OPTIONS = st.sampled_from([Options(), Options(executors_off=("keyed_runs",))])
 STREAM = st.sampled_from("ST")
 EVENTS = st.lists(
     st.tuples(STREAM, st.integers(0, 2), st.tuples(st.sampled_from("ab"), st.integers(0, 2))), max_size=12
@@ -123,19 +129,21 @@ def timed(steps: list[tuple[str, int, tuple[Any, ...]]], start: int) -> list[Eve
 
 
 @slow
-@given(EVENTS, EVENTS)
-def test_each_language_begins_anew(before: list[Any], behind: list[Any]) -> None:
+@given(EVENTS, EVENTS, OPTIONS)
+def test_each_language_begins_anew(before: list[Any], behind: list[Any], options: Options) -> None:
     first = timed(before, 1)
     last = max((time for _, time, _, _ in first), default=0)
     streams = {name: {"k": "string", "x": "int"} for name in "ST"}
-    check(named(EVERY), streams, first, timed(behind, last), "S")
+    check(named(EVERY), streams, first, timed(behind, last), "S", options)
 
 
 @slow
-@given(programs(), histories(), st.integers(0, 20), st.sampled_from(sorted(STREAMS)))
-def test_random_programs_begin_anew(program: Any, history: list[Happening], cut: int, stream: str) -> None:
+@given(programs(), histories(), st.integers(0, 20), st.sampled_from(sorted(STREAMS)), OPTIONS)
+def test_random_programs_begin_anew(
+    program: Any, history: list[Happening], cut: int, stream: str, options: Options
+) -> None:
     texts = {name: ("cayuga", print_query(syntax)) for name, syntax in program.items()}
     assume("DUR" not in str(texts))
     events = [replace(each, start=each.time) for each in history]
     plain = [(each.stream, each.time, each.row, each.id) for each in events]
-    check(texts, dict(STREAMS), plain[:cut], plain[cut:], stream)
+    check(texts, dict(STREAMS), plain[:cut], plain[cut:], stream, options)

@@ -20,7 +20,7 @@ from ...language import syntax
 from ...language.diagnostics import query_error
 from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
-from ..resolution import condition, find, refuse
+from ..resolution import condition, find, refuse, type_family
 from ..terms import Side, Term
 from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
@@ -115,14 +115,10 @@ class _CompositeLowering:
             self.types.append((attribute.type, join.attribute.attribute))
         variable = self.variables.setdefault(join.variable, len(self.variables))
         type_, like = self.types[variable]
-        if _family(type_) != _family(attribute.type):
-            wanted = f"expected a {_family(type_)} for '${join.variable}', which {like!r} is"
+        if type_family(type_) != type_family(attribute.type):
+            wanted = f"expected a {type_family(type_)} for '${join.variable}', which {like!r} is"
             refuse(self.text, join.attribute.at, f"{wanted}, found {join.attribute.attribute!r}, a {attribute.type}")
         return VariableJoin(position, variable)
-
-
-def _family(type_: ValueType) -> str:
-    return "number" if type_ in ("int", "float") else type_
 
 
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:

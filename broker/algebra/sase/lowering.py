@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from ...events.errors import LimitExceeded
-from ...events.nearest import suggestion
 from ...events.schema import Schema, ValueType
 from ...language import syntax
 from ...language.diagnostics import query_error
@@ -22,8 +21,7 @@ from ...language.sase import syntax as ss
 from ..guard import Accumulation, Guard, Join
 from ..naming import generated
 from ..normal_form import ALWAYS, CLAUSES_MAX, NEVER, Clause, Form, normalise, reordered
-from ..partitioned_stream import PartitionedStream
-from ..resolution import condition, find, refuse, resolve
+from ..resolution import condition, find, partitioned_streams, refuse, resolve, type_family
 from ..terms import Attribute, Comparison, Register, Side, Term, walk
 from .pattern import Aggregate, Bound, Component, Negated, Pattern, Slot, Strategy
 from .placement import RUNNING, GuardedEdge, GuardPlace, Variable, conjuncts, is_length, placed, refuse_running
@@ -47,7 +45,8 @@ class _PatternLowering:
     ) -> None:
         self.query = query
         self.text = text
-        self.sources = self._sources(schema_of, known)
+        written = [(component.stream, component.at) for component in query.components]
+        self.sources = partitioned_streams(written, query.equivalence, text, schema_of, known)
         self.variables = self._variables()
         self.slots: dict[Slot, int] = {}
         self.guards: dict[GuardPlace, list[tuple[Term, Form]]] = {}
@@ -71,36 +70,6 @@ class _PatternLowering:
             output=query.output,
             publish=query.publish,
         )
-
-    def _sources(
-        self, schema_of: Callable[[str], Schema | None], known: Callable[[], list[str]]
-    ) -> tuple[PartitionedStream, ...]:
-        sources: dict[str, PartitionedStream] = {}
-        for component in self.query.components:
-            stream = component.stream
-            if stream in sources:
-                continue
-            schema = schema_of(stream)
-            if schema is None:
-                refuse(self.text, component.at, f"unknown stream {stream!r}{suggestion(stream, known())}")
-            key = tuple(self._key(name, stream, schema) for name in self.query.equivalence)
-            sources[stream] = PartitionedStream(stream, schema, key)
-        found = tuple(sources.values())
-        for number, name in enumerate(self.query.equivalence):
-            first, *others = [source.schema.attributes[source.key[number]].type for source in found]
-            for source, other in zip(found[1:], others):
-                if _family(other) != _family(first):
-                    wanted = f"expected a {_family(first)} as in {found[0].stream!r}"
-                    refuse(self.text, name.at, f"{wanted}, found {name.attribute!r} of {source.stream!r}, a {other}")
-        return found
-
-    def _key(self, name: syntax.Name, stream: str, schema: Schema) -> int:
-        position = schema.position(name.attribute)
-        if position < 0:
-            near = suggestion(name.attribute, schema.names)
-            message = f"expected an attribute that every stream has, found {name.attribute!r}, which {stream!r} lacks"
-            refuse(self.text, name.at, message + near)
-        return position
 
     def _variables(self) -> dict[str, Variable]:
         numbers = {source.stream: number for number, source in enumerate(self.sources)}
@@ -253,7 +222,7 @@ class _PatternLowering:
                 function: Accumulation = "count" if found.nullable else "len"
                 return self._remembered(Aggregate(variable.index, function, position, "int"), "int", shown, False)
             case "avg" | "sum" | "min" | "max" as function:
-                if _family(found.type) != "number":
+                if type_family(found.type) != "number":
                     refuse(self.text, member.at, f"expected a number in {function}, found a {found.type}")
                 type_: ValueType = "float" if function == "avg" else found.type
                 null = found.nullable or function in ("avg", "sum")  # a sum may leave the numbers
@@ -319,7 +288,3 @@ class _ResultScope(_VariableScope):
         if member.subscript in RUNNING:
             refuse_running(member, self.text)
         return self.lowering.register(member)
-
-
-def _family(type_: ValueType) -> str:
-    return "number" if type_ in ("int", "float") else type_

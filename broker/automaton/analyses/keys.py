@@ -15,9 +15,9 @@ from typing import Final, TypeAlias
 from ...algebra.guard import Join
 from ...algebra.normal_form import Form
 from ...algebra.terms import Attribute, Comparison, Constant, Side
-from ..automaton import Arc, Automaton, EventRow, Kind, Report
+from ..automaton import TAKING, Arc, Automaton, EventRow, Kind, Report
 
-ASKING: Final = (Kind.FORWARD, Kind.LOOP, Kind.KILL)
+ASKING: Final = (*TAKING, Kind.KILL)
 """Arcs that ask something of an event."""
 
 Holders: TypeAlias = dict[int, set[int]]
@@ -57,7 +57,7 @@ def key_parts(automaton: Automaton, joined: bool = True) -> tuple[KeyPart, ...]:
 
 def _taking(automaton: Automaton, operand: int) -> list[Arc]:
     """The arcs that take an operand's events."""
-    return [arc for arc in automaton.arcs if arc.operand == operand and arc.kind in ASKING and arc.kind != Kind.KILL]
+    return [arc for arc in automaton.arcs if arc.operand == operand and arc.kind in TAKING]
 
 
 def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int, int]]:

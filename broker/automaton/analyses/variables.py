@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...algebra.terms import Attribute, Comparison, Function, Register, Term
-from ..automaton import Arc, Automaton, Carry, Computed
+from ..automaton import TAKING, Arc, Automaton, Carry, Computed, Kind
 
 Positions: TypeAlias = dict[int, list[int]]
 """By variable, the attributes of an event that equal it."""
@@ -37,17 +37,19 @@ def variables_of(automaton: Automaton) -> Variables:
     asked: list[Positions | None] = [None] * len(automaton.operands)
     for arc in reversed(automaton.arcs):
         own = slots[arc.source]
+        if arc.kind is Kind.KILL:
+            continue
         if arc.target == automaton.final:
             for variable, term in enumerate(arc.output):
                 value = uncast(term)
-                if isinstance(value, Register):
+                if isinstance(value, Register) and value.position < 0:
                     own[value.slot] = variable
         else:
             for slot, variable in slots[arc.target].items():
                 source = arc.update[slot]
                 if isinstance(source, Carry):
                     own[source.slot] = variable
-        if asked[arc.operand] is None:
+        if arc.kind in TAKING and asked[arc.operand] is None:
             asked[arc.operand] = _asked(automaton, slots, arc)
     shared = [frozenset(positions) for positions in asked if positions is not None]
     return Variables(slots, asked, tuple(sorted(shared[0].intersection(*shared))))
@@ -56,7 +58,9 @@ def variables_of(automaton: Automaton) -> Variables:
 def _asked(automaton: Automaton, slots: list[dict[int, int]], arc: Arc) -> Positions:
     found: Positions = {}
     for join in arc.joins:
-        found.setdefault(slots[arc.source][join.register.slot], []).append(join.position)
+        variable = slots[arc.source].get(join.register.slot)
+        if variable is not None:
+            found.setdefault(variable, []).append(join.position)
     for variable, position in read_by(automaton, slots, arc).items():
         found[variable] = [position, *(other for first, other in equal_attributes(arc) if first == position != other)]
     return found
@@ -78,7 +82,7 @@ def read_by(automaton: Automaton, slots: list[dict[int, int]], arc: Arc) -> dict
 def equal_attributes(arc: Arc) -> list[tuple[int, int]]:
     """The pairs of attributes of its event that an arc wants to be equal, the smaller first; with itself: not null."""
     found: list[tuple[int, int]] = []
-    for atom in arc.rest[0]:
+    for atom in arc.rest[0] if len(arc.rest) == 1 else ():
         match atom:
             case Comparison("=", Attribute(_, one), Attribute(_, other)):
                 found.append((min(one, other), max(one, other)))

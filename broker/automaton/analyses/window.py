@@ -7,19 +7,24 @@ from __future__ import annotations
 
 from ...algebra.normal_form import duration_bound
 from ...events.instant import FOREVER
-from ..automaton import Automaton, Kind
+from ..automaton import TAKING, Automaton, Kind, TimeModel
 
 
 def window_of(automaton: Automaton) -> int | None:
     """Microseconds between the first and the last event of a match at most, and of what may forbid it behind; None if
     unbounded."""
-    return 0 if is_one_event(automaton) else automaton.within
+    if is_one_event(automaton):
+        return 0
+    if automaton.time is TimeModel.EPOCHS:
+        longest = state_windows(automaton)[-1]
+        return None if longest == FOREVER else longest
+    return automaton.within
 
 
 def is_one_event(automaton: Automaton) -> bool:
     """Whether a match is one event alone, which nothing else can forbid."""
-    taking = (Kind.FORWARD, Kind.LOOP)
-    return not any(arc.kind == Kind.KILL or (arc.kind in taking and arc.source > 0) for arc in automaton.arcs)
+    further = any(arc.kind in TAKING and (arc.source > 0 or arc.target == 0) for arc in automaton.arcs)
+    return not further and not any(arc.kind == Kind.KILL for arc in automaton.arcs)
 
 
 def looks_back(automaton: Automaton) -> bool:

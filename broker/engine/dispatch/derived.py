@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from mypy_extensions import i64
 
-from ..executors.keyed_runs.cells import Lineage
-from ..executors.matches import Assigned, ids, trace_of
-from ..results import Derived, Results
+from ..executors.epoch_matches import Derived
+from ..executors.matches import Assigned, Lineage, ids, trace_of
+from ..results import Results
 
 
 def tell(results: Results, time: i64) -> None:
@@ -24,7 +24,8 @@ def tell(results: Results, time: i64) -> None:
             values, links = target.outcome.bound(matched.values), _links(matched.assigned)
             trace = trace_of(matched.assigned)
             for feed in target.feeds or ():
-                results.derived.append(Derived(feed.stream, values, matched.start, int(time), int(trace), links))
+                made = Derived(feed.stream, values, matched.start, int(time), int(trace), links)
+                results.epochs.derived.append(made)
 
 
 def _links(assigned: Assigned) -> Lineage:

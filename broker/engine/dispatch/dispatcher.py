@@ -15,8 +15,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..executors.keyed_runs.cells import flattened
 from ..executors.keyed_runs.runs import KeyedRuns
+from ..executors.matches import flattened
 from ..program import Program
 from ..results import Results
 from .derived import tell
@@ -32,6 +32,7 @@ class Dispatcher:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.runs = KeyedRuns(program.directory)
+        self.results = Results([], [], [], [], {})  # of the last batch
         self.promised: int | None = None  # nothing earlier comes, says a punctuation
         self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
         self.suspend: Callable[[Results, int], None] | None = None
@@ -48,8 +49,9 @@ class Dispatcher:
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
         """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
         runs = self.runs
-        results = Results(times, rows, ids, starts, runs.results.tally_after(times[0] if times else None))
-        runs.results = results
+        results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
+        self.results = results
+        found = runs.found = results.epochs
         directory = self.program.directory
         number = directory.stream(stream)
         spaces = directory.spaces[number]
@@ -70,6 +72,9 @@ class Dispatcher:
                 runs.now = now
                 if runs.expiry.next < now:
                     runs.expire(now)
+                runs.time = now
+                if self.give_up(results, first - 1):
+                    entries = machines.entries.get(number)
         i: i64
         for i in range(first, n):
             time: i64 = times[i]
@@ -98,25 +103,32 @@ class Dispatcher:
             runs.visit(spaces)
             if entries is not None:
                 self._compose(entries)
-            if done < len(results.derived):
+            if done < len(found.derived):
                 done = self.derive(results, n, done)
             if foretold:
                 for target, notice in forecasts.finish(time):
                     results.tell(i, target, notice)
-            if len(runs.faults) > 0 and self.suspend is not None:
-                tell(results, time)
-                self.suspend(results, i)
+            if len(found.faults) > 0 and self.give_up(results, i):
                 spaces, entries = directory.spaces[number], machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
                 foretold = len(forecasts.scopes) > 0
         return results
 
+    def give_up(self, results: Results, event: i64) -> bool:
+        """Suspend those who asked what was raised at this event; whether anything was."""
+        if len(results.epochs.faults) == 0 or self.suspend is None:
+            return False
+        tell(results, self.runs.time)
+        self.suspend(results, event)
+        return True
+
     def derive(self, results: Results, events: i64, done: i64) -> i64:
         """The derived events from that number on, and what comes of them: how many there are."""
         directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
         all_entries = self.program.machines.entries
-        while done < len(results.derived):
-            event = results.derived[done]
+        found = results.epochs
+        while done < len(found.derived):
+            event = found.derived[done]
             runs.alone = False  # others may follow within its epoch
             runs.row, runs.start, runs.length = event.row, event.start, runs.time - event.start + 1
             runs.item, runs.link = event.trace, event.lineage
@@ -139,12 +151,12 @@ class Dispatcher:
         if len(symbols) > 0:
             runs.symbols = []
         item: Any = runs.link if isinstance(runs.link, int) else (int(runs.item), tuple(flattened(runs.link)))
-        found = runs.results.completions
+        found = self.results.completions
         found.event = runs.index
         for entry in entries:
             entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
         if not self.later and found.told < found.upto:
-            tell(runs.results, runs.time)
+            tell(self.results, runs.time)
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""

@@ -15,6 +15,7 @@ from mypy_extensions import i64
 from ...events.schema import Row
 from ..account import NOT_SUSPENDED
 from ..executors.completions import Completions
+from ..executors.contract import EventPlaces
 from ..executors.matches import Item
 from ..watcher import Follower
 from .matchers import Clock, Matcher, Reader
@@ -23,7 +24,7 @@ SWEEP_MIN: Final = 4_096  # events of a lane between two looks for what is of no
 
 
 @final
-class Lane:
+class Lane(EventPlaces):
     """The machines over `streams`, whose events have the attributes of partitions at `keys`; () if nobody asks.
     `divided`: an event that has no partition concerns nobody."""
 
@@ -50,7 +51,6 @@ class Lane:
         return not self.matchers
 
     def place(self, row: Row) -> i64:
-        """How many events the partition of an event of the first stream has had. O(1)."""
         if len(self.keys) == 0:
             return self.position
         return self.places.get(tuple([row[position] for position in self.keys[0]]), 0)

@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ..account import FAILED, NOT_SUSPENDED, reason_of
 from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, Executor
+from ..executors.epoch_matches import Fault
 from ..watcher import Follower, Watcher
 
 
@@ -56,12 +57,15 @@ class Matcher:
             found.add(None)
 
     def suspend(self, error: Exception, time: i64, found: Completions) -> None:
-        """The machine has raised this: give it up, and tell whom it serves."""
+        """The machine has raised this: give it up, and tell whom it serves, or, over epochs, those who suspend them."""
         self.suspended = reason_of(error)
         self.since = time
         self.machine.taken = True
         self.alarm = NOTHING_DUE
         self.machine.clear()
+        if self.machine.epochs:
+            found.epochs.faults.append(Fault(self, error))
+            return
         if self.follower is None:
             found.suspend(int(self.suspended))
         if self.suspended == FAILED:

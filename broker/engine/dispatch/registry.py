@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
 from ...events.errors import Unsupported
+from ..account import NOT_SUSPENDED
 from ..directory import Directory
 from ..executors.contract import Member
 from ..executors.machine_plan import MachinePlan
@@ -30,8 +31,8 @@ LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 
 @final
 class Seat:
-    """Where a subscription is. `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts
-    follow."""
+    """Where a subscription is, or an automaton over epochs that is one of several of it or makes an internal stream.
+    `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts follow."""
 
     __slots__ = ("lane", "matcher", "member", "parts", "plan", "symbols")
 
@@ -77,7 +78,7 @@ class Registry:
         self.clock = Clock()
         self.entries: dict[int, list[Entry]] = {}
         self.feeding = 0
-        self.seats: dict[str, Seat] = {}  # by subscription
+        self.seats: dict[str, Seat] = {}  # by subscription, or by an automaton's name (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._routes: dict[int, Route] = {}
@@ -85,8 +86,8 @@ class Registry:
 
     # --- coming -------------------------------------------------------------------------------------------------
 
-    def join(self, plan: MachinePlan, subscriber: Subscriber, feed: Feed | None) -> None:
-        """Enter a subscription. O(its size)."""
+    def join(self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None) -> None:
+        """Enter a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
         lane = self._lane(plan)
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
@@ -96,7 +97,7 @@ class Registry:
             if matcher is not None and matcher.machine.taken:
                 matcher = None
         else:
-            place = self.restoring.places[subscriber.name]
+            place = self.restoring.places[name]
             matcher = self.restoring.matchers.get(place.machine)
         if matcher is None:
             matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
@@ -109,7 +110,7 @@ class Registry:
         member.target.serve(subscriber, feed)
         matcher.renew()
         self.feeding += feed is not None
-        self.seats[subscriber.name] = Seat(plan, lane, matcher, member, symbols)
+        self.seats[name] = Seat(plan, lane, matcher, member, symbols)
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._routes.clear()
@@ -140,12 +141,12 @@ class Registry:
 
     # --- going --------------------------------------------------------------------------------------------------
 
-    def leave(self, name: str, feed: Feed | None) -> None:
+    def leave(self, name: str, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
         seat = self.seats.pop(name)
         plan, lane, matcher, member = seat.plan, seat.lane, seat.matcher, seat.member
         self.feeding -= feed is not None
-        member.target = member.target.without_feed(name, feed)
+        member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, seat.symbols)
         matcher.renew()
         if matcher.machine.idle():
@@ -190,13 +191,19 @@ class Registry:
         return route
 
     def users(self, arc: Transition) -> list[str]:
-        """The subscriptions that have an input with this arc's guard. O(symbols + inputs)."""
+        """Who has an input with this arc's guard: names of seats. O(symbols + inputs)."""
         numbers = self.symbols.having(arc)
         return [
             name
             for name, seat in self.seats.items()
             if any(numbers[given.stream] == own for given, own in zip(seat.plan.inputs(), seat.symbols))
         ]
+
+    def close_epoch(self) -> None:
+        """The newest epoch is over for all machines. O(machines)."""
+        for lane in self.lanes.values():
+            for matcher in lane.matchers:
+                matcher.machine.close_epoch()
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
@@ -237,8 +244,9 @@ class Registry:
                 machine = matcher.machine
                 assert matcher.mask == 0
                 assert matcher.follower is not None or not machine.idle()
+                assert not machine.epochs or matcher.suspended == NOT_SUSPENDED
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm
                 machine.check_invariants()
         for seat in self.seats.values():
-            assert seat.member.target.first is not None
+            assert seat.member.target.first is not None or seat.member.target.feeds is not None

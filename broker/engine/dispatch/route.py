@@ -93,8 +93,9 @@ class Route:
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
 
     def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
-        """Take a batch, `now` being the newest time before it: how many of its events, fewer than all where a condition
-        raises at the next one, of which nothing was taken."""
+        """Take a batch, `now` being the newest time before it: how many of its events, fewer than all where a machine
+        has failed at the last one so that somebody has to go, or where a condition raises at the next one, of which
+        nothing was taken."""
         n: i64 = len(times)
         if self.usual > 0:
             wanted = min(self.usual, 16 * n)
@@ -104,6 +105,7 @@ class Route:
         clock = self.clock
         few = self.few
         symbols = self.symbols
+        faults = found.epochs.faults
         i: i64
         for i in range(n):
             row = rows[i]
@@ -134,6 +136,8 @@ class Route:
                     if trial.mask != 0 and trial.matcher.suspended == NOT_SUSPENDED:
                         lane.step(trial.matcher, trial.mask, row, time, place, item, found)
                 lane.upkeep(time)
+            if len(faults) > 0:
+                return i + 1
         self.usual = found.upto
         return n
 

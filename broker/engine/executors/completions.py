@@ -19,6 +19,7 @@ from ...events.schema import Row
 from ..account import NOT_SUSPENDED
 from ..composed import Composed
 from ..target import Target
+from .epoch_matches import EpochMatches
 from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy
 
@@ -68,9 +69,10 @@ class Served(MatchSource):
 @final
 class Completions:
     """The rows of one batch, up to `upto`; those before `told` have been made results. What comes next is of the event
-    `event`."""
+    `event`. Automata over epochs write to `epochs` instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, epochs: EpochMatches | None = None) -> None:
+        self.epochs = EpochMatches([], [], [], []) if epochs is None else epochs
         self.event: i64 = 0
         self.upto: i64 = 0
         self.told: i64 = 0

@@ -26,7 +26,7 @@ class CompositePlan(MachinePlan):
     """`source`: what its events are merged from; `tree`: what it is made of; `tuples`: each tuple is a result, not only
     one for all that an event completes."""
 
-    __slots__ = ("automaton", "source", "tree", "tuples")
+    __slots__ = ("source", "tree", "tuples")
 
     kind = "composite"
 

@@ -34,6 +34,14 @@ class Input(NamedTuple):
     guard: Form
 
 
+class EventPlaces:
+    """Where events stand among those of their partition, as the dispatcher counts them."""
+
+    def place(self, row: Row) -> i64:
+        """How many events the partition of an event of the first stream has had. O(1)."""
+        raise AssertionError
+
+
 class Member:
     """Those whom a machine serves alike: equal subscriptions. `target`: who they are now."""
 
@@ -50,13 +58,23 @@ class Executor:
     the dispatcher last asked. `alarm`: once time is past it, `advance` has something to report. `compressed`: one
     result stands for all that an event completes. `member`: whom it serves, where it serves equal subscriptions only.
     `by_symbols`: its inputs are those of all who have joined, which come and go; it gets `spell` instead of `take`.
+    `epochs`: its automata are over epochs, and what it completes goes to `found.epochs`. There is the start of the
+    current event, too (`found.epochs.start(found.event)`).
     """
 
-    def __init__(self, account: Account, inputs: list[Input], compressed: bool, by_symbols: bool = False) -> None:
+    def __init__(
+        self,
+        account: Account,
+        inputs: list[Input],
+        compressed: bool = False,
+        by_symbols: bool = False,
+        epochs: bool = False,
+    ) -> None:
         self.account = account
         self.inputs = inputs
         self.compressed = compressed
         self.by_symbols = by_symbols
+        self.epochs = epochs
         self.member: Member | None = None
         self.taken = False
         self.lost: i64 = 0
@@ -73,7 +91,7 @@ class Executor:
 
     def idle(self) -> bool:
         """Whether it serves nobody."""
-        return self.member is None or self.member.target.first is None
+        return self.member is None or self.member.target.nobody()
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
@@ -92,6 +110,9 @@ class Executor:
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before that time have come: appends what waited for it."""
+
+    def close_epoch(self) -> None:
+        """The newest epoch is over, although a later event may have its time."""
 
     def clear(self) -> None:
         """Let go of everything."""

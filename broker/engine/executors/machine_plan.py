@@ -11,20 +11,26 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
+from ...forecast.progress import Progress
+from ...forecast.states import States
 from ..binding import Bound, MarkedParts
 from ..options import Options
 from ..target import Outcome, Target
-from .contract import Executor, Input, Member
+from .contract import EventPlaces, Executor, Input, Member
 
 
 class MachinePlan:
-    """`executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+    """The plan for an `automaton`, as it is before anybody divides it.
 
-    Plans of one `kind` count the events of their streams together and are explained together. `passed_over`: the
-    executors that the planner tried before, each with what spoke against it. Immutable once the planner has made it.
+    `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
+
+    `merged`: all automata with such a plan run in one program of the executor's own, so that none has a machine, and
+    the plan says nothing more. Plans of one `kind` count the events of their streams together and are explained
+    together. `passed_over`: the executors that the planner tried before, each with what spoke against it. Immutable
+    once the planner has made it.
     """
 
-    __slots__ = ("passed_over",)
+    __slots__ = ("automaton", "passed_over")
 
     automaton: Automaton
     passed_over: tuple[str, ...]
@@ -33,6 +39,7 @@ class MachinePlan:
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    merged: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -84,6 +91,13 @@ class MachinePlan:
 
     def part(self, automaton: Any, operands: list[int]) -> MachinePlan:
         """The plan of a part of the query, which forecasts follow: its automaton, and which inputs are its own."""
+        raise AssertionError
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        """How far the machine is for a key, whose attributes are at `positions`, for a forecast. `left`: how many steps
+        from each elementary state of `states`."""
         raise AssertionError
 
     # --- snapshots ----------------------------------------------------------------------------------------------

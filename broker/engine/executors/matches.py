@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from mypy_extensions import i64, mypyc_attr
 
+from ...algebra.computation import Slots
 from ...events.schema import Row
 from ..trace import mixed
 
@@ -20,6 +21,28 @@ Item: TypeAlias = Any
 
 Assigned: TypeAlias = list[tuple[int, Item, int]]
 """Operands or components, each with the item and the time of an event."""
+
+
+Lineage: TypeAlias = "tuple[Any, Any] | None"
+"""What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
+tuples are reference counted and released without recursion, however long a FOLD runs."""
+
+
+@mypyc_attr(acyclic=True)
+class PartialMatch:
+    """A run over epochs as results read it: `row` is the event that it took last, `slots` are its other registers. It
+    began at `t0` and was `born` in the epoch of its first event. `trace` is the rolling 63-bit digest of what
+    contributed, `lineage` the same in full where somebody wants it."""
+
+    __slots__ = ("born", "lineage", "row", "slots", "t0", "trace")
+
+    def __init__(self, row: Row, slots: Slots, t0: i64, born: i64, trace: i64, lineage: Lineage) -> None:
+        self.row = row
+        self.slots = slots
+        self.t0 = t0
+        self.born = born
+        self.trace = trace
+        self.lineage = lineage
 
 
 class Matched(NamedTuple):
@@ -89,3 +112,18 @@ def trace_of(assigned: Assigned) -> i64:
 def ids(item: Item) -> list[int]:
     """What an event adds to a lineage."""
     return [item] if isinstance(item, int) else list(item[1])
+
+
+def flattened(lineage: Lineage) -> list[int]:
+    """The ids of the primitive events in pattern order. Linear; does not recurse."""
+    found: list[int] = []
+    stack: list[Any] = [lineage]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int):
+            found.append(item)
+        elif item is not None:
+            stack.append(item[0])
+            stack.append(item[1])
+    found.reverse()
+    return found

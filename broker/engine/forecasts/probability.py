@@ -26,9 +26,9 @@ from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import Key, StreamKey
 from ...forecast.pending import PredictionQueue
 from ...forecast.settings import read_horizon
+from ...forecast.states import NONE, States
 from ...forecast.uncertainty import around
 from ...forecast.varying import check_varying
-from .states import NONE, States
 from .subscription import PredictiveSubscription
 
 Value: TypeAlias = str | int | float | bool

@@ -12,6 +12,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ...automaton.analyses.chain_keys import Positions
 from ...events.errors import DefinitionError, UnknownSubscription
 from ...events.schema import Row
 from ...forecast.combination import Combination, PartForecaster
@@ -21,20 +22,19 @@ from ...forecast.judging import Judge
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
 from ...forecast.model_file import Model
+from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
+from ...forecast.states import NONE
 from ...forecast.varying import check_varying
 from ...forecast.versions import check_version, continued, count_stays, counts_of, others
 from ..directory import Directory
-from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
+from ..dispatch.registry import Seat
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import ALWAYS_SINCE, Target
-from .keys import Positions
 from .listening import PartFollower
-from .plan import ForecastPlan
-from .progress import MachineProgress, RunProgress
-from .states import NONE
+from .progress import RunProgress
 from .subscription import PredictiveSubscription
 
 
@@ -114,29 +114,28 @@ class Forecasts:
         self,
         plan: ForecastPlan,
         subscriber: Subscriber,
-        lane: Lane | None,
-        matcher: Matcher | None,
+        seat: Seat | None,
         parts: list[Matcher],
     ) -> PredictiveSubscription:
-        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `parts` are
-        the machines of the plan's parts. O(keys)."""
+        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `seat`: where
+        its machine is, `parts` are those of the plan's parts. O(keys)."""
         self.next += 1
         version, settings = plan.version(subscriber.name, subscriber.text()), plan.settings
         stream, positions = self._stream(plan.positions), plan.positions[0][1]
         progress: Progress = RunProgress(plan.states)
         since = subscriber.since
-        if lane is not None and matcher is not None:
+        if seat is not None:
             # A machine is this subscription's from its first event on, a run only if it was born in a later epoch.
             since = ALWAYS_SINCE
-            progress = MachineProgress(lane, matcher, plan.states, plan.left, positions)
+            progress = seat.plan.progress(seat.matcher.machine, seat.lane, plan.states, plan.left, positions)
         whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
         found = PredictiveSubscription(self.next, since, subscriber, plan, whole, stream, progress, self.deadlines)
-        if lane is not None and plan.division is not None:
+        if seat is not None and plan.division is not None:
             own: list[PartForecaster] = []
             for part, machine in zip(plan.division.parts, parts, strict=True):
                 name, states = part.version(version), part.states
                 forecaster = settings.forecaster(name, states.shape, self._known(name, plan))
-                progress = MachineProgress(lane, machine, states, states.left, positions)
+                progress = seat.plan.progress(machine.machine, seat.lane, states, states.left, positions)
                 own.append(PartForecaster(part.number, forecaster, settings, states.final, states.left[NONE], progress))
             kind, within, arrivals = plan.division.kind, plan.division.within, found.arrivals
             found.combination = Combination(kind, within, own, found, stream, settings.duration, arrivals)

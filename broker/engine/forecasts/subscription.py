@@ -11,14 +11,14 @@ from ...forecast.forecaster import Forecaster
 from ...forecast.key_state import KeyState
 from ...forecast.keyed_stream import KeyedStream
 from ...forecast.notifying import IssuedForecast, ResolvedForecast
+from ...forecast.plan import ForecastPlan
 from ...forecast.progress import Progress
+from ...forecast.states import States
 from ...forecast.subscription import SubscriptionForecaster
 from ..notices import Forecast, Notice, Resolution
 from ..subscriber import Subscriber, digest
 from ..target import Outcome, Target
 from ..watcher import Watcher
-from .plan import ForecastPlan
-from .states import States
 
 
 @final

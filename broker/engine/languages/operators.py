@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeAlias
 
 from ...algebra.operators import Query
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
-from ..forecasts.plan import ForecastPlan, Streams, plan_of_automata
+from ..planner import Wanted, plan_of
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
 from ..templates import Template
@@ -38,9 +37,8 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
             recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
-        foretells = None
-        if definition.forecast is not None:
-            foretells = partial(_foretelling, definition.forecast, request.sources, surroundings.key_of)
+        plans = [plan_of(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
+        recipes = [recipe if plan.merged else None for recipe, plan in zip(recipes, plans, strict=True)]
         return Form(
             definition.language,
             request.written,
@@ -53,16 +51,11 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes=recipes,
             report=definition.report,
             forecast=definition.forecast,
-            foretells=foretells,
         )
 
     return compiled
 
 
-def _foretelling(
-    forecast: dict[str, Any], sources: Streams, key_of: Callable[[str], str | None], automata: tuple[Automaton, ...]
-) -> ForecastPlan:
-    return plan_of_automata(forecast, automata, sources, key_of)
 
 
 def _moment(compiled: Compiled, since: int) -> Compiled:

@@ -7,20 +7,16 @@ texts of one template have them in common.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from ...algebra.ptopss.lowering import lower
-from ...automaton.automaton import Automaton, Report
+from ...automaton.automaton import Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
-from ...events.schema import Schema
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
-from ..executors.machine_plan import MachinePlan
-from ..forecasts.plan import ForecastPlan, plan_of_automaton
-from ..planner import Wanted, plan_of
+from ..planner import planning
 from ..subscriber import Form
 from ..templates import MachineTemplate
 from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
@@ -41,7 +37,7 @@ def _compile(request: CompileRequest) -> Form:
     composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
     automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
-    forecast, own = definition.forecast, request.sources[0][1]
+    forecast = definition.forecast
     return Form(
         definition.language,
         request.written,
@@ -52,20 +48,11 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=MachineTemplate(automaton, partial(_planned, forecast is not None, surroundings)),
+        machine=MachineTemplate(automaton, planning(surroundings.options, forecast=forecast is not None)),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,
-        foretells=None if forecast is None or own is None else partial(_foretelling, forecast, own),
     )
-
-
-def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -> MachinePlan:
-    return plan_of(Wanted(automaton, forecast=forecast), surroundings.options)
-
-
-def _foretelling(forecast: dict[str, Any], schema: Schema, automata: tuple[Automaton, ...]) -> ForecastPlan:
-    return plan_of_automaton(forecast, automata[0], schema)
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:

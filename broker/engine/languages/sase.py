@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from ...algebra.sase.lowering import lower
-from ...automaton.automaton import Automaton
 from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..executors.machine_plan import MachinePlan
-from ..options import Options
-from ..planner import Wanted, plan_of
+from ..planner import planning
 from ..subscriber import Form
 from ..templates import MachineTemplate
 from .language import EXPRESSION_LITERALS, CompileRequest, Language
@@ -36,15 +32,11 @@ def _compile(request: CompileRequest) -> Form:
         template=None,
         recipes=[],
         machine=MachineTemplate(
-            automaton, partial(_planned, pattern.publish is not None, request.surroundings.options)
+            automaton, planning(request.surroundings.options, published=pattern.publish is not None)
         ),
         operands=automaton.operands,
         report=request.definition.report,
     )
-
-
-def _planned(published: bool, options: Options, automaton: Automaton) -> MachinePlan:
-    return plan_of(Wanted(automaton, published=published), options)
 
 
 SASE: Final = Language(

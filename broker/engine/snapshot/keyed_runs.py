@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..executors.keyed_runs.cells import UNTOUCHED, Lineage, Run, flattened
+from ..executors.keyed_runs.cells import UNTOUCHED, Run
+from ..executors.matches import Lineage, flattened
 from ..explanation import path
 from ..index.spaces import waiting_key
 from ..results import Results
@@ -75,7 +76,7 @@ def _addressed(state: EngineState) -> list[Place]:
     catalog, program = state.catalog, state.program
     found: dict[int, Place] = {}
     for service in catalog.services():
-        for node in path(service.end.node):
+        for node in () if service.end is None else path(service.end.node):
             place = program.places[node.number]
             found.setdefault(id(place), place)
     for subscriber in catalog.subscriptions.values():
@@ -88,7 +89,7 @@ def _addressed(state: EngineState) -> list[Place]:
 
 def save_epoch(state: EngineState) -> Any:
     runtime = state.runtime
-    tally = runtime.runs.results.tally_after(runtime.now)
+    tally = runtime.results.tally_after(runtime.now)
     return {
         "now": runtime.now,
         "promised": runtime.promised,
@@ -105,4 +106,4 @@ def restore_epoch(state: EngineState, content: Any) -> None:
     runtime.runs.now, runtime.promised, runtime.runs.begun = content["now"], content["promised"], content["begun"]
     if runtime.now is not None:
         tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
-        runtime.runs.results = Results([runtime.now], [()], [0], [runtime.now], tally)
+        runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from broker.algebra.cayuga.lowering import lower as lower_cayuga
 from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase.lowering import lower as lower_sase
+from broker.automaton.analyses.agreement import Crossing, crossing
+from broker.automaton.analyses.chain_keys import chain_keys
 from broker.automaton.analyses.ignoring import asks_for_adjacent_events, may_skip_any_event
 from broker.automaton.analyses.line import line_of
 from broker.automaton.analyses.sequences import sequences_of
 from broker.automaton.analyses.window import is_one_event, looks_ahead, looks_back, window_of
-from broker.automaton.automaton import Automaton, Report
+from broker.automaton.automaton import Arc, Automaton, Kind, Report
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
@@ -72,3 +76,73 @@ def test_a_pattern_is_a_line_of_its_operands_and_a_chain_of_words_is_sequences()
     assert sequences_of(ptopss("FROM S a: v = 1 b: v = 2 c: v = 3 MATCH a, b; c")) == [[0, 1], [2]]
     assert sequences_of(ptopss("FROM S a: v = 1 b: v = 2 MATCH a AND b")) is None
     assert sequences_of(ptopss("FROM S BY k a: v = 1 b: v = 2 MATCH a, b")) is None
+
+
+K, V = {"S": 0}, {"S": 1}
+
+
+def line(
+    condition: str, components: str = "S a, S b", strategy: str = "skip_till_any_match", rest: str = ""
+) -> Automaton:
+    return sase(f"PATTERN SEQ({components}) WHERE {strategy}(a, b) {{ {condition} }} WITHIN 5 RETURN a.v {rest}")
+
+
+@pytest.mark.parametrize(
+    ("automaton", "by_k"),
+    [
+        (cayuga("FILTER{v = 1}(S)"), None),
+        (cayuga("S NEXT{$2.k = $1.k} S"), None),
+        (cayuga("S FOLD{$2.k = $.k, $2.v > $.v} S"), None),
+        (cayuga("S FOLD{$2.v > $.v} S"), Crossing.TAKEN),
+        (cayuga("FILTER{k = 'x'}(S) NEXT{$2.k = 'x'} S"), None),
+        (cayuga("FILTER{k = 'x'}(S) NEXT{$2.k = 'y'} S"), Crossing.TAKEN),
+        (sase("PATTERN SEQ(S a) RETURN a.v"), None),
+        (line("[k]"), None),
+        (line("[k]", strategy="strict_contiguity"), Crossing.NEXT_EVENT),
+        (line("[v] AND b.k = a.k", strategy="partition_contiguity"), Crossing.NEXT_OF_PARTITION),
+        (line("b.k = a.k", "S a, ~(S n), S b"), Crossing.FORBIDDEN),
+        (line("b.k = a.k AND n.k = b.k", "S a, ~(S n), S b"), None),
+        (line("[v] AND b.k = a.k", rest="OUTPUT nonoverlap"), Crossing.OVERLAPPED),
+        (line("a.k = 'x' AND b.k = 'x'"), None),
+        (ptopss("FROM S a: v = 1 MATCH a"), None),
+        (ptopss("FROM S BY k a: v = 1 b: v = 2 MATCH a, b"), None),
+        (ptopss("FROM S a: k = $x b: k = $x MATCH a AND b"), None),
+        (ptopss("FROM S a: k = $x b: k = $x MATCH a, b"), Crossing.NEXT_EVENT),
+        (ptopss("FROM S a: v = 1 b: v = 2 MATCH a OR b"), None),
+        (ptopss("FROM S a: k = $x b: v = 2 MATCH a; b"), Crossing.TAKEN),
+    ],
+)
+def test_whether_events_of_other_keys_matter_is_found_alike_in_every_language(
+    automaton: Automaton, by_k: Crossing | None
+) -> None:
+    assert crossing(automaton, K) is by_k
+
+
+def test_what_keeps_to_one_key_need_not_keep_to_another() -> None:
+    assert crossing(cayuga("S NEXT{$2.k = $1.k} S"), V) is Crossing.TAKEN
+    assert crossing(line("[k]"), V) is Crossing.TAKEN
+    assert crossing(line("[k]"), {}) is Crossing.TAKEN
+
+
+def test_a_start_that_takes_several_events_has_no_first_one() -> None:
+    one = cayuga("S")
+    loop = Arc(0, 0, one.arcs[0].guard, kind=Kind.LOOP)
+    several = replace(one, arcs=(loop, *one.arcs))
+    assert not is_one_event(several)
+    assert crossing(several, K) is Crossing.TAKEN
+
+
+def test_the_key_of_a_chain_is_what_parts_the_sources_else_what_streams_declare() -> None:
+    kept, free = cayuga("S NEXT{$2.k = $1.k} S"), cayuga("S NEXT{$2.v > $1.v} S")
+    assert chain_keys((kept,), ["S"], K) == (("S", (0,)),)
+    assert chain_keys((kept, free), ["S"], K) == chain_keys((kept,), ["S"], {}) == (("S", ()),)
+    joined = ptopss("FROM S BY v a: k = $x b: k = $x MATCH a; b")
+    assert chain_keys((joined,), ["S"], {}) == (("S", (1, 0)),)
+    assert chain_keys((ptopss("FROM S a: v = 1 b: v = 2 MATCH a; b"),), ["S"], K) == (("S", ()),)
+    assert chain_keys((line("[k]"),), ["S"], {}) == (("S", (0,)),)
+    assert chain_keys((line("b.k = a.k"),), ["S"], K) == (("S", ()),)
+
+
+def test_the_window_of_a_run_over_intervals_is_what_its_duration_bounds() -> None:
+    assert window_of(cayuga("FILTER{DUR <= 7}(S NEXT{$2.v > $1.v} S)")) == 7
+    assert window_of(cayuga("S NEXT{$2.v > $1.v} S")) is None

@@ -65,7 +65,7 @@ def test_an_event_that_fits_no_message_is_named() -> None:
         ({"ids": [1, 2**63]}, "row 1: expected an integer id of 64 bits"),
         ({"starts": [1]}, "expected 2 starts"),
         ({"starts": [1, 3]}, "row 1: expected a start"),
-        ({"times": None, "starts": [1, 1]}, "expected times where there are starts"),
+        ({"times": None, "starts": [1, 1]}, "expected times beside starts"),
     ],
 )
 def test_what_the_broker_would_refuse_as_a_whole_is_refused_before(columns: dict[str, Any], reason: str) -> None:

@@ -123,9 +123,9 @@ def test_one_of_a_cursor_that_was_made_anew_acknowledges_nothing() -> None:
 
 
 def test_what_is_of_no_cursor_cannot_be_acknowledged() -> None:
-    with pytest.raises(UnknownSubscription, match="'s': this is not one of a durable subscription"):
+    with pytest.raises(UnknownSubscription, match="'s': expected a durable one, it has no cursor"):
         Notification({"kind": "match", "subscription": "s", "position": 1}).acknowledge()
-    with pytest.raises(UnknownSubscription, match="'s': this is not one of a durable subscription"):
+    with pytest.raises(UnknownSubscription, match="'s': expected a durable one, it has no cursor"):
         Notification({"kind": "match", "subscription": "s"}).of(Reader()).refuse("why not")
 
 
@@ -145,7 +145,7 @@ def test_a_replay_goes_on_after_a_loss_and_does_not_begin_again(asked: Durable) 
     reader.lose()
     reader.come_back()
     assert positions(reader.take()) == [3, 4, 5]
-    assert not reader.session.happened
+    assert not reader.session.flow_events
     again = [each for each in reader.broker.heard if isinstance(each, Subscribe)][-1]
     assert (again.replay, again.since, again.after) == (4, None, None)
 

@@ -77,7 +77,7 @@ def test_what_is_not_told_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         [match] = made.publish("S", [3], [("B", 0, 1.0)])
         return told(match)
 
-    refusal = "q: of 3 matches the broker has told one and the number"
+    refusal = "subscription 'q': the broker has reported only one of 3 matches and their number"
     with pytest.raises(LimitExceeded, match=refusal):
         last(engine(query, lineage=False)).expanded()
     assert last(engine(query, lineage=False)).tuples == 3

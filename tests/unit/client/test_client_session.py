@@ -222,7 +222,7 @@ def test_who_was_ended_reads_all_that_came_and_then_why() -> None:
         with pytest.raises(SlowConsumer, match="subscription 'a': queue_notifications: more waited"):
             pair.take("a")
     assert pair.session.lost is None
-    assert [event.happening for event in pair.session.happened] == [Happening.ENDED, Happening.GAP]
+    assert [event.happening for event in pair.session.flow_events] == [Happening.ENDED, Happening.GAP]
     assert [pair.take("b") for _ in range(9)] == [*range(9)]
     pair.session.close_inbox("a")
     pair.subscribe("a", 2, "disconnect")

@@ -135,7 +135,7 @@ def test_what_came_before_then_the_gap_then_what_comes(session: Session, broker:
     assert renewal.done()
     publish(session, broker, [7, 8, 9])
     assert ends(session, broker) == [1, 2, 3, None, 7, 8, 9]
-    assert [event.happening for event in session.happened] == [Happening.GAP]
+    assert [event.happening for event in session.flow_events] == [Happening.GAP]
     for time in range(10, 60):
         publish(session, broker, [time])
         assert ends(session, broker) == [time], "credits are neither lost nor made up"
@@ -402,7 +402,7 @@ def test_what_is_not_taken_again_is_told_and_raised_after_what_came_before(sessi
     for frame in renewal.frames:
         broker.send(frame)
     assert renewal.done()
-    refused = [event for event in session.happened if event.happening is Happening.REFUSED]
+    refused = [event for event in session.flow_events if event.happening is Happening.REFUSED]
     assert [event.name for event in refused] == ["all"]
     assert ends_before_error(session) == [1]
     with pytest.raises(ForetellError, match="is not known"):
@@ -513,7 +513,7 @@ def test_what_a_cursor_keeps_goes_on_without_a_gap_where_the_broker_comes_back(d
         found.append((notification.position, notification.end))
     expected = [(2, 2), (None, None), (1, 7), (2, 8)] if gaps else [(2, 2), (3, 7), (4, 8)]
     assert found == expected
-    assert len(session.happened) == gaps
+    assert len(session.flow_events) == gaps
 
 
 def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap(session: Session, broker: Broker) -> None:

@@ -122,26 +122,26 @@ def test_a_message_of_many_frames_is_no_message() -> None:
 
 
 def test_lines_share_a_context_that_ends_with_the_last_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts, "LINES_MAX", 2)
+    monkeypatch.setattr(contexts, "TRANSPORTS_MAX", 2)
     pool = contexts._Pool()
     monkeypatch.setattr(contexts, "_pool", pool)
     lines = [Transport("tcp://127.0.0.1:9") for _ in range(5)]
     shared = [line._shared for line in lines]
     assert [one is other for one, other in itertools.pairwise(shared)] == [True, False, True, False]
     lines.pop(0).close()
-    assert shared[0].lines == 1
+    assert shared[0].transports == 1
     lines.append(Transport("tcp://127.0.0.1:9"))
     assert lines[-1]._shared is shared[0], "there is room again"
     for line in lines:
         line.close()
-    assert all(each.lines == 0 and each.context.closed for each in shared)
+    assert all(each.transports == 0 and each.context.closed for each in shared)
     assert pool.open == []
 
 
 def test_an_address_that_is_none_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = contexts._Pool()
     monkeypatch.setattr(contexts, "_pool", pool)
-    with pytest.raises(ConnectionLost, match="nonsense is no address of a broker"):
+    with pytest.raises(ConnectionLost, match="nonsense is not a valid address of a broker"):
         Transport("nonsense")
     assert pool.open == []
 
@@ -150,9 +150,9 @@ def test_a_context_without_room_for_another_line_says_so(monkeypatch: pytest.Mon
     monkeypatch.setattr(contexts, "SOCKETS_MAX", 5)
     monkeypatch.setattr(contexts, "_pool", contexts._Pool())
     line = Transport("tcp://127.0.0.1:9")
-    with pytest.raises(ConnectionLost, match=r"^tcp://127.0.0.1:9: no socket for a connection: Too many open files$"):
+    with pytest.raises(ConnectionLost, match=r"^tcp://127.0.0.1:9: cannot open a socket: Too many open files$"):
         Transport("tcp://127.0.0.1:9")
-    assert line._shared.lines == 1
+    assert line._shared.transports == 1
     line.close()
 
 

@@ -17,6 +17,7 @@ WITHIN 1000000
 ALL = "FROM S a, b, c: v > 0 MATCH a ; b ; c @(t(c) - t(a) < 100000) @(t(c) - t(b) != 7)"
 PAIRS = "SELECT * FROM S NEXT{$2.k = $1.k} S"
 SMALL = Options(work_max=2_000, work_earned=20)
+EXECUTORS = [Options(), Options(executors_off=("keyed_runs", "kleene", "sequence_trie", "tuple_counts"))]
 
 
 def engine_with(options: Options, **queries: tuple[str, str]) -> Engine:
@@ -107,6 +108,7 @@ FAULTY = [
     ("cayuga", "SELECT * FROM FILTER{sqrt(v_1) > v}(S NEXT{$2.k = $1.k} S)"),
     ("cayuga", "SELECT * FROM (SELECT *, sqrt(v) AS w FROM S) NEXT{$2.k = $1.k AND $2.v > $1.w} S"),
     ("cayuga", "SELECT * FROM S FOLD{$2.k = $.k, sqrt($2.v) > 0} S"),
+    ("cayuga", "(SELECT v FROM S) UNION (SELECT v FROM S NEXT{} (S NEXT{sqrt($2.v) > 0} S))"),
     ("ptopss", "FROM S a, b: sqrt(v) > 1 MATCH a ; b"),
     ("ptopss", "FROM S a: v > 1 b: sqrt(v) > 1 MATCH a ; b @(t(b) - t(a) < 50)"),
     ("sase", "PATTERN SEQ(S a, ~(S m)) WHERE skip_till_next_match(a) { sqrt(m.v) > a.v } WITHIN 100"),
@@ -115,18 +117,20 @@ FAULTY = [
 
 @pytest.mark.parametrize("query", FAULTY)
 @pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("options", EXECUTORS)
 def test_a_mistake_suspends_the_subscription_that_meets_it_and_no_other(
-    query: tuple[str, str], beside: bool, monkeypatch: pytest.MonkeyPatch
+    query: tuple[str, str], beside: bool, options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch)
     others = {"good": ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) { b.v > a.v }")}
     others |= {"pairs": ("cayuga", PAIRS)} if beside else {}
-    engine, alone = engine_with(Options(), bad=query, **others), engine_with(Options(), **others)
+    engine, alone = engine_with(options, bad=query, **others), engine_with(options, **others)
     values = [5, 1, 9, 13, 2, 13, 7, 20]
     rows = [(0, value) for value in values]
     found = list(engine.publish("S", list(range(8)), rows)) + list(engine.publish("S", [200, 201], rows[:2]))
     expected = list(alone.publish("S", list(range(8)), rows)) + list(alone.publish("S", [200, 201], rows[:2]))
-    assert [m.line() for m in found if m.subscription != "bad"] == [m.line() for m in expected]
+    for name in others:
+        assert of(found, name) == of(expected, name)
     told = [line for line in of(found, "bad") if line["kind"] == "incomplete"]
     assert [(line["limit"], line["suspended"]) for line in told] == [("failure", True)]
     assert [(f.subscription, f.reference, type(f.error)) for f in engine.failures] == [
@@ -135,7 +139,7 @@ def test_a_mistake_suspends_the_subscription_that_meets_it_and_no_other(
     engine.check_invariants()
     assert engine.explain()
     assert engine.diagram().nodes
-    again = Engine.restore(engine.snapshot())
+    again = Engine.restore(engine.snapshot(), options)
     assert (
         suspended(again.catalog, again.program)
         == suspended(engine.catalog, engine.program)
@@ -143,11 +147,12 @@ def test_a_mistake_suspends_the_subscription_that_meets_it_and_no_other(
     )
 
 
+@pytest.mark.parametrize("options", EXECUTORS)
 def test_a_result_that_cannot_be_made_is_told_as_that_and_its_subscription_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
+    options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch)
-    engine = engine_with(Options(), bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S"), pairs=("cayuga", PAIRS))
+    engine = engine_with(options, bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S"), pairs=("cayuga", PAIRS))
     results = engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3])
     found = of(list(results), "bad")
     assert [line.get("limit") for line in found] == [None, "unmade", None]
@@ -157,15 +162,18 @@ def test_a_result_that_cannot_be_made_is_told_as_that_and_its_subscription_goes_
     assert suspended(engine.catalog, engine.program) == {}
 
 
-def test_who_publishes_a_stream_that_others_read_is_suspended_and_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", EXECUTORS)
+def test_who_publishes_a_stream_that_others_read_is_suspended_and_they_stay(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failing(monkeypatch)
-    engine = engine_with(Options(), bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S PUBLISH W"), pairs=("cayuga", PAIRS))
+    engine = engine_with(options, bad=("cayuga", "SELECT *, sqrt(v) AS w FROM S PUBLISH W"), pairs=("cayuga", PAIRS))
     engine.subscribe("reads", "cayuga", "SELECT * FROM W")
     results = list(engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3]))
     assert [line["end"] for line in of(results, "reads")] == [1]
     assert [line.get("limit") for line in of(results, "bad")] == [None, "unmade", "failure"]
     assert len(of(results, "pairs")) == 2
-    engine = Engine.restore(engine.snapshot())
+    engine = Engine.restore(engine.snapshot(), options)
     assert suspended(engine.catalog, engine.program) == {"bad": ("failure", 2)}
     assert of(list(engine.publish("S", [4], [(0, 5)], [4])), "pairs")
     engine.unsubscribe("reads")
@@ -174,16 +182,19 @@ def test_who_publishes_a_stream_that_others_read_is_suspended_and_they_stay(monk
     assert "W" not in engine.published
 
 
-def test_a_mistake_in_what_several_share_suspends_those_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", EXECUTORS)
+def test_a_mistake_in_what_several_share_suspends_those_alone(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failing(monkeypatch)
     shared = "SELECT * FROM FILTER{{v_1 > {}}}(S NEXT{{$2.k = $1.k AND sqrt($2.v) > 0}} S)"
     queries = {f"bad{n}": ("cayuga", shared.format(n)) for n in range(20)}
-    engine = engine_with(Options(), good=("cayuga", PAIRS), **queries)
+    engine = engine_with(options, good=("cayuga", PAIRS), **queries)
     results = list(engine.publish("S", [1, 2, 3], [(0, 1), (0, 13), (0, 2)], [1, 2, 3]))
     assert sorted(suspended(engine.catalog, engine.program)) == sorted(queries)
     assert len(of(results, "good")) == 2
     for name in queries:
         engine.unsubscribe(name)
     engine.check_invariants()
-    alone = engine_with(Options(), good=("cayuga", PAIRS))
+    alone = engine_with(options, good=("cayuga", PAIRS))
     assert engine.statistics()["states"] == alone.statistics()["states"]

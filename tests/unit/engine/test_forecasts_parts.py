@@ -16,7 +16,6 @@ from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite, decompose
 from broker.automaton.machines.tree import Gate, GateNode, Series, part_of
 from broker.engine import Engine, Match
-from broker.engine.forecasts.parts import division
 from broker.engine.forecasts.subscription import PredictiveSubscription
 from broker.engine.notices import Forecast
 from broker.events.errors import DefinitionError
@@ -29,6 +28,7 @@ from broker.forecast.chain import TransitionRow as Chances
 from broker.forecast.combining import in_sequence
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import read_model, write_model
+from broker.forecast.parts import division
 from broker.forecast.passage import first_passage
 from broker.forecast.series import joined
 from broker.forecast.verification import Verification

@@ -58,11 +58,10 @@ class House:
         said, template = Wording((text,)), MachineTemplate(automaton, lambda _: plan)
         form = Form("sase", said, said, (), None, automaton.schema, 2, None, [], template, automaton.operands)
         self.forms[name] = form
-        self.machines.join(plan, Subscriber(name, form, (), None, True, 0, 0), None)
+        self.machines.join(name, plan, Subscriber(name, form, (), None, True, 0, 0), None)
 
     def leave(self, name: str) -> None:
-        del self.forms[name]
-        self.machines.leave(name, None)
+        self.machines.leave(name, Subscriber(name, self.forms.pop(name), (), None, True, 0, 0), None)
 
     def take(self, stream: str, time: int, *row: Any) -> list[tuple[str, list[int]]]:
         """Who is told what: items are events' numbers; a limit has none."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker.engine import Engine, Options
-from broker.events.errors import DefinitionError
+from broker.events.errors import DefinitionError, Unsupported
 
 SEQUENCE = {"language": "ptopss", "query": "FROM S\na: v = 1\nb: v = 2\nMATCH a, b"}
 TUPLES = {**SEQUENCE, "report": "all"}
@@ -17,6 +17,7 @@ PATTERN = {
     "query": "PATTERN SEQ(S a, S+ b[]) WHERE skip_till_any_match(a, b[]) { a.v = 1 AND b[i].v > 1 } "
     "WITHIN 5 RETURN a.v",
 }
+AUTOMATA = {"query": "SELECT v FROM S UNION (SELECT v FROM S NEXT{$2.v > $1.v} (S NEXT{} S))"}
 EVENTS = [(1, (1,)), (2, (2,)), (3, (3,)), (4, (2,)), (5, (1,)), (6, (2,))]
 
 
@@ -66,6 +67,17 @@ def test_the_next_one_takes_over_where_an_executor_is_switched_off(
         assert found(engine_of(subscription, *order[:number])) == expected
 
 
+def test_automata_over_epochs_leave_the_merged_program_where_keyed_runs_are_switched_off() -> None:
+    expected = found(engine_of(AUTOMATA))
+    assert expected
+    lines = engine_of(AUTOMATA, "keyed_runs").explain()
+    names = ["(right operand 2f9ed3)", "q", "q 1"]
+    assert lines[1:4] == [f"{name}: executor reference; not keyed_runs: it is switched off" for name in names]
+    assert found(engine_of(AUTOMATA, "keyed_runs")) == expected
+    with pytest.raises(Unsupported, match="cannot list partial matches"):
+        engine_of(AUTOMATA, "keyed_runs").partial_matches("q")
+
+
 @pytest.mark.parametrize("off", [(), ("sequence_trie",), ("sequence_trie", "tuple_counts")])
 @pytest.mark.parametrize("subscription", [COMPLETIONS, TUPLES])
 def test_results_are_read_by_index_as_they_are_in_order(subscription: dict[str, Any], off: tuple[str, ...]) -> None:
@@ -78,5 +90,6 @@ def test_results_are_read_by_index_as_they_are_in_order(subscription: dict[str, 
 def test_where_none_is_left_the_subscription_is_refused_by_name() -> None:
     with pytest.raises(DefinitionError, match=r"^subscription 'q': no executor can run this: sequence_trie: it is "):
         engine_of(COMPLETIONS, "sequence_trie", "tuple_counts", "kleene", "reference")
-    with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):
-        engine_of({**COMPLETIONS, "forecast": {"within": 2}}, "tuple_counts")
+    for predictive, off in ((COMPLETIONS, "tuple_counts"), (AUTOMATA, "keyed_runs")):
+        with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):
+            engine_of({**predictive, "forecast": {"within": 2}}, off)

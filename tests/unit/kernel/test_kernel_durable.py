@@ -180,6 +180,32 @@ def test_limits_and_names() -> None:
     assert rig.refusal(subscribe("more", durable="a b"), BEN)[0] == "definition"
 
 
+def test_no_user_has_all_cursors() -> None:
+    every = ("*",)
+    users = {key: User(name, every, every, every) for key, name in ((ANN_KEY, "ann"), (BEN_KEY, "ben"))}
+    rig = GuardedRig(users, limits=Limits(durable_cursors=3, durable_cursors_user=2))
+
+    def asked(identity: str, cursor: str) -> object:
+        name = f"{cursor}.{identity[0]}"
+        text = "SELECT * FROM Stock"
+        return rig.ask(identity, Subscribe(2, name, "cayuga", text, None, None, None, 1, durable=cursor))
+
+    assert isinstance(asked(ANN_KEY, "one"), Subscribed)
+    assert isinstance(asked(ANN_KEY, "two"), Subscribed)
+    refused = asked(ANN_KEY, "three")
+    assert isinstance(refused, Failure)
+    assert refused.message == "durable_cursors_user: this broker keeps 2 cursors of a user"
+    assert isinstance(asked(BEN_KEY, "one"), Subscribed)
+    refused = asked(BEN_KEY, "two")
+    assert isinstance(refused, Failure)
+    assert refused.message == "durable_cursors: this broker keeps 3 cursors"
+    assert rig.ask(ANN_KEY, Forget(3, "one")) == Done(3)
+    assert isinstance(asked(BEN_KEY, "two"), Subscribed)
+    anonymous = Rig(Limits(durable_cursors_user=1))
+    assert isinstance(anonymous.ask(durable()), Subscribed)
+    assert isinstance(anonymous.ask(subscribe("more", durable="second")), Subscribed)
+
+
 def test_records_say_all_of_it_and_give_the_same_cursors() -> None:
     rig = Rig(Limits(durable_notifications=3))
     rig.kernel = Kernel(rig.engine, Limits(durable_notifications=3), durability="always")

@@ -323,7 +323,7 @@ def test_what_cannot_be_asked_for() -> None:
             wanted("elastic"),
             "expected when_slow to be one of drop_newest, drop_oldest, disconnect, found string 'elastic'",
         ),
-        (wanted("disconnect", durable="mine"), "without when_slow"),
+        (wanted("disconnect", durable="mine"), "expected either durable or when_slow"),
     ):
         (failure,) = rig.say(ANN, request)
         assert isinstance(failure, Failure)

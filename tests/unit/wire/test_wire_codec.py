@@ -180,9 +180,9 @@ def test_times_and_rows_are_left_to_whoever_takes_the_events() -> None:
     [
         (Subscribe(9, "a", "cayuga", "x" * FRAME_BYTES_MAX, None, None, None, 1), "Subscribe takes 1,048,"),
         (Subscribe(9, "a", "cayuga", "x" * (TEXT_BYTES_MAX + 1), None, None, None, 1), "max_str_len"),
-        (Publish(9, "S", (2**64,), ((1,),), None, None), "Publish cannot be written"),
-        (Publish(9, "S", (1,), (("\ud800",),), None, None), "Publish cannot be written"),
-        (StatisticsReport(9, {"a": object()}), "StatisticsReport cannot be written"),
+        (Publish(9, "S", (2**64,), ((1,),), None, None), "Publish cannot be encoded"),
+        (Publish(9, "S", (1,), (("\ud800",),), None, None), "Publish cannot be encoded"),
+        (StatisticsReport(9, {"a": object()}), "StatisticsReport cannot be encoded"),
     ],
 )
 def test_what_the_other_end_would_refuse_is_not_sent(message: Message, reason: str) -> None:
@@ -252,10 +252,10 @@ def test_a_count_that_is_none_is_refused(digits: Any) -> None:
 
 @pytest.mark.parametrize("count", [10**4_300, -(10**4_300), 1.5, True, None, "7"], ids=type)
 def test_a_count_that_cannot_be_told_is_refused(count: Any) -> None:
-    with pytest.raises(WireError, match="a result cannot be written"):
+    with pytest.raises(WireError, match="a result cannot be encoded"):
         encode_result({"kind": "match", "subscription": "s", "tuples": count})
 
 
 def test_other_integers_beyond_64_bits_are_refused() -> None:
-    with pytest.raises(WireError, match="a result cannot be written"):
+    with pytest.raises(WireError, match="a result cannot be encoded"):
         encode_result({"kind": "match", "subscription": "s", "data": {"tuples": 2**64}})

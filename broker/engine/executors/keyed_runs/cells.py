@@ -5,7 +5,7 @@ Here: runs, cells, their bookkeeping for expiry. Not here: what an event does to
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias, final
+from typing import Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -15,27 +15,23 @@ from ....events.schema import Row
 from ...directory import Static
 from ...index.spaces import Key, Space, waiting_key
 from ...transition import Place
+from ..matches import Lineage, PartialMatch
 
 UNTOUCHED: Final = -(1 << 62)  # earlier than any epoch
 FOREVER: Final = instant.FOREVER
 
-Lineage: TypeAlias = "tuple[Any, Any] | None"
-"""What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
-tuples are reference counted and released without recursion, however long a FOLD runs."""
-
 
 @final
 @mypyc_attr(acyclic=True)  # nothing that a run refers to can lead back to it: the collector need not visit runs
-class Run:
+class Run(PartialMatch):
     """A partial match that waits in a place, or, where the place is a family's, all those that one event started.
 
-    `row` and `slots` are its registers. It began at `t0`, bound its last event at `t1`, and was `born` in the epoch of
-    its first one. It is of no use after `limit`. `touched` is the epoch in which an event affected it: it still sees
-    the other events of that epoch and is dropped by the first later visit. `trace` is the rolling 63-bit digest of
-    what contributed, `lineage` the same in full where somebody wants it. Immutable but for the stamp.
+    It bound its last event at `t1` and is of no use after `limit`. `touched` is the epoch in which an event affected
+    it: it still sees the other events of that epoch and is dropped by the first later visit. Immutable but for the
+    stamp.
     """
 
-    __slots__ = ("born", "limit", "lineage", "place", "row", "slots", "t0", "t1", "touched", "trace")
+    __slots__ = ("limit", "place", "t1", "touched")
 
     def __init__(
         self,
@@ -191,18 +187,3 @@ def check_cells(
                 assert run.t0 <= run.t1 <= (now if now is not None else run.t1)
                 assert run.limit == FOREVER or cell.due, "no sweep is scheduled"
     assert scheduled <= expiry.scheduled()
-
-
-def flattened(lineage: Lineage) -> list[int]:
-    """The ids of the primitive events in pattern order. Linear; does not recurse."""
-    found: list[int] = []
-    stack: list[Any] = [lineage]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, int):
-            found.append(item)
-        elif item is not None:
-            stack.append(item[0])
-            stack.append(item[1])
-    found.reverse()
-    return found

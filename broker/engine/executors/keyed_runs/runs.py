@@ -25,11 +25,12 @@ from ....events.schema import Row
 from ...directory import Directory, Static
 from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
-from ...results import Derived, Results
 from ...target import Target
-from ...trace import FINAL_DEPTH, mixed
-from ...transition import Fault, Place, Transition, Update
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Lineage, Run, check_cells, close_gap, sweep
+from ...trace import mixed
+from ...transition import Place, Transition, Update
+from ..epoch_matches import EpochMatches, Fault
+from ..matches import Lineage
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, sweep
 
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
 
@@ -44,7 +45,7 @@ class KeyedRuns:
         self.cells: list[dict[Key, Cell]] = []
         self.expiry = Expiry()
         self.now: int | None = None  # the newest epoch, None before the first event
-        self.results = Results([], [], [], [], {})
+        self.found = EpochMatches([], [], [], [])
         self.begun = 0  # runs and cohorts ever started
         self.row: Row = ()
         self.time: i64 = 0
@@ -55,7 +56,6 @@ class KeyedRuns:
         self.index = 0
         self.alone = False
         self.symbols: list[int] = []  # of machines' inputs that it satisfies
-        self.faults: list[Fault] = []  # what it has raised
 
     def refresh(self, places: int) -> None:
         """Bring the cells in line with a changed program of so many places. O(what changed), but for a purge now and
@@ -116,10 +116,10 @@ class KeyedRuns:
             family = place.family
             if family is not None and family.starts_any(row):
                 self._enter(place, None, None)
-        results = self.results
+        found = self.found
         for box in static.boxes:
-            box.find(row, results.targets)
-            results.close(self.index, None)
+            box.find(row, found.targets)
+            found.close(self.index, None)
 
     def _affect(self, cell: Cell) -> None:
         """Waiting runs: each one that the event affects takes its step and ends."""
@@ -146,7 +146,7 @@ class KeyedRuns:
                             continue
                         run.touched = time
                 except Exception as error:  # whatever it is: it is this place's, and stays its own
-                    self.faults.append(Fault(None, place, error))
+                    self.found.faults.append(Fault(place, error))
                     continue
             runs[kept] = run
             kept += 1
@@ -158,9 +158,9 @@ class KeyedRuns:
         row = self.row
         family = place.family
         if family is not None:
-            results = self.results
-            family.completed(run.row, row, results.targets)
-            results.close(self.index, run)
+            found = self.found
+            family.completed(run.row, row, found.targets)
+            found.close(self.index, run)
             return
         span = self.time - run.t0 + 1
         rebind = place.rebind
@@ -190,7 +190,7 @@ class KeyedRuns:
                     else:
                         self.symbols.append(arc.symbol)
             except Exception as error:  # whatever it is: it is this arc's, and stays its own
-                self.faults.append(Fault(arc, None, error))
+                self.found.faults.append(Fault(arc, error))
 
     def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
         """A new run in `place`, which goes on from `before` or begins here, unless nothing can ever affect it."""
@@ -237,30 +237,15 @@ class KeyedRuns:
 
     def _emit(self, target: Target, run: Run | None) -> None:
         """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
-        results = self.results
+        found = self.found
         if target.first is not None:
-            results.targets.append(target)
-            results.close(self.index, run)
+            found.targets.append(target)
+            found.close(self.index, run)
         if target.watchers is not None:
             for watcher in target.watchers:
                 watcher.matched(self.time if run is None else run.born)
-        feeds = target.feeds
-        if feeds is None:
-            return
-        born: i64 = self.time
-        t0: i64 = self.start
-        trace: i64 = 0
-        bound: Row = ()
-        slots: Slots = ()
-        links: Lineage = None
-        if run is not None:
-            born, t0, trace = run.born, run.t0, run.trace
-            bound, slots, links = run.row, run.slots, run.lineage
-        trace = mixed(trace, self.item, FINAL_DEPTH)
-        values = target.outcome.values(self.row, bound, slots, self.length, self.time - t0 + 1)
-        for feed in feeds:
-            if born > feed.since:
-                results.derived.append(Derived(feed.stream, values, t0, self.time, trace, (links, self.link)))
+        if target.feeds is not None:
+            found.publish(self.index, run, target)
 
     def expire(self, now: int) -> None:
         """Drop what no event can affect any more, where it is due."""

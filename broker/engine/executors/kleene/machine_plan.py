@@ -35,7 +35,7 @@ class PatternPlan(MachinePlan):
     is known already; `varies` is false where it is known that there is no such factor. Raises LimitExceeded
     (compile_kleene)."""
 
-    __slots__ = ("automaton", "plan", "published", "variant")
+    __slots__ = ("plan", "published", "variant")
 
     executor = "kleene"
     version = 1

@@ -1,4 +1,4 @@
-"""The reference behind the form that the host knows: any automaton over events in order of arrival.
+"""The reference behind the form that the host knows: any automaton.
 
 It asks for every event of its streams and tests all by itself. Here: that form, and runs as plain data. Not here: what
 an event does to a run (interpreter).
@@ -13,12 +13,14 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton, Kind, Report, TimeModel
+from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...account import MATCH_UNITS, Account
+from ...trace import mixed
 from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input
 from ..expansion import Found, MatchGraph
-from ..matches import Assigned, Expansion, Item, Matched
+from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, ids
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
@@ -30,11 +32,11 @@ class Reference(Executor):
     """The runs of one automaton, as a host knows them."""
 
     def __init__(self, automaton: Automaton, account: Account) -> None:
-        assert automaton.time is TimeModel.ARRIVAL, "epochs are not behind the executors' contract"
         one_for_all = automaton.report in (Report.COMPLETIONS, Report.COMPRESSED)
-        super().__init__(account, inputs_of(automaton), one_for_all)
+        over_epochs = automaton.time is TimeModel.EPOCHS
+        super().__init__(account, inputs_of(automaton), one_for_all, epochs=over_epochs)
         self.automaton = automaton
-        self.interpreter = Interpreter(automaton)
+        self.interpreter = Interpreter(automaton, not over_epochs)
         self._timed = {arc.source for arc in automaton.arcs if arc.kind is Kind.TIMEOUT}
 
     @property
@@ -46,7 +48,8 @@ class Reference(Executor):
     ) -> bool:
         stream = self.inputs[int(mask).bit_length() - 1].stream
         self.account.spend(len(self.interpreter.runs) + 1)
-        self._tell(self.interpreter.feed(stream, int(time), int(time), row, item), found)
+        start = found.epochs.start(int(found.event)) if self.epochs else int(time)
+        self._tell(self.interpreter.feed(stream, start, int(time), row, item), found)
         self.account.spend(len(self.interpreter.runs))
         if self.interpreter.runs or self.interpreter.log:
             self.taken = True
@@ -67,6 +70,11 @@ class Reference(Executor):
             return
         self.account.spend(MATCH_UNITS * len(matches))
         self.taken = True
+        if self.epochs:
+            assert self.member is not None
+            for match in matches:
+                found.epochs.complete(int(found.event), before_last(match), self.member.target)
+            return
         if self.automaton.report is not Report.COMPLETIONS:
             found.add(CompletedRuns(matches, False))
             return
@@ -76,8 +84,11 @@ class Reference(Executor):
         for each in alike.values():
             found.add(CompletedRuns(each, True))
 
+    def close_epoch(self) -> None:
+        self.interpreter.runs = [run for run in self.interpreter.runs if run.ended == FOREVER]
+
     def clear(self) -> None:
-        self.interpreter = Interpreter(self.automaton)
+        self.interpreter = Interpreter(self.automaton, not self.epochs)
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
@@ -89,7 +100,7 @@ class Reference(Executor):
     # --- inspection --------------------------------------------------------------------------------------------
 
     def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
-        return self._partial(int(time))
+        return self._partial(int(time)) if self.automaton.operands else None  # else nobody could name their events
 
     def _partial(self, time: int) -> Iterator[Assigned]:
         for run in self.interpreter.runs:
@@ -124,12 +135,14 @@ class Reference(Executor):
             assert all(event.partition == run.first().partition for _, event in run.taken)
             assert all(one.event.number < other.event.number for one, other in zip(run.taken, run.taken[1:]))
             assert run.last().number < number
+            assert run.ended == FOREVER or self.epochs
         assert all(one.number < other.number for one, other in zip(self.interpreter.log, self.interpreter.log[1:]))
 
     # --- snapshots ---------------------------------------------------------------------------------------------
 
     def dump(self) -> list[Any]:
-        """Events that runs or the log have, each once; the log by their numbers; runs by arcs and numbers of events."""
+        """Events that runs or the log have, each once; the log by their numbers; runs by arcs and numbers of events.
+        Over epochs also when events began, and with which epoch a run ends."""
         interpreter = self.interpreter
         events = {event.number: event for event in interpreter.log}
         for run in interpreter.runs:
@@ -137,9 +150,20 @@ class Reference(Executor):
         arcs = {id(arc): number for number, arc in enumerate(self.automaton.arcs)}
         return [
             interpreter.number,
-            [[e.number, e.stream, e.end, list(e.row), e.item] for e in events.values()],
+            [
+                [e.number, e.stream, e.end, list(e.row), e.item, *([e.start] if self.epochs else ())]
+                for e in events.values()
+            ],
             [event.number for event in interpreter.log],
-            [[r.state, list(r.slots), [[arcs[id(a)], e.number] for a, e in r.taken]] for r in interpreter.runs],
+            [
+                [
+                    run.state,
+                    list(run.slots),
+                    [[arcs[id(arc)], event.number] for arc, event in run.taken],
+                    *([run.ended] if self.epochs else ()),
+                ]
+                for run in interpreter.runs
+            ],
             [[list(partition), number] for partition, number in interpreter.ends.items()],
         ]
 
@@ -149,26 +173,31 @@ class Reference(Executor):
         interpreter.number, events, log, runs, ends = data
         known = {
             number: SeenEvent(
-                number, stream, time, time, tuple(row), frozen(item), interpreter.partition(stream, tuple(row))
+                number,
+                stream,
+                start[0] if start else time,
+                time,
+                tuple(row),
+                frozen(item),
+                interpreter.partition(stream, tuple(row)),
             )
-            for number, stream, time, row, item in events
+            for number, stream, time, row, item, *start in events
         }
         interpreter.log = [known[number] for number in log]
         interpreter.ends = {tuple(partition): number for partition, number in ends}
-        interpreter.runs = [
-            ReferenceRun(
-                state,
-                tuple([frozen(slot) for slot in slots]),
-                tuple([Consumed(self.automaton.arcs[arc], known[number]) for arc, number in taken]),
-            )
-            for state, slots, taken in runs
-        ]
+        interpreter.runs = []
+        for state, slots, taken, *ended in runs:
+            path = tuple([Consumed(self.automaton.arcs[arc], known[number]) for arc, number in taken])
+            run = ReferenceRun(state, tuple([frozen(slot) for slot in slots]), path)
+            if ended:
+                run.ended = ended[0]
+            interpreter.runs.append(run)
         self._wait()
 
 
 def inputs_of(automaton: Automaton) -> list[Input]:
     """Every event of its streams."""
-    return [Input(source.stream, TESTED_HERE) for source in automaton.sources]
+    return [Input(stream, TESTED_HERE) for stream in automaton.streams()]
 
 
 def frozen(value: Any) -> Any:
@@ -185,6 +214,21 @@ def operand_of(each: tuple[int, Item, int]) -> int:
     return each[0]
 
 
+def before_last(match: CompletedRun) -> PartialMatch | None:
+    """The run that the last event of a match over epochs completed; None where that is its only event."""
+    if len(match.taken) == 1:
+        return None
+    first = match.taken[0].event
+    trace: i64 = 0
+    lineage: Lineage = None
+    for arc, event in match.taken[:-1]:
+        number: i64 = event.item if isinstance(event.item, int) else event.item[0]
+        trace = mixed(trace, number, arc.target)
+        for contributed in ids(event.item):
+            lineage = (lineage, contributed)
+    return PartialMatch(match.taken[-2].event.row, match.slots, first.start, first.end, trace, lineage)
+
+
 @final
 @mypyc_attr(acyclic=True)
 class CompletedRuns(Found):
@@ -198,7 +242,7 @@ class CompletedRuns(Found):
         return len(self.matches)
 
     def all(self) -> Iterator[Matched]:
-        for taken, values in self.matches:
+        for taken, values, _ in self.matches:
             yield Matched(assigned(taken), taken[0].event.end, taken[-1].event.end, values)
 
     def arbitrary(self) -> bool:

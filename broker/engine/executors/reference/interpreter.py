@@ -21,10 +21,12 @@ TAKING: Final = (Kind.FORWARD, Kind.LOOP)
 
 @final
 class Interpreter:
-    """The runs of one automaton. Times of events do not fall."""
+    """The runs of one automaton. Times of events do not fall. Unless `valued`, matches have no values: whoever reads
+    them computes these from the run."""
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, valued: bool = True) -> None:
         self.automaton = automaton
+        self.valued = valued
         self.runs: list[ReferenceRun] = []
         self.log: list[SeenEvent] = []  # what may still forbid a match, in order of arrival
         self.ends: dict[Row, int] = {}  # NONOVERLAP: the number of the last event of each partition's last match
@@ -104,7 +106,7 @@ class Interpreter:
         taken = run.taken if event is None else (*run.taken, Consumed(arc.arc, event))
         if arc.arc.target == self.automaton.final:
             if not self._forbidden(ReferenceRun(run.state, run.slots, taken)):
-                self._completed.append(CompletedRun(taken, arc.output(run, event)))
+                self._completed.append(CompletedRun(taken, arc.output(run, event) if self.valued else (), run.slots))
             return
         after = ReferenceRun(arc.arc.target, arc.update(run, event), taken)
         if any(each.arc.kind is not Kind.KILL and not at_once(each) for each in self._leaving[after.state]):
@@ -170,7 +172,10 @@ class Interpreter:
 
     def _reported(self) -> list[CompletedRun]:
         """The matches found since the last call, in order."""
-        found, self._completed = sorted(self._completed, key=CompletedRun.order), []
+        found, self._completed = self._completed, []
+        if self.automaton.time is TimeModel.EPOCHS:
+            return sorted(found, key=CompletedRun.order_of_epochs)
+        found.sort(key=CompletedRun.order)
         if self.automaton.distinct:
             found = list({match.order(): match for match in found}.values())
         if self.automaton.report is Report.NONOVERLAP:

@@ -1,4 +1,4 @@
-"""The plan of any automaton over events in order of arrival, for the reference.
+"""The plan of any automaton, for the reference.
 
 Here: what the dispatcher has to know of it. Not here: runs (interpreter), who gets the reference (planner).
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
-from ....automaton.automaton import Automaton, Kind, Stay, describe_arc
+from ....automaton.automaton import Automaton, Kind, Stay, TimeModel, describe_arc
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.diagram.graph import EdgeKind
-from ...account import Account
+from ...account import UNLIMITED, Account
 from ...binding import Bound, MarkedParts
 from ...options import Options
 from ...target import Outcome
@@ -26,7 +26,7 @@ STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"
 class ReferencePlan(MachinePlan):
     """An automaton, as it is."""
 
-    __slots__ = ("automaton",)
+    __slots__ = ()
 
     executor = "reference"
     version = 1
@@ -40,9 +40,11 @@ class ReferencePlan(MachinePlan):
         return inputs_of(self.automaton)
 
     def streams(self) -> tuple[str, ...]:
-        return tuple(sorted(source.stream for source in self.automaton.sources))
+        return tuple(sorted(self.automaton.streams()))
 
     def outcome(self) -> Outcome:
+        if self.automaton.time is TimeModel.EPOCHS:
+            return Outcome(self.automaton.schema.names, self.automaton.output)
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
@@ -59,6 +61,8 @@ class ReferencePlan(MachinePlan):
         return self.automaton
 
     def make(self, options: Options) -> Executor:
+        if self.automaton.time is TimeModel.EPOCHS:  # no option bounds these
+            return Reference(self.automaton, Account(UNLIMITED, UNLIMITED))
         return Reference(self.automaton, Account(options.work_max, options.work_earned))
 
     @classmethod

@@ -66,12 +66,18 @@ class ReferenceRun:
 
 @final
 class CompletedRun(NamedTuple):
-    """A match: its events, and the values of the result."""
+    """A match: its events, the values of the result, and the slots that the run had before the last event."""
 
     taken: Path
     values: Row
+    slots: Slots = ()
 
     def order(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
         """Matches that are known at once are reported in this order: earlier events first, then earlier operands."""
         numbers = tuple([event.number for _, event in self.taken])
         return numbers[0], numbers[-1], numbers, tuple([arc.operand for arc, _ in self.taken])
+
+    def order_of_epochs(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Over epochs that run comes before which was earlier in the state that they leave, or in the one before it;
+        of those that one run became the one that took a loop."""
+        return tuple([event.number for _, event in self.taken[::-1]]), tuple([arc.target for arc, _ in self.taken])

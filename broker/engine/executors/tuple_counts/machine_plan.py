@@ -6,16 +6,20 @@ Here: what the dispatcher has to know of it. Not here: how tuples are counted (m
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import cast
 
 from ....automaton.automaton import Automaton
+from ....forecast.progress import Progress
+from ....forecast.states import States
 from ...literals import number_in
 from ...options import Options
 from ..composite_plan import CompositePlan
-from ..contract import Executor
+from ..contract import EventPlaces, Executor
 from .counts import TupleCounts
 from .machine import CountBounds, CountingMachine
 from .plan import CountingPlan, counting_plan
 from .plan_template import with_window
+from .progress import CountedProgress
 
 
 class CountsPlan(CompositePlan):
@@ -61,6 +65,11 @@ class CountsPlan(CompositePlan):
 
     def part(self, automaton: Automaton, operands: list[int]) -> CountsPlan:
         return CountsPlan(automaton)
+
+    def progress(
+        self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
+    ) -> Progress:
+        return CountedProgress(cast(TupleCounts, machine), places, states, left, positions)
 
     def counting(self) -> str:
         machine = CountingMachine(self.automaton, self.tuples, plan=self.counted)

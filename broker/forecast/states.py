@@ -14,10 +14,10 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ...automaton.analyses.chain import elementary_states
-from ...automaton.automaton import Automaton
-from ...events.errors import LimitExceeded
-from ...forecast.chain import Shape, shape
+from ..automaton.analyses.chain import elementary_states
+from ..automaton.automaton import Automaton
+from ..events.errors import LimitExceeded
+from .chain import Shape, shape
 
 SET_STATES_MAX: Final = 6
 """Elementary states whose sets are told apart: at most 64 sets."""

@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias, final
 
-from ...automaton.analyses.chain import distances_of
-from ...automaton.analyses.window import state_windows
-from ...automaton.automaton import Automaton
-from ...events.errors import DefinitionError
-from ...events.instant import FOREVER
-from ...events.schema import Schema
-from ...forecast.settings import Settings, read_settings
-from ...forecast.varying import check_varying
-from .keys import Positions, key_of_automata, key_of_composite, unkeyed
+from ..automaton.analyses.chain import distances_of
+from ..automaton.analyses.chain_keys import Positions, chain_keys, unkeyed
+from ..automaton.analyses.window import state_windows
+from ..automaton.automaton import Automaton
+from ..events.errors import DefinitionError
+from ..events.instant import FOREVER
+from ..events.schema import Schema
 from .parts import PRODUCT_STATES_MAX, Division, division
+from .settings import Settings, read_settings
 from .states import States, states_of
+from .varying import check_varying
 
 Streams: TypeAlias = tuple[tuple[str, Schema | None], ...]
 
@@ -30,7 +30,7 @@ UNDIVIDED: Final = "no match"
 @final
 class ForecastPlan:
     """`numbers`: for each automaton of the subscription its states' elementary ones. `windows` by elementary state: how
-    long after its beginning a run is of use. Both are empty for machines, whose own states are the elementary ones.
+    long after its beginning a run is of use; empty where the machine that keeps the runs knows it.
 
     With a `division` forecasts are put together from those of its parts: then the subscription's own chain says no more
     than how often it matches, and its numbers are for lineage, `left` being what they have left."""
@@ -70,48 +70,44 @@ class ForecastPlan:
         return [whole, *[part.version(whole) for part in parts]]
 
 
-def plan_of_automata(
+def forecast_plan(
     written: Mapping[str, Any],
     automata: tuple[Automaton, ...],
     sources: Streams,
     key_of: Callable[[str], str | None],
 ) -> ForecastPlan:
-    """Raises DefinitionError or LimitExceeded. Automata have no parts, which is not judged here."""
+    """What a forecast of these automata is; `written` as the subscription has it. Raises DefinitionError or
+    LimitExceeded. That automata without machines have no parts is not judged here."""
     streams = {stream: schema for stream, schema in sources if schema is not None}
     keys = {stream: schema.position(key) for stream, schema in streams.items() if (key := key_of(stream)) is not None}
-    positions = key_of_automata(automata, list(streams), keys)
+    positions = chain_keys(automata, list(streams), keys)
     settings = _settings(written, streams, positions)
-    if settings.per == "stream":
+    merged = any(automaton.sources for automaton in automata)  # whose matches are told apart by the key itself
+    if settings.per == "stream" and positions != unkeyed(list(streams)):
+        if merged:
+            raise DefinitionError("forecast: per = 'stream' is not for what BY or its variables part by key")
         positions = unkeyed(list(streams))
-    states, numbers = states_of(automata, settings.states == "set")
+    sets, (first, *_) = settings.states == "set", automata
+    if settings.parts or (settings.parts is None and len(first.states) - 1 > PRODUCT_STATES_MAX):
+        found = division(first, sets)
+        if found is not None:
+            check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
+            undivided = States([1], [UNDIVIDED], False)
+            return ForecastPlan(settings, undivided, positions, [], [], distances_of(first), found)
+        if settings.parts and first.machines is not None:
+            raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
+    states, numbers = states_of(automata, sets)
     check_varying(settings.context, [states.shape.states], settings.steps)
+    return ForecastPlan(settings, states, positions, numbers, [] if merged else _windows(automata, states, numbers))
+
+
+def _windows(automata: tuple[Automaton, ...], states: States, numbers: list[list[int]]) -> list[int]:
     windows = [FOREVER] * len(states.left)
     for automaton, own in zip(automata, numbers):
         for depth, window in enumerate(state_windows(automaton)):
             if depth:
                 windows[own[depth]] = window
-    return ForecastPlan(settings, states, positions, numbers, windows)
-
-
-def plan_of_automaton(written: Mapping[str, Any], automaton: Automaton, schema: Schema) -> ForecastPlan:
-    """Raises DefinitionError or LimitExceeded."""
-    stream = automaton.sources[0].stream
-    positions = key_of_composite(automaton)
-    settings = _settings(written, {stream: schema}, positions)
-    if settings.per == "stream" and positions != unkeyed([stream]):
-        raise DefinitionError("forecast: per = 'stream' is not for what BY or its variables part by key")
-    sets = settings.states == "set"
-    if settings.parts or (settings.parts is None and len(automaton.states) - 1 > PRODUCT_STATES_MAX):
-        found = division(automaton, sets)
-        if found is not None:
-            check_varying(settings.context, [part.states.shape.states for part in found.parts], settings.steps)
-            undivided = States([1], [UNDIVIDED], False)
-            return ForecastPlan(settings, undivided, positions, [], [], distances_of(automaton), found)
-        if settings.parts:
-            raise DefinitionError('forecast: parts = true: expected AND, OR or a group with ";" beside it')
-    states, _ = states_of((automaton,), sets)
-    check_varying(settings.context, [states.shape.states], settings.steps)
-    return ForecastPlan(settings, states, positions, [], [])
+    return windows
 
 
 def _settings(written: Mapping[str, Any], streams: Mapping[str, Schema], positions: Positions) -> Settings:

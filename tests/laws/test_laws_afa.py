@@ -1,0 +1,104 @@
+"""AFA: what the speculative executor inserts, less what it withdraws, is the meaning, whatever the order of arrival."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
+
+from broker.algebra.afa.lowering import lower, lower_arcs
+from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
+from broker.algebra.afa.semantics import Event, results
+from broker.automaton.constructions.registers import automaton_of_registers
+from broker.engine.executors.speculative.speculation import Speculation, lineage
+from broker.language.afa import parse, parse_arc
+
+Told = tuple[str, tuple[object, ...], int, int, tuple[int, ...]]
+
+
+def typed(text: str) -> RegisterAutomaton:
+    return lower(parse(text), text, {"S": SCHEMA}.get, lambda: ["S"])
+
+
+class ToldResults:
+    """What has been inserted and not withdrawn; nothing is inserted twice, nothing withdrawn that is not there."""
+
+    def __init__(self, speculation: Speculation) -> None:
+        self.speculation = speculation
+        self.live: set[Told] = set()
+        self.told = 0
+
+    def settle(self) -> None:
+        automaton = self.speculation.automaton
+        for change in self.speculation.settle():
+            node = change.node
+            name = automaton.operands[int(node.state) - automaton.final]
+            result = (name, node.registers, int(change.time), int(node.end), tuple(lineage(node.links)))
+            self.told += 1
+            if change.inserted:
+                assert result not in self.live
+                self.live.add(result)
+            else:
+                assert result in self.live
+                self.live.remove(result)
+        self.speculation.check_invariants()
+
+
+def meant(registers: RegisterAutomaton, events: list[Event]) -> list[Told]:
+    found = results(registers, events)
+    return [
+        (registers.states[one.state], one.registers, one.begin, one.end if registers.within else one.begin, one.lineage)
+        for one in found
+    ]
+
+
+def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
+    """What lives for ever has no end to compare."""
+    return [each if registers.within else (*each[:3], each[2], each[4]) for each in told]
+
+
+def play(
+    registers: RegisterAutomaton, batches: list[list[Any]]
+) -> tuple[RegisterAutomaton, dict[int, Event], ToldResults]:
+    speculation = Speculation(automaton_of_registers(registers))
+    told = ToldResults(speculation)
+    events: dict[int, Event] = {}
+    newest = 0
+    for batch in batches:
+        for step in batch:
+            match step:
+                case Insertion(event):
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    events[event.id] = event
+                    newest = max(newest, event.time)
+                case Withdrawal(id):
+                    event = events.pop(id)
+                    assert speculation.retract(id) == (len(registers.sources[0].key) == 0 or event.row[0] is not None)
+                case Punctuation(time):
+                    speculation.punctuate(time)
+                case Update(arc, begin, end):
+                    first = newest + 1 if begin is None else begin
+                    last = NEVER_ENDED if end is None else end
+                    if ":" in arc:
+                        registers = registers.inserted(lower_arcs(registers, parse_arc(arc), arc), first, last)
+                    else:
+                        registers = registers.deleted(arc, first, last)
+                    speculation.write(automaton_of_registers(registers).arcs, first, last)
+        told.settle()
+    return registers, events, told
+
+
+@given(query_texts(), scripts())
+def test_inserted_less_withdrawn_is_the_meaning(text: str, batches: list[list[Any]]) -> None:
+    registers, events, told = play(typed(text), batches)
+    found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+@given(query_texts(), scripts(updates=False))
+def test_what_is_found_does_not_depend_on_how_events_are_batched(text: str, batches: list[list[Any]]) -> None:
+    _, _, apart = play(typed(text), [[step] for batch in batches for step in batch])
+    _, _, together = play(typed(text), [[step for batch in batches for step in batch]])
+    assert apart.live == together.live
+    assert together.told == len(together.live)

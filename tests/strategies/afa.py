@@ -1,0 +1,118 @@
+"""Random AFA subscriptions, and what happens to one: events in any order, withdrawals, punctuations, changed arcs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+
+from broker.algebra.afa.semantics import Event
+from broker.events.schema import Schema
+
+SCHEMA = Schema.declare({"k": "string?", "ty": "string", "x": "int?"})
+STATES = ("a", "b", "c", "d")
+CONDITIONS = (
+    "ty = 'A'", "ty = 'B'", "ty != 'B'", "x > 1", "x > r", "r < 2", "ty = 'A' AND x >= r OR x = 0", "TRUE", "NOT x = r",
+)  # fmt: skip
+UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0")
+
+
+@st.composite
+def arc_texts(draw: st.DrawFn, name: str, without_event: bool = True) -> str:
+    source = draw(st.sampled_from(STATES))
+    target = draw(st.sampled_from(STATES))
+    if without_event and draw(st.integers(0, 7)) == 0 and STATES.index(source) < STATES.index(target):
+        return f"{name}: {source} ~> {target} WHEN {draw(st.sampled_from(('r < 2', 'TRUE', 'f > 1')))}"
+    update = f" SET {draw(st.sampled_from(UPDATES))}" if draw(st.booleans()) else ""
+    return f"{name}: {source} -> {target} WHEN {draw(st.sampled_from(CONDITIONS))}{update}"
+
+
+@st.composite
+def query_texts(draw: st.DrawFn) -> str:
+    arcs = [draw(arc_texts(f"n{number}")) for number in range(draw(st.integers(1, 6)))]
+    by = draw(st.sampled_from(("", " BY k")))
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    finals = draw(st.sampled_from(("d", "c, d", "b")))
+    # An arc for each state that the text names, so that it parses whatever was drawn.
+    ends = [f"{state} -> {state} WHEN FALSE" for state in STATES]
+    links = [f"{one} -> {other} WHEN FALSE" for one, other in pairwise(STATES)]
+    body = "\n".join([*arcs, *ends, *links])
+    return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
+
+
+@dataclass(frozen=True)
+class Insertion:
+    event: Event
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    id: int
+
+
+@dataclass(frozen=True)
+class Punctuation:
+    time: int
+
+
+@dataclass(frozen=True)
+class Update:
+    """The text of an arc to insert, or, without ':', the name of those to delete; for the events of [begin, end), from
+    now on where these are None."""
+
+    arc: str
+    begin: int | None
+    end: int | None
+
+
+@st.composite
+def scripts(draw: st.DrawFn, updates: bool = True) -> list[list[Any]]:
+    """Batches of what happens. Ids are in the order of the times, so that ties are events of one time."""
+    rows = draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, 2), st.sampled_from(("K", "K", "L", None)), st.sampled_from("ABC"),
+                st.sampled_from((0, 1, 2, 3, None)), st.integers(0, 6),
+            ),
+            min_size=1,
+            max_size=14,
+        )
+    )  # fmt: skip
+    time, planned = 0, []
+    for number, (gap, key, kind, x, late) in enumerate(rows, 1):
+        time += gap
+        planned.append((number + late * draw(st.integers(0, 1)), Event(number, time, 0, (key, kind, x))))
+    planned.sort(key=lambda each: each[0])
+    steps: list[Any] = []
+    alive: list[Event] = []
+    coming = [event for _, event in planned]
+    promised = -1
+    while coming:
+        event = coming.pop(0)
+        steps.append(Insertion(event))
+        alive.append(event)
+        move = draw(st.integers(0, 11))
+        withdrawable = [each for each in alive if each.time >= promised]
+        if move <= 1 and withdrawable:
+            gone = draw(st.sampled_from(withdrawable))
+            steps.append(Withdrawal(gone.id))
+            alive.remove(gone)
+            if draw(st.booleans()):
+                coming.insert(draw(st.integers(0, len(coming))), gone)
+        elif move == 2:
+            upto = min((each.time for each in coming), default=alive[-1].time if alive else 0)
+            promised = max(promised, draw(st.integers(min(promised, upto), upto)))
+            steps.append(Punctuation(promised))
+        elif move == 3 and updates:
+            arc = draw(st.sampled_from(("n0", "n1")) | arc_texts(f"u{len(steps)}", False))
+            begin = draw(st.none() | st.integers(max(promised, 0), max(promised, 0) + 10))
+            end = None if begin is None else draw(st.none() | st.integers(begin + 1, begin + 8))
+            steps.append(Update(arc, begin, end))
+    batches: list[list[Any]] = []
+    while steps:
+        size = draw(st.integers(1, 4))
+        batches.append(steps[:size])
+        steps = steps[size:]
+    return batches
