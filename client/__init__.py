@@ -14,6 +14,7 @@ call; blocking.py and aio.py connect both to a socket.
 
 from __future__ import annotations
 
+from broker.language.subscription import SubscriptionDefinition
 from broker.wire.keys import Keys
 
 from .advice import Advice, Fault, Retry, advice
@@ -79,6 +80,7 @@ __all__ = [
     "Retry",
     "SlowConsumer",
     "Subscription",
+    "SubscriptionDefinition",
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",

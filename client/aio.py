@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar, final
 
 from broker.events import StreamDefinition
 from broker.language.names import DEFAULT_LANGUAGE
+from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
@@ -171,6 +172,22 @@ class Client:
             self.release(name)
             raise
         return Subscription(self, name, answer)
+
+    async def subscribe_many(
+        self,
+        definitions: Iterable[SubscriptionDefinition],
+        window: int = WINDOW_NOTIFICATIONS,
+        when_slow: WhenSlow | None = None,
+    ) -> list[Subscription | ForetellError]:
+        """Subscribe to many patterns with few requests. Arguments and errors are as in the blocking client."""
+        requests = self._calls.prepare_many(definitions, window, when_slow)
+        try:
+            answers = await self._run(self._calls.subscribe_many(requests))
+        except BaseException:
+            for request in requests:
+                self.release(request.name)
+            raise
+        return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
 
     async def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""

@@ -8,14 +8,15 @@ notice when it has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
 from broker.events import StreamDefinition
 from broker.language.names import DEFAULT_LANGUAGE
-from broker.wire import SubscriptionEntry, WhenSlow
+from broker.language.subscription import SubscriptionDefinition
+from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
 from .authority import client_keys
@@ -174,6 +175,28 @@ class Client:
             self.release(name)  # after a timeout the broker may have subscribed the client nevertheless
             raise
         return Subscription(self, name, answer)
+
+    def subscribe_many(
+        self,
+        definitions: Iterable[SubscriptionDefinition],
+        window: int = WINDOW_NOTIFICATIONS,
+        when_slow: WhenSlow | None = None,
+    ) -> list[Subscription | ForetellError]:
+        """Subscribe to many patterns with few requests; what became of each, in their order.
+
+        The broker judges each as `subscribe` does: an error in the place of a subscription says why that one was
+        refused, and nothing of the others. `window` and `when_slow`: as in `subscribe`, for each. Raises
+        DefinitionError for a definition that no broker would accept; then, and after any other error that it raises,
+        none is in force.
+        """
+        requests = self._calls.prepare_many(definitions, window, when_slow)
+        try:
+            answers = self._run(self._calls.subscribe_many(requests))
+        except BaseException:
+            for request in requests:
+                self.release(request.name)
+            raise
+        return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
 
     def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""

@@ -35,6 +35,8 @@ from broker.wire import (
     Refuse,
     Subscribe,
     Subscribed,
+    SubscribedMany,
+    SubscribeMany,
     Welcome,
     WireError,
     decode,
@@ -154,7 +156,7 @@ class Session:
         if isinstance(message, Publish) and numbered:
             number = self._numbers_from + correlation
             message = replace(message, publisher=self.publisher, number=number, deadline=deadline)
-        elif deadline is not None and isinstance(message, Publish | Subscribe):
+        elif deadline is not None and isinstance(message, Publish | Subscribe | SubscribeMany):
             message = replace(message, deadline=deadline)
         repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:
@@ -233,6 +235,11 @@ class Session:
                 # After an abandoned request the name may belong to another subscription by now.
                 if name in self.inboxes and correlation in self._waiting:
                     self._subscribed(self.inboxes[name], message)
+                self._answered(message)
+            case SubscribedMany(correlation, outcomes):
+                for each in outcomes if correlation in self._waiting else ():
+                    if each.code is None and each.name in self.inboxes:
+                        self._subscribed(self.inboxes[each.name], Subscribed(correlation, each.name, each.attached))
                 self._answered(message)
             case _:
                 self._answered(message)

@@ -133,8 +133,8 @@ class MarkedParts:
         update = self.sources(arc.update)
         outputs = [(self.term(term), term) for term in arc.output]
         same_output = all(number == UNMARKED for number, _ in outputs)
-        written = [(is_marked(term), term) for term in arc.conjuncts]
-        same_conjuncts = not any(marked for marked, _ in written)
+        conjuncts = [_written_maker(term) for term in arc.conjuncts]
+        same_conjuncts = not any(map(is_marked, arc.conjuncts))
         same_time = not marks_of_time(arc.elapsed)
         if guard == UNMARKED and rest == UNMARKED and update is None and same_output and same_conjuncts and same_time:
             return arc, None
@@ -157,7 +157,7 @@ class MarkedParts:
                 arc.peeks,
                 arc.conjuncts
                 if same_conjuncts
-                else tuple([_as_written(term, bound.literals) if marked else term for marked, term in written]),
+                else tuple([maker(bound.literals) for maker in conjuncts]),
             )
 
         return arc, made
@@ -189,13 +189,26 @@ def _state(number: int, state: State, bound: Bound) -> State:
     return state if number == UNMARKED else State(state.stream, bound.forms[number], state.stay)
 
 
-def _as_written(term: Term, literals: Literals) -> Term:
-    """A condition as the text has it: equal alternatives once, as the parser leaves them."""
-    found = replace_leaves(term, exchanger(literals))
-    if not isinstance(found, Disjunction):
-        return found
-    operands = tuple(dict.fromkeys(found.operands))
-    return operands[0] if len(operands) == 1 else Disjunction(operands)
+def _written_maker(term: Term) -> TermMaker:
+    """What makes a condition as the text has it: equal alternatives once, as the parser leaves them."""
+    if not is_marked(term):
+        return lambda literals: term
+    match term:
+        case Comparison(operator, left, right):
+            a, b = _written_maker(left), _written_maker(right)
+            return lambda literals: Comparison(operator, a(literals), b(literals))
+        case Constant():
+            return _constant_maker(term)
+        case Disjunction(operands):
+            makers = [_written_maker(operand) for operand in operands]
+            return lambda literals: _alternatives([maker(literals) for maker in makers])
+        case _:
+            return lambda literals: replace_leaves(term, exchanger(literals))
+
+
+def _alternatives(operands: list[Term]) -> Term:
+    found = tuple(dict.fromkeys(operands))
+    return found[0] if len(found) == 1 else Disjunction(found)
 
 
 # --- terms --------------------------------------------------------------------------------------------------------

@@ -50,11 +50,13 @@ class Holding:
 @final
 @dataclass(slots=True)
 class PublishedStream:
-    """A stream made of results; it lives while somebody publishes or reads it."""
+    """A stream made of results; it lives while somebody publishes or reads it. `sources`: the streams that it is made
+    of, each with how often a publisher reads it."""
 
     schema: Schema
     publishers: int = 0
     readers: int = 0
+    sources: dict[str, int] = field(default_factory=dict)
 
 
 @final
@@ -167,18 +169,16 @@ class Catalog:
             )
 
     def _upstream(self, streams: list[str]) -> set[str]:
-        """These streams and all that go into them. O(subscriptions)."""
-        feeding: dict[str, list[str]] = {}
-        for subscriber in self.subscriptions.values():
-            if subscriber.form.publish is not None:
-                feeding.setdefault(subscriber.form.publish, []).extend(s for s, _ in subscriber.form.sources)
+        """These streams and all that go into them. O(what is found)."""
         found: set[str] = set()
         waiting = list(streams)
         while waiting:
             stream = waiting.pop()
             if stream not in found:
                 found.add(stream)
-                waiting.extend(feeding.get(stream, ()))
+                published = self.published.get(stream)
+                if published is not None:
+                    waiting.extend(published.sources)
         return found
 
     # --- what a subscription holds ----------------------------------------------------------------------------------
@@ -190,7 +190,10 @@ class Catalog:
                 if stream in self.published:
                     self.published[stream].readers += 1
         if form.publish is not None:
-            self.published.setdefault(form.publish, PublishedStream(form.schema)).publishers += 1
+            published = self.published.setdefault(form.publish, PublishedStream(form.schema))
+            published.publishers += 1
+            for stream, _ in form.sources:
+                published.sources[stream] = published.sources.get(stream, 0) + 1
         self.subscriptions[subscriber.name] = subscriber
         if holding is not None:
             self.holdings[subscriber.name] = holding
@@ -217,7 +220,12 @@ class Catalog:
                 self.published[stream].readers -= 1
                 self._forget(stream)
         if form.publish is not None:
-            self.published[form.publish].publishers -= 1
+            published = self.published[form.publish]
+            published.publishers -= 1
+            for stream, _ in form.sources:
+                published.sources[stream] -= 1
+                if not published.sources[stream]:
+                    del published.sources[stream]
             self._forget(form.publish)
 
     def _forget(self, stream: str) -> None:

@@ -201,6 +201,7 @@ class Kernel:
             "streams": len(self._engine.streams),
             **self._intake.statistics(),
             **self._counts,
+            "denied": self._counts["denied"] + self._subscribing.denied,
             **self._session_requests.statistics(),
             **{name: countable(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),

@@ -9,8 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, final
 
-from ..events import DefinitionError, LimitExceeded, UnknownSubscription, suggestion
-from ..wire import WHEN_SLOW, Credit, Done, Ended, Subscribe, Subscribed, Unsubscribe, check_when_slow
+from ..events import DefinitionError, ForetellError, LimitExceeded, UnknownSubscription, suggestion
+from ..wire import (
+    WHEN_SLOW,
+    Credit,
+    Done,
+    Ended,
+    PermissionDenied,
+    Subscribe,
+    Subscribed,
+    SubscribedMany,
+    SubscribeMany,
+    SubscriptionOutcome,
+    Unsubscribe,
+    check_when_slow,
+)
+from ..wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
 from .admission import Admission
 from .attachments import Attachments
 from .cursor_requests import CursorRequests
@@ -22,6 +36,7 @@ from .durable_delivery import AnyDelivery, DurableDelivery
 from .engine_port import EnginePort
 from .inputs_and_effects import Send
 from .limits import Limits
+from .listing import failure
 from .permissions import User
 from .records import Record
 from .requests import Requests
@@ -41,7 +56,7 @@ class Subscribing:
 
     __slots__ = (
         "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine", "_sessions",
-        "cursor_requests", "limits",
+        "cursor_requests", "denied", "limits",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +73,7 @@ class Subscribing:
         check_open: Callable[[], None],
     ) -> None:
         self.limits = limits
+        self.denied = 0  # subscriptions that were not allowed, of requests for several
         self._engine = engine
         self._admission = admission
         self._attachments = attachments
@@ -74,7 +90,12 @@ class Subscribing:
 
     def requests(self) -> Requests:
         """The requests of this topic but those about cursors."""
-        return {Subscribe: self._subscribe, Unsubscribe: self._unsubscribe, Credit: self._credit}
+        return {
+            Subscribe: self._subscribe,
+            SubscribeMany: self._subscribe_many,
+            Unsubscribe: self._unsubscribe,
+            Credit: self._credit,
+        }
 
     def _subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
         """Attach, or resume; the answer, and the notifications due."""
@@ -84,6 +105,38 @@ class Subscribing:
         self._check_open()
         check_deadline(request.deadline, now)
         return self._attach(key, session, request, now)
+
+    def _subscribe_many(self, key: bytes, session: Session, request: SubscribeMany, now: int) -> list[Send]:
+        """Attach to each that is allowed; the answer, and the notifications due. Nothing of one that is refused stays.
+        Their records come from one step, so that they are written together."""
+        self._check_open()
+        check_deadline(request.deadline, now)
+        count = len(request.wanted)
+        if count > SUBSCRIPTIONS_AT_ONCE_MAX:
+            most = f"at most {SUBSCRIPTIONS_AT_ONCE_MAX} subscriptions in one request"
+            raise LimitExceeded(f"SUBSCRIPTIONS_AT_ONCE_MAX: expected {most}, found {count}")
+        outcomes: list[SubscriptionOutcome] = []
+        due: list[Send] = []
+        for each in request.wanted:
+            one = Subscribe(
+                request.correlation, each.name, each.language, each.query, each.lineage, each.report, each.forecast,
+                request.credits, when_slow=request.when_slow,
+            )  # fmt: skip
+            try:
+                answer, *more = self._attach(key, session, one, now)
+            except ForetellError as error:
+                self.denied += isinstance(error, PermissionDenied)
+                said = failure(request.correlation, error)
+                outcomes.append(
+                    SubscriptionOutcome(
+                        each.name, False, said.code, said.message, said.line, said.column, said.excerpt, said.retry
+                    )
+                )
+            else:
+                assert isinstance(answer.message, Subscribed)
+                outcomes.append(SubscriptionOutcome(each.name, answer.message.attached))
+                due += more
+        return [Send(key, SubscribedMany(request.correlation, tuple(outcomes))), *due]
 
     def _unsubscribe(self, key: bytes, session: Session, request: Unsubscribe, now: int) -> list[Send]:
         if request.name not in session.deliveries:

@@ -50,5 +50,8 @@ NOTIFICATIONS_BYTES_TARGET: Final = 128 * 1024
 PAGE_BYTES_TARGET: Final = 256 * 1024
 """A page of a listing ends with the entry that reaches about this size."""
 
+SUBSCRIPTIONS_AT_ONCE_MAX: Final = 256
+"""Subscriptions in one SubscribeMany. Nobody else is served while the broker compiles them; the answer fits a frame."""
+
 CREDITS_MAX: Final = 1_000_000
 """Notifications that a client may have granted credits for and not received, for each subscription."""

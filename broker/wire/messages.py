@@ -34,6 +34,8 @@ from .subscription_messages import (
     Notifications,
     Subscribe,
     Subscribed,
+    SubscribedMany,
+    SubscribeMany,
     Subscriptions,
     Unsubscribe,
 )
@@ -58,6 +60,7 @@ Message: TypeAlias = (
     | Settle
     | ResetTime
     | AskProbability
+    | SubscribeMany
     | Welcome
     | Done
     | Pong
@@ -70,6 +73,7 @@ Message: TypeAlias = (
     | DeadLetters
     | TimeReset
     | ProbabilityReport
+    | SubscribedMany
     | Notifications
     | Probe
     | Closing

@@ -57,6 +57,36 @@ class Subscribe:
 
 @final
 @dataclass(frozen=True, slots=True)
+class SubscriptionRequest:
+    """A subscription that is wanted; the fields are those of Subscribe. Part of SubscribeMany."""
+
+    name: str
+    language: str
+    query: str | None
+    lineage: bool | None = None
+    report: str | None = None
+    forecast: dict[str, Any] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscribeMany:
+    """Subscribe to several queries, at most SUBSCRIPTIONS_AT_ONCE_MAX. Answered by SubscribedMany.
+
+    Each is judged as a Subscribe of its own would be, in order: later ones may read what earlier ones publish, and a
+    refusal of one says nothing of the others. They have no cursors. `credits`, `when_slow`, `deadline`: as in
+    Subscribe, `credits` and `when_slow` for each of them.
+    """
+
+    correlation: int
+    wanted: tuple[SubscriptionRequest, ...]
+    credits: int
+    when_slow: str | None = None
+    deadline: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Unsubscribe:
     """End a subscription of this session and discard its queued results. Answered by Done, its last message."""
 
@@ -105,6 +135,34 @@ class Subscribed:
     durability: str | None = None
     position: int | None = None
     incarnation: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscriptionOutcome:
+    """What became of a subscription that was wanted. Part of SubscribedMany.
+
+    `attached`: as in Subscribed. `code`: None if the session is subscribed; else it is not, and the other fields are as
+    in Failure.
+    """
+
+    name: str
+    attached: bool
+    code: str | None = None
+    message: str = ""
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    retry: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SubscribedMany:
+    """One outcome for each subscription that was wanted, in their order."""
+
+    correlation: int
+    outcomes: tuple[SubscriptionOutcome, ...]
 
 
 @final
@@ -211,6 +269,20 @@ ROWS: Final = (
         means="those whose names sort behind it",
     ),
     MessageRow(
+        20,
+        SubscribeMany,
+        (
+            s.records(s.NAME, s.NAME, s.optional(s.TEXT), s.optional(s.FLAG), _NAMED, s.optional(s.PLAIN)),
+            s.CREDITS,
+            _NAMED,
+            _MICROSECONDS,
+        ),
+        answer=SubscribedMany,
+        when_full="refuse",
+        part=(1, SubscriptionRequest),
+        means="each with the fields `name` to `forecast` of `Subscribe`",
+    ),
+    MessageRow(
         36,
         Subscribed,
         (s.NAME, s.FLAG, s.FLAG, _NAMED, s.optional(s.COUNT), s.optional(s.COUNT)),
@@ -227,6 +299,27 @@ ROWS: Final = (
         means=(
             "name, language, query, how many clients, how many results wait for them, and a map of cursors to"
             " their numbers of unacknowledged results"
+        ),
+    ),
+    MessageRow(
+        44,
+        SubscribedMany,
+        (
+            s.records(
+                s.NAME,
+                s.FLAG,
+                _NAMED,
+                s.TEXT,
+                s.optional(s.COUNT),
+                s.optional(s.COUNT),
+                s.optional(s.TEXT),
+                s.optional(s.COUNT),
+            ),
+        ),
+        part=(1, SubscriptionOutcome),
+        means=(
+            "for each that was wanted its name, whether it existed before, and, if it was refused, the fields `code` to"
+            " `retry` of `Failure`"
         ),
     ),
     MessageRow(

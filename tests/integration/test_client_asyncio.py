@@ -23,6 +23,7 @@ from client import (
     Reconnect,
     RequestTimeout,
     Subscription,
+    SubscriptionDefinition,
     UnknownStream,
     UnknownSubscription,
     aio,
@@ -49,6 +50,28 @@ def test_both_clients_have_the_same_calls() -> None:
     assert calls(blocking_module.Client) - calls(aio.Client) == {"publisher"}
     assert calls(aio.Client) - calls(blocking_module.Client) == {"open", "publish_batches"}
     assert calls(Subscription) == calls(aio.Subscription)
+
+
+def test_several_subscriptions_in_few_requests() -> None:
+    async def story(client: aio.Client) -> None:
+        await client.add_stream("S", {"x": "int"})
+        wanted = [SubscriptionDefinition(f"q{n}", "cayuga", f"FILTER{{x > {n}}}(S)") for n in range(600)]
+        wanted[300] = SubscriptionDefinition("wrong", "cayuga", "FILTER{y > 1}(S)")
+        found = await client.subscribe_many(wanted, window=5)
+        refused = [each for each in found if not isinstance(each, aio.Subscription)]
+        assert [type(each) for each in refused] == [QueryError]
+        assert "unknown attribute 'y'" in str(refused[0])
+        await client.publish("S", {"x": 2}, time=1)
+        for each in found[:2]:
+            assert isinstance(each, aio.Subscription)
+            notification = await each.next(5.0)
+            assert notification is not None
+            assert notification.data == {"x": 2}
+        with pytest.raises(DefinitionError, match="has subscribed to it already"):
+            await client.subscribe_many([SubscriptionDefinition("new", "cayuga", "S"), wanted[1]])
+        assert len(await client.subscriptions()) == 599
+
+    played(story)
 
 
 def test_publish_and_subscribe() -> None:

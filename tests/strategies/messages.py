@@ -43,7 +43,11 @@ from broker.wire import (
     Streams,
     Subscribe,
     Subscribed,
+    SubscribedMany,
+    SubscribeMany,
     SubscriptionEntry,
+    SubscriptionOutcome,
+    SubscriptionRequest,
     Subscriptions,
     TimeReset,
     Unsubscribe,
@@ -87,8 +91,22 @@ _streams = _several(st.builds(StreamEntry, *_stream_fields))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))
 _letters = _several(st.builds(DeadLetter, counts, st.binary(max_size=8), texts, integers, counts))
 _forecast = st.none() | options
-_token = st.none() | st.binary(max_size=64)
 _flag = st.none() | st.booleans()
+_wanted = _several(st.builds(SubscriptionRequest, texts, texts, _optional_text, _flag, _optional_text, _forecast))
+_outcomes = _several(
+    st.builds(
+        SubscriptionOutcome,
+        texts,
+        st.booleans(),
+        _optional_text,
+        texts,
+        _optional_count,
+        _optional_count,
+        _optional_text,
+        _optional_count,
+    )
+)
+_token = st.none() | st.binary(max_size=64)
 
 messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(Hello, counts, st.just(VERSION), texts, _token),
@@ -118,6 +136,8 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_text,
         _optional_count,
     ),
+    st.builds(SubscribeMany, counts, _wanted, _credits, _optional_text, _optional_count),
+    st.builds(SubscribedMany, counts, _outcomes),
     st.builds(Unsubscribe, counts, texts),
     st.builds(Credit, counts, texts, _credits),
     st.builds(DescribeStream, counts, texts),

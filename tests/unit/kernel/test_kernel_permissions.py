@@ -51,6 +51,9 @@ from broker.wire import (
     Streams,
     Subscribe,
     Subscribed,
+    SubscribedMany,
+    SubscribeMany,
+    SubscriptionRequest,
     Subscriptions,
     Unsubscribe,
     Welcome,
@@ -107,6 +110,18 @@ def test_subscribing_needs_the_name_and_every_stream(rig: Rig) -> None:
     assert "no permission to subscribe" in rig.refusal(ANN, subscribe("one", "SELECT * FROM Stock"))
     query = "SELECT * FROM Stock NEXT{} Secret"
     assert rig.refusal(ANN, subscribe("ann.two", query)) == "stream 'Secret': user 'ann' has no permission to read"
+
+
+def test_of_several_each_needs_what_it_needs_alone(rig: Rig) -> None:
+    texts = {"ann.one": "SELECT * FROM Stock", "one": "SELECT * FROM Stock", "ann.two": "SELECT * FROM Secret"}
+    answer = rig.ask(
+        ANN, SubscribeMany(5, tuple(SubscriptionRequest(n, "cayuga", text) for n, text in texts.items()), 10)
+    )
+    assert isinstance(answer, SubscribedMany)
+    assert [each.code for each in answer.outcomes] == [None, "permission", "permission"]
+    assert answer.outcomes[2].message == "stream 'Secret': user 'ann' has no permission to read"
+    assert rig.kernel.statistics()["broker"]["denied"] == 2
+    assert list(rig.engine.subscriptions) == ["ann.one"]
 
 
 def test_what_a_wrong_query_says_does_not_show_a_schema_that_may_not_be_read(rig: Rig) -> None:

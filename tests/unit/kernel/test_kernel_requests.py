@@ -34,7 +34,11 @@ from broker.wire import (
     Streams,
     Subscribe,
     Subscribed,
+    SubscribedMany,
+    SubscribeMany,
     SubscriptionEntry,
+    SubscriptionOutcome,
+    SubscriptionRequest,
     Subscriptions,
     Unsubscribe,
     Welcome,
@@ -42,6 +46,7 @@ from broker.wire import (
     decode_result,
     encode,
 )
+from broker.wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
 from broker.wire.messages import TABLE
 
 
@@ -185,6 +190,44 @@ def test_streams_are_described_and_listed_in_pages(rig: Rig) -> None:
 
 
 # ---- subscriptions ----
+
+
+def many(*wanted: SubscriptionRequest, credits: int = 100) -> SubscribeMany:
+    return SubscribeMany(5, wanted, credits)
+
+
+def test_each_of_several_is_judged_on_its_own(rig: Rig) -> None:
+    every = [SubscriptionRequest(name, "cayuga", "every S") for name in ("one", "two", "one", "a b")]
+    answer = rig.ask(many(*every, SubscriptionRequest("three", "cayuga", "nonsense"), every[1]))
+    assert isinstance(answer, SubscribedMany)
+    assert [(each.name, each.attached, each.code) for each in answer.outcomes] == [
+        ("one", False, None),
+        ("two", False, None),
+        ("one", False, "definition"),
+        ("a b", False, "definition"),
+        ("three", False, "query"),
+        ("two", False, "definition"),
+    ]
+    assert answer.outcomes[2].message == "subscription 'one': this client has subscribed to it already"
+    assert rig.kernel.statistics()["broker"]["subscriptions"] == 2
+    rig.kernel.check_invariants()
+    assert rig.ask(subscribe("two"), BEN) == Subscribed(5, "two", True)
+    found = rig.ask(many(every[0]), BEN)
+    assert isinstance(found, SubscribedMany)
+    assert found.outcomes == (SubscriptionOutcome("one", True),)
+
+
+def test_several_at_once_are_limited_and_their_records_come_together(rig: Rig) -> None:
+    every = [SubscriptionRequest(f"q{n}", "cayuga", "every S") for n in range(SUBSCRIPTIONS_AT_ONCE_MAX + 1)]
+    assert rig.refusal(many(*every)) == (
+        "limit",
+        "SUBSCRIPTIONS_AT_ONCE_MAX: expected at most 256 subscriptions in one request, found 257",
+    )
+    assert rig.kernel.statistics()["broker"]["subscriptions"] == 0
+    answer = rig.ask(many(*every[1:]))
+    assert isinstance(answer, SubscribedMany)
+    assert all(each.code is None for each in answer.outcomes)
+    assert rig.kernel.statistics()["broker"]["subscriptions"] == SUBSCRIPTIONS_AT_ONCE_MAX
 
 
 def test_the_same_text_attaches_and_another_is_refused(rig: Rig) -> None:
