@@ -15,6 +15,9 @@ With `fsync` the broker keeps a journal in that mode, in a temporary folder, und
 
 Beside the times stands what each of the three processes has used of a processor meanwhile (`busy_cpu` of the first
 part, `paced_cpu` of the second): where they add up to nearly all that the machine has, they wait for each other.
+
+With `dumps`, a folder, the broker runs under callgrind, which counts its instructions in both parts: `busy_count` and
+`paced_count`, of a message. It is then so slow that times say nothing; the load is the broker's all the same.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from client import Client
 from client.publisher import Publisher
 
 from .broker_trial import READY, SECONDS_MAX, child, served
+from .comparison import counting
 
 STREAM: Final = "S"
 ATTRIBUTES: Final = {"name": "string", "number": "int", "last": "int"}
@@ -66,18 +70,23 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
                 _send(publisher, _made(range(warm), batch), 0.0)
                 _told(subscriber)
                 made = _made(parts[0], batch)
+                counter = _counter(job, broker)
+                counter.begin()
                 used, begun = _used(pids), perf_counter()
                 _send(publisher, made, 0.0)
                 last = _told(subscriber)[-1]
                 capacity = count / (last - begun)
-                busy = _shares(used, _used(pids), perf_counter() - begun)
+                busy_seconds, busy = _shares(used, _used(pids), perf_counter() - begun)
+                busy_count = counter.end() / count
                 made = _made(parts[1], batch)
                 apart = 1 / (capacity * job["load"])
                 machine = [begun - moment for moment, begun in _paced(range(count), apart)]
+                counter.begin()
                 used, begun = _used(pids), perf_counter()
                 moments, begins = _send(publisher, made, apart)
                 read = _told(subscriber)
-                paced = _shares(used, _used(pids), perf_counter() - begun)
+                paced_seconds, paced = _shares(used, _used(pids), perf_counter() - begun)
+                paced_count = counter.end() / count
     waits = sorted(end - moment for moment, end in zip(moments, read, strict=True))
     sent = [end - moment for moment, end in zip(begins, read, strict=True)]
     return {
@@ -90,21 +99,30 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         "longest": 1_000 * waits[-1],
         "busy_cpu": busy,
         "paced_cpu": paced,
+        "busy_seconds": busy_seconds,
+        "paced_seconds": paced_seconds,
+        "busy_count": busy_count,
+        "paced_count": paced_count,
     }
 
 
 @contextmanager
 def _broker(job: Mapping[str, Any]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """With the journal that the job asks for."""
+    under = counting.command(Path(job["dumps"])) if "dumps" in job else ()
     if job.get("fsync") is None:
-        with served() as broker:
+        with served(under=under) as broker:
             yield broker
         return
     with tempfile.TemporaryDirectory(prefix="foretell-", dir=job.get("folder")) as folder:
         config = Path(folder) / "broker.toml"
         config.write_text(f'[journal]\npath = "journal"\nfsync = {json.dumps(job["fsync"])}\n', encoding="utf-8")
-        with served("--config", str(config)) as broker:
+        with served("--config", str(config), under=under) as broker:
             yield broker
+
+
+def _counter(job: Mapping[str, Any], broker: subprocess.Popen[str]) -> counting.Counter:
+    return counting.Counter(broker.pid, Path(job["dumps"])) if "dumps" in job else counting.Counter(0, None)
 
 
 def _used(pids: Mapping[str, int]) -> dict[str, float]:
@@ -117,9 +135,12 @@ def _used(pids: Mapping[str, int]) -> dict[str, float]:
     return {name: (int(field[11]) + int(field[12])) / ticks for name, field in fields.items()}
 
 
-def _shares(before: Mapping[str, float], after: Mapping[str, float], seconds: float) -> dict[str, float]:
-    """What each has used meanwhile, as parts of one processor."""
-    return {name: (after[name] - used) / seconds for name, used in before.items()}
+def _shares(
+    before: Mapping[str, float], after: Mapping[str, float], seconds: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What each has used meanwhile, in seconds, and as parts of one processor."""
+    used = {name: after[name] - begun for name, begun in before.items()}
+    return used, {name: each / seconds for name, each in used.items()}
 
 
 def _made(numbers: range, batch: int) -> list[tuple[list[int], list[tuple[str, int, int]]]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Final
@@ -75,17 +75,17 @@ def subscribe(order: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def served(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(*options: str, under: Sequence[str] = ()) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A broker that listens on a port of the system's choice: its address and its process."""
-    with child("broker.command", "serve", "--address", "tcp://127.0.0.1:0", *options) as broker:
+    with child("broker.command", "serve", "--address", "tcp://127.0.0.1:0", *options, under=under) as broker:
         assert broker.stdout is not None
         yield broker.stdout.readline().split()[-1], broker
 
 
 @contextmanager
-def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A Python module as a process, which is ended with the block."""
-    command = [sys.executable, "-m", *arguments]
+def child(*arguments: str, under: Sequence[str] = ()) -> Iterator[subprocess.Popen[str]]:
+    """A Python module as a process, which is ended with the block; `under` is a command that runs it."""
+    command = [*under, sys.executable, "-m", *arguments]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield child

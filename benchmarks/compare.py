@@ -1,131 +1,172 @@
-"""The command line that compares builds: `python -m benchmarks.compare FOLDER FOLDER [...]`.
+"""The command line that compares two builds: `python -m benchmarks.compare NAME=FOLDER NAME=FOLDER [OPTIONS]`.
 
     python -m pip wheel --no-deps . && python -m zipfile -e foretell-*.whl /tmp/after
-    python -m benchmarks.compare /tmp/before /tmp/after --repetitions 7
+    python -m benchmarks.compare 1ec1b20=/tmp/before c2e8f01=/tmp/after --instructions --repetitions 7
 
-Each folder holds the unpacked packages of one build. W1 to W5, Kleene and composite workloads run on each in turn, a
-process a trial, so that a slow minute of the machine meets all builds. Told are the units of cost of an event, and the
-ratio to the first folder, round by round; a build that finds other matches than the first one is an error.
+Each folder holds the unpacked packages of one build, whose name is its commit. `--instructions` counts them, which a
+busy machine does not disturb: they decide whether a build does more work. `--repetitions` measures processor time, a
+process a trial, the builds in turn, so that a slow minute of the machine meets both. A build that finds other matches
+than the first one is an error. `--out` keeps the answer, beside what is already known of the same two builds.
 
-Not here: targets (`table`), and what an optimisation saves (`ablations`).
+Not here: targets (`table`), what an optimisation saves (`ablations`), the page that shows the answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import msgpack
 from rich.console import Console
 from rich.table import Table
 
-from . import workloads
-from .composite_workload import Settings
-from .kleene import queries
-from .measuring import BenchmarkError, Spread, agreed, taken_in_turn, trial
-from .report import spread
-from .ticks import BATCH, Market, market, packed
+from .comparison import counting, through_broker
+from .comparison.embedded import EmbeddedTrials
+from .comparison.loads import READ, loads
+from .comparison.page import WORSE, rows
+from .measuring import BenchmarkError, Say, Spread
+from .provenance import provenance
+from .report import write
+from .ticks import market
 
-WARM: Final = 5_000
-EVENTS: Final = 100_000
 MARKET: Final = 1_000_000
-COMPOSITES: Final = 100  # events a subscription; the second half is measured
-CEL, SASE, PTOPSS = "benchmarks.trial", "benchmarks.kleene.trial", "benchmarks.composite_trial"
+WARM: Final = 5_000
+TIMED, COUNTED = 100_000, 2_000  # events
+COMPILED, UNCOMPILED = "builds", "builds_uncompiled"  # names of the kept answers
 
-Jobs = Mapping[str, tuple[str, Mapping[str, Any]]]
+Builds = Mapping[str, Path]
 
 
-def jobs(stocks: Market, events: int, folder: Path) -> Jobs:
-    """Module and job of each workload. Writes the streams into the folder."""
-    ticks, letters = folder / "ticks.msgpack", folder / "letters.msgpack"
-    ticks.write_bytes(msgpack.packb(packed(stocks.ticks[: WARM + events])))
-    letters.write_bytes(msgpack.packb(packed(queries.letter_ticks(WARM + events))))
-    common = {"warm": WARM // BATCH, "read": 0}
-    cel: dict[str, Mapping[str, str]] = {"W1": {"q": workloads.W1}, "W2": {"q": workloads.W2}}
-    for count in (10_000, 100_000):
-        cel[f"W4 N={count:,}"] = workloads.texts(workloads.w4(stocks, count))
-        cel[f"W5 N={count:,}"] = workloads.texts(workloads.w5(stocks, count))
-    sase: dict[str, dict[str, tuple[str, str]]] = {
-        "W3": {"q": ("sase", queries.query_3(500))},
-        "max W=5,000": {"q": ("sase", queries.query_3(5_000, "max"))},
-        "pairs N=10,000": {
-            name: ("sase", text) for name, text in queries.pair_texts(queries.pairs(stocks, 10_000, 100)).items()
-        },
-    }
-    made: dict[str, tuple[str, Mapping[str, Any]]] = {}
-    for name, texts in cel.items():
-        made[name] = (CEL, {**common, "ticks": str(ticks), "subscriptions": texts})
-    for name, pairs in sase.items():
-        made[name] = (SASE, {**common, "ticks": str(ticks), "subscriptions": pairs})
-    letter = {"q": ("sase", queries.letters(19))}
-    made["letters"] = (SASE, {**common, "ticks": str(letters), "subscriptions": letter, "counted": True})
-    load = Settings()
-    half = COMPOSITES * load.count // 2
-    stream = {"name": "paper", "kind": "paper", "cuts": [half, 2 * half], "fresh": False}
-    made["composites"] = (PTOPSS, {"ticks": str(ticks), "settings": asdict(load), "streams": [stream]})
+class Trials(Protocol):
+    """A load: by phase, what each thing costs that is done."""
+
+    def counted(self, build: Path, dumps: Path) -> dict[str, float]: ...
+
+    def timed(self, build: Path) -> dict[str, float]: ...
+
+
+def trials(events: int, folder: Path, data: Mapping[str, Path], only: Sequence[str]) -> Iterator[tuple[str, Trials]]:
+    """Those whose name begins so; all, if none is named."""
+    prefixes = tuple(only) or ("",)
+    for name in through_broker.LOADS:
+        if name.startswith(prefixes):
+            yield name, through_broker.BrokerTrials(name)
+    if all(prefix.startswith("broker") for prefix in prefixes):
+        return
+    for name, made in loads(market(MARKET), WARM + events + READ, data).items():
+        if name.startswith(prefixes):
+            yield name, EmbeddedTrials(name, made(), WARM, folder)
+
+
+def counted(name: str, asked: Trials, builds: Builds, dumps: Path, say: Say) -> Iterator[dict[str, Any]]:
+    """Instructions, of one trial: they repeat. Raises BenchmarkError."""
+    found = []
+    for build, folder in builds.items():
+        say(f"{name}: counting {build}")
+        found.append(asked.counted(folder, dumps / name.replace(" ", "-").replace(",", "") / build))
+    for phase in found[0]:
+        each = [round(counts[phase]) for counts in found]
+        yield {"load": name, "of": phase, "each": each, "ratio": round(each[1] / each[0], 4)}
+
+
+def timed(name: str, asked: Trials, builds: Builds, repetitions: int, say: Say) -> Iterator[dict[str, Any]]:
+    """Microseconds of processor time, and the ratio of each round. Raises BenchmarkError."""
+    found: list[list[dict[str, float]]] = [[], []]
+    for repetition in range(repetitions):
+        for own, (build, folder) in zip(found, builds.items(), strict=True):
+            say(f"{name}: {build}, {repetition + 1} of {repetitions}")
+            own.append(asked.timed(folder))
+    for phase in found[0][0]:
+        before, after = ([seconds[phase] for seconds in own] for own in found)
+        yield {
+            "load": name,
+            "of": phase,
+            "each": [asdict(Spread.of(own)) for own in (before, after)],
+            "ratio": asdict(Spread.of(b / a for a, b in zip(before, after, strict=True) if a)),
+        }
+
+
+def compared(chosen: argparse.Namespace, builds: Builds, folder: Path, say: Say) -> dict[str, Any]:
+    """Counts and times of what was asked for; each load is kept as soon as it is known. Raises BenchmarkError."""
+    data = {name: Path(path) for name, _, path in (each.partition("=") for each in chosen.data)}
+    dumps = chosen.dumps or folder / "dumps"
+    answer: dict[str, Any] = {**provenance(), "builds": list(builds), "repetitions": chosen.repetitions}
+    answer |= {"counted": [], "timed": []}
+    if chosen.instructions:
+        counting.library(folder)
+        for name, asked in trials(COUNTED, folder, data, chosen.only):
+            answer["counted"] += counted(name, asked, builds, dumps, say)
+            keep(answer, builds, chosen.out)
+    if chosen.repetitions:
+        for name, asked in trials(TIMED, folder, data, chosen.only):
+            answer["timed"] += timed(name, asked, builds, chosen.repetitions, say)
+            keep(answer, builds, chosen.out)
+    return answer
+
+
+def keep(answer: dict[str, Any], builds: Builds, folder: Path | None) -> None:
+    if folder is not None:
+        name = COMPILED if all(map(compiled, builds.values())) else UNCOMPILED
+        write(folder, name, merged(answer, folder / f"{name}.json"))
+
+
+def merged(answer: dict[str, Any], file: Path) -> dict[str, Any]:
+    """The answer, with what a file knows of the same builds and was not measured again."""
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if known.get("builds") != answer["builds"]:
+        return answer
+    made = dict(answer)
+    for kind in ("counted", "timed"):
+        found = {(row["load"], row["of"]): row for row in known[kind]}
+        made[kind] = list((found | {(row["load"], row["of"]): row for row in answer[kind]}).values())
+    made["repetitions"] = answer["repetitions"] or known["repetitions"]
     return made
 
 
-def units(figures: Mapping[str, Any]) -> float:
-    """Units of cost an event; of composites, in the second half of the stream, without full garbage collections."""
-    if "courses" not in figures:
-        return float(figures["cpu"] / figures["events"] / figures["unit"])
-    part = figures["courses"]["paper"]["slices"][-1]
-    return float((part["cpu"] - part["collecting"]) / part["events"] / figures["unit"])
-
-
-def matches(figures: Mapping[str, Any]) -> int:
-    if "courses" not in figures:
-        return int(figures["matches"])
-    return sum(part["matches"] for part in figures["courses"]["paper"]["slices"])
-
-
-def compare(folders: list[Path], asked: Jobs, repetitions: int, say: Callable[[str], None]) -> Table:
-    """Run all. Raises BenchmarkError where a build fails or finds other matches."""
-    measurements: dict[str, Callable[[], Any]] = {
-        f"{name} {number}": partial(trial, module, job, folder=folder)
-        for name, (module, job) in asked.items()
-        for number, folder in enumerate(folders)
-    }
-    found = taken_in_turn(measurements, repetitions, say)
-    shown = Table(caption="units of cost an event, and ratios to the first build: least / median / most")
-    for heading in ("workload", "build", "compiled", "units", "ratio"):
-        shown.add_column(heading)
-    for name in asked:
-        first = found[f"{name} 0"]
-        for number, folder in enumerate(folders):
-            own = found[f"{name} {number}"]
-            agreed(name, "matches", [matches(figures) for figures in (*first, *own)])
-            ratios = Spread.of(units(a) / units(b) for a, b in zip(own, first))
-            compiled = "yes" if own[0]["compiled"] else "no"
-            shown.add_row(name, str(folder), compiled, spread(Spread.of(map(units, own)), 2), spread(ratios, 3))
+def table(answer: Mapping[str, Any]) -> Table:
+    before, after = answer["builds"]
+    shown = Table(caption="ratios of rounds: least / median / most")
+    shown.add_column("load")
+    shown.add_column("of")
+    for heading in (f"instructions, {before}", after, "ratio", f"us, {before}", after, "ratios"):
+        shown.add_column(heading, justify="right")
+    for row in rows(answer):
+        style = "bold red" if row.counted is not None and row.counted > WORSE else None
+        shown.add_row(row.load, row.of, *row.instructions, row.ratio, *row.microseconds, row.ratios, style=style)
     return shown
+
+
+def compiled(build: Path) -> bool:
+    return any(file.name.endswith(tuple(EXTENSION_SUFFIXES)) for file in (build / "broker").rglob("*"))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description="Builds, beside each other.")
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="the packages of a build, unpacked")
-    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="of each trial (default: 5)")
-    parser.add_argument("--events", type=int, default=EVENTS, metavar="N", help=f"timed (default: {EVENTS:,})")
-    parser.add_argument("--only", action="append", default=[], metavar="WORKLOAD", help="those whose name begins so")
+    parser.add_argument("builds", nargs=2, metavar="NAME=FOLDER", help="the packages of a build, unpacked")
+    parser.add_argument("--instructions", action="store_true", help="count them (needs valgrind and a C compiler)")
+    parser.add_argument("--repetitions", type=int, default=0, metavar="N", help="of each timed trial (default: none)")
+    parser.add_argument("--only", action="append", default=[], metavar="LOAD", help="those whose name begins so")
+    parser.add_argument("--data", action="append", default=[], metavar="NAME=PATH", help="temperatures, stocks")
+    parser.add_argument("--dumps", type=Path, metavar="DIR", help="keep what callgrind_annotate reads")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the answer there")
     chosen = parser.parse_args()
-    console = Console()
-    with tempfile.TemporaryDirectory(prefix="foretell-compare-") as folder, console.status("making ticks") as status:
-        asked = jobs(market(MARKET), chosen.events, Path(folder))
-        if chosen.only:
-            asked = {name: job for name, job in asked.items() if name.startswith(tuple(chosen.only))}
+    builds = {name: Path(path).resolve() for name, _, path in (each.partition("=") for each in chosen.builds)}
+    if len(builds) < 2:
+        parser.error("the builds have one name")
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    with tempfile.TemporaryDirectory(prefix="foretell-compare-") as folder, console.status("compare") as status:
         try:
-            shown = compare([path.resolve() for path in chosen.folders], asked, chosen.repetitions, status.update)
+            answer = compared(chosen, builds, Path(folder), status.update)
         except BenchmarkError as error:
             print(f"compare: {error}", file=sys.stderr)
             return 1
-    console.print(shown)
+    console.print(table(answer))
     return 0
 
 

@@ -63,13 +63,20 @@ class Spread:
         return cls(*(float(f"{x:.{DIGITS}g}") for x in (found[0], statistics.median(found), found[-1])))
 
 
-def trial(module: str, job: Mapping[str, Any], python: str = sys.executable, folder: str | Path = ROOT) -> Any:
+def trial(
+    module: str,
+    job: Mapping[str, Any],
+    python: str = sys.executable,
+    folder: str | Path = ROOT,
+    under: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+) -> Any:
     """What `python -m module` says, in JSON, to a job in JSON. Another interpreter may be a rival's.
 
-    `folder` is where Foretell's packages are taken from; the benchmarks are always these. Raises BenchmarkError with
-    the last line of its complaint.
+    `folder` is where Foretell's packages are taken from; the benchmarks are always these. `under` is a command that
+    runs it, `variables` are added to the environment. Raises BenchmarkError with the last line of its complaint.
     """
-    command = [python, "-m", module]
+    command = [*under, python, "-m", module]
     try:
         done = subprocess.run(
             command,
@@ -77,7 +84,8 @@ def trial(module: str, job: Mapping[str, Any], python: str = sys.executable, fol
             capture_output=True,
             text=True,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},  # before what is installed
+            # Before what is installed.
+            env={**os.environ, **(variables or {}), "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
             timeout=SECONDS_MAX,
             check=False,
         )

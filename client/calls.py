@@ -6,7 +6,7 @@ result. The blocking client and the asyncio client run the same calls, one waiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, final
@@ -52,10 +52,7 @@ from broker.wire import (
     Streams,
     Subscribe,
     Subscribed,
-    SubscribedMany,
-    SubscribeMany,
     SubscriptionEntry,
-    SubscriptionRequest,
     Subscriptions,
     TimeReset,
     Unsubscribe,
@@ -63,7 +60,7 @@ from broker.wire import (
     WhenSlow,
     check_when_slow,
 )
-from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX, SUBSCRIPTIONS_AT_ONCE_MAX
+from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
 
 from .batches import check_batch, merged, parts
 from .dead_letter import DeadLetter, received
@@ -75,9 +72,6 @@ from .session import Session
 
 SETTLED_AT_ONCE: Final = 1_000
 """The most dead letters in one request. The broker settles all of a request's letters or none."""
-
-QUERIES_AT_ONCE_CHARACTERS: Final = 128 * 1024
-"""A request for several subscriptions ends with the query that reaches this size: so it fits a frame."""
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -256,48 +250,6 @@ class Calls:
         inbox.replays = request.replay is not None or request.since is not None
         return answer
 
-    def prepare_many(
-        self, definitions: Iterable[SubscriptionDefinition], window: int, when_slow: WhenSlow | None
-    ) -> list[Subscribe]:
-        """Check the options of each, open the inboxes, and return the requests. Raises DefinitionError; then none is
-        open."""
-        found: list[Subscribe] = []
-        try:
-            for d in definitions:
-                forecast = None if d.forecast is None else dict(d.forecast)
-                found.append(
-                    self.prepare(
-                        d.name, d.language, d.query, d.lineage, d.report, forecast, window, when_slow=when_slow
-                    )
-                )
-        except BaseException:
-            for request in found:
-                self._session.close_inbox(request.name)
-            raise
-        return found
-
-    def subscribe_many(self, requests: Sequence[Subscribe]) -> Call[list[Subscribed | ForetellError]]:
-        """Send prepared requests, in as few messages as they need; what became of each. The inboxes of those that the
-        broker has refused are closed."""
-        found: list[Subscribed | ForetellError] = []
-        for part in _parts(requests):
-            wanted = tuple(
-                [SubscriptionRequest(r.name, r.language, r.query, r.lineage, r.report, r.forecast) for r in part]
-            )
-            ask = partial(SubscribeMany, wanted=wanted, credits=part[0].credits, when_slow=part[0].when_slow)
-            answer = yield from self._ask(ask, SubscribedMany)
-            if [each.name for each in answer.outcomes] != [request.name for request in part]:
-                raise ProtocolError("expected an outcome for each subscription that was asked for, found others")
-            for request, each in zip(part, answer.outcomes):
-                if each.code is None:
-                    self._session.inboxes[request.name].request = request
-                    found.append(Subscribed(0, each.name, each.attached))
-                else:
-                    self._session.close_inbox(request.name)
-                    failure = Failure(0, each.code, each.message, each.line, each.column, each.excerpt, each.retry)
-                    found.append(remote_error(failure))
-        return found
-
     def unsubscribe(self, name: str) -> Call[None]:
         """End a subscription."""
         known = self._session.has_inbox(name)
@@ -405,18 +357,6 @@ class Calls:
 
     def _ask(self, make: Callable[[int], Message], kind: type[_Answer]) -> Call[_Answer]:
         return expected((yield self._session.request(make)), kind)
-
-
-def _parts(requests: Sequence[Subscribe]) -> Iterator[Sequence[Subscribe]]:
-    """The requests, divided into messages."""
-    begin = size = 0
-    for at, request in enumerate(requests):
-        size += len(request.query or "")
-        if at + 1 - begin == SUBSCRIPTIONS_AT_ONCE_MAX or size >= QUERIES_AT_ONCE_CHARACTERS:
-            yield requests[begin : at + 1]
-            begin, size = at + 1, 0
-    if begin < len(requests):
-        yield requests[begin:]
 
 
 def _stream(entry: StreamEntry) -> StreamDefinition:

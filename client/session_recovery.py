@@ -36,7 +36,7 @@ class Recovery:
 
     @property
     def trying(self) -> bool:
-        """Whether an attempt is under way, with a connection that can bring answers."""
+        """Whether an attempt has a connection, which can bring answers."""
         return self._renewal is not None
 
     def lose(self, error: ForetellError, now: float) -> None:

@@ -1,7 +1,7 @@
-"""Everything that needs Spark, and nothing of the broker's kernel, storage or server: history in, models out.
+"""Everything that needs Spark: history in, results and models out. It uses no kernel, storage or server of the broker.
 
-What is named here is imported when it is asked for: `spark_bridge.history` is read and written without Spark, and who
-only does that need not have it.
+The names of this package are imported when they are first used, because `spark_bridge.history` reads and writes history
+without Spark.
 """
 
 from __future__ import annotations

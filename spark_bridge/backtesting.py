@@ -1,9 +1,9 @@
-"""What would have been told: every match, forecast and resolution of a history, with the broker's ids.
+"""Backtests: every match, forecast and resolution of a history, with the ids that the broker would give.
 
     backtest(spark, events, subscriptions, model=None, plan=None) -> DataFrame (results.MATCH_SCHEMA)
 
-The rows are those of the embedded engine over the same events followed by `finish`, as a bag. Here: the task and that
-call. Not here: dividing (plan), executing (execution), judging forecasts (evaluation).
+The rows are those of the embedded engine over the same events followed by `finish`, in no order. Here: the task and
+that call. Not here: dividing (plan), executing (execution), judging forecasts (evaluation).
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def backtest(
     model: Model | None = None,
     plan: Plan | str | None = None,
 ) -> DataFrame:
-    """All results of the events: one row a match, forecast, resolution, or word of a limit.
+    """All results of the events: a row for each match, forecast, resolution and `incomplete`.
 
-    `events`: a prepared History, or a DataFrame in the form of a history. `model`: what was trained before, from which
-    forecasts begin; they go on learning, as in the broker. `plan`: a scheme by name, or a whole plan; by default one is
-    chosen. Nothing is computed before the DataFrame is used. Raises ForetellError where a query, the model or the plan
-    does not fit.
+    `events`: a prepared History, or a DataFrame in the form of a history. `model`: a trained model that forecasts begin
+    with; they continue to learn, as in the broker. `plan`: the name of a scheme, or a whole plan; by default one is
+    chosen. Nothing is computed before the DataFrame is used. Raises ForetellError if a query, the model or the plan is
+    invalid.
     """
     from .execution import run_cells
 

@@ -1,7 +1,7 @@
 """One cell of a plan, from its events to a task's record batches: the same function in a worker and in a test.
 
-Here: the engine of a cell, the order of its events, what it owns. Not here: Spark (execution), tasks (training,
-backtest, evaluation).
+Here: the engine of a cell, the order of its events, the results that it owns. Not here: Spark (execution), tasks
+(training, backtesting, evaluation).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ORDER: Final = "expected events in the order (time, id)"
 
 
 class Task(Protocol):
-    """What is made of every cell. Picklable; has no state that outlives a cell."""
+    """What is computed for each cell. Picklable; no state outlives a cell."""
 
     @property
     def schema(self) -> pa.Schema:
-        """Of what `part` yields, types and order exactly."""
+        """The exact types and order of the columns that `part` yields."""
         ...
 
     def part(self, work: Work) -> Iterator[pa.RecordBatch]:
-        """The rows of one cell. Deterministic: Spark may do a cell again."""
+        """The rows of one cell. Deterministic, because Spark may repeat a cell."""
         ...
 
 
@@ -41,7 +41,8 @@ class Task(Protocol):
 class Work:
     """A cell at work: `engine` has the cell's subscriptions and the model, and has seen no event yet.
 
-    A task reads either `answers`, or `runs` which it publishes itself before it calls `finish`.
+
+    A task either reads `answers`, or publishes `runs` itself and then calls `finish`.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class Work:
         self.subscriptions = subscriptions
         self.engine = engine
         self._runs = runs
-        self._overlap: set[int] = set()  # ids that are read and not owned
+        self._overlap: set[int] = set()  # ids of events that are read and not owned
         self._bare = {name for name in engine.subscriptions if not subscriptions.wants_lineage(name)}
 
     def runs(self) -> Iterator[Run]:
-        """The cell's events in order, cut where the stream changes. Raises DefinitionError where they are not."""
+        """The cell's events in order, cut where the stream changes. Raises DefinitionError if they are not in order."""
         cell, last = self.cell, None
         for stream, times, rows, ids, starts in self._runs:
             points = list(zip(times, ids))
@@ -71,17 +72,17 @@ class Work:
             yield stream, times, rows, ids, starts
 
     def answers(self) -> Iterator[list[Match]]:
-        """The results that the cell owns: of each batch of events, and of the end of them."""
+        """The results that the cell owns, for each batch of events, and for the end of the events."""
         for stream, times, rows, ids, starts in self.runs():
             yield self.owned(expanded(self.engine.publish(stream, times, rows, ids, starts)))
         yield self.owned(self.finish())
 
     def finish(self) -> Iterable[Match]:
-        """The end of the cell's events, which is taken for the end of all."""
+        """End the cell's events as if they were the end of all events; the last results."""
         return expanded(self.engine.finish())
 
     def owned(self, results: Iterable[Match]) -> list[Match]:
-        """Of an engine's results those that this cell is to report, as the subscription wants them."""
+        """Those of the engine's results that this cell reports, as the subscription wants them."""
         if not self.cell.sliced:
             return list(results)
         found: list[Match] = []
@@ -89,7 +90,7 @@ class Work:
             if match.limit is not None or match.incomplete:
                 raise LimitExceeded(
                     f"subscription {match.subscription!r}: a limit of the engine was hit in a part of the history,"
-                    " where it means something else than in the whole; divide it by subscription (shards)"
+                    " where its effect differs from that in the whole; divide it by subscription (shards)"
                 )
             assert match.lineage is not None
             if self._overlap.issuperset(match.lineage):
@@ -109,8 +110,8 @@ def run_cell(
     model: str | None = None,
     options: Options | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """What a task makes of a cell. `runs` are the cell's events, owned ones and overlap, in order; `model` is the text
-    of a model file to begin with. Raises ForetellError."""
+    """Run a task on a cell. `runs`: the cell's events, owned and overlap, in order; `model`: the text of a model file
+    to begin with. Raises ForetellError."""
     only: Any = cell.subscriptions
     engine = subscriptions.engine(options, only if only is None else frozenset(only), lineage=cell.sliced)
     if model is not None:

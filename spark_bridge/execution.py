@@ -1,10 +1,10 @@
-"""A plan's cells on Spark: events are brought to the cells, or the cells to the events; a task does each of them.
+"""Executes a plan's cells on Spark: events are moved to the cells, or cells to the events, and a task runs on each.
 
 A prepared history is not shuffled: a cell is one row of `spark.range`, whose worker opens the files itself. Events of a
-DataFrame are brought to their cells by one shuffle, each sorted by (time, id), which the worker checks. What workers
-need goes by broadcast, and with Spark Connect, which has none, with the function.
+DataFrame are moved to their cells by one shuffle, sorted by (time, id), which the worker checks. The data that workers
+need is broadcast, or with Spark Connect, which has no broadcast, sent with the function.
 
-Here: that, and how many cells there are. Not here: what a cell does (cells), who may be divided how (plan).
+Here: that, and the number of cells. Not here: the work of a cell (cells), admissible divisions (plan).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     Source: TypeAlias = History | DataFrame
 
 Carried: TypeAlias = tuple[bytes, str | None, list[Cell]]
-"""What all workers need: packed subscriptions, the text of a model, and the cells by number."""
+"""The data that all workers need: packed subscriptions, the text of a model, and the cells by number."""
 
 BUCKETS_READ_MAX: Final = 8
-"""Cells by key of a prepared history, each of which reads all of it; beyond, a shuffle is cheaper."""
+"""With at most this many cells by key, each reads all of a prepared history; with more, a shuffle is cheaper."""
 
 BatchFunction: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -49,7 +49,7 @@ def plan_of(
     scheme: str | None = None,
     purpose: Purpose = "results",
 ) -> Plan:
-    """The plan that a job with these events has. Raises as `plan_for`."""
+    """The plan of a job with these events. Raises as `plan_for`."""
     return plan_for(
         subscriptions,
         purpose,
@@ -60,7 +60,7 @@ def plan_of(
 
 
 def parallelism_of(spark: SparkSession) -> int:
-    """How many tasks Spark does at once, as it says itself; also where there is no Spark context (Connect)."""
+    """How many tasks Spark runs at once, by its own account, with and without a Spark context (Connect)."""
     from pyspark.sql import functions as F
 
     return max(1, spark.range(10_000).select(F.spark_partition_id()).distinct().count())
@@ -76,11 +76,12 @@ def run_cells(
     model: Model | None = None,
     purpose: Purpose = "results",
 ) -> DataFrame:
-    """What a task makes of the events, over all cells of a plan: by itself in no order.
+    """The rows of a task over all cells of a plan, in no order.
 
-    `source`: a prepared History, or a DataFrame in the form of a history (history.form). `model`: what every cell's
-    engine begins with. Looks for cuts and hot keys at once, if the plan needs any of a DataFrame; all else happens when
-    the DataFrame is used. Raises ForetellError where a query, the model, the history or the plan does not fit.
+    `source`: a prepared History, or a DataFrame in the form of a history (history.form). `model`: the model that every
+    cell's engine begins with. Cuts and hot keys of a DataFrame are determined at once, if the plan needs them;
+    everything else is computed when the DataFrame is used. Raises ForetellError if a query, the model, the history or
+    the plan is invalid.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -89,7 +90,7 @@ def run_cells(
     elif plan.purpose != purpose:
         raise DefinitionError(f"plan: expected one that was made for {purpose}, found one for {plan.purpose}")
     if model is not None:
-        subscriptions.engine().load_model(model)  # it must fit
+        subscriptions.engine().load_model(model)  # raises if it does not fit
     schema = from_arrow_schema(task.schema)
     text = None if model is None else write_model(model)
     if isinstance(source, History):
@@ -119,8 +120,11 @@ def run_cells(
 
 
 def reads_of(subscriptions: Subscriptions, part: Part) -> frozenset[str]:
-    """The streams whose events the cells of a part read. Where all subscriptions see all events, time passes with
-    events of any stream, and what waits for it is told; else that changes nothing."""
+    """The streams whose events the cells of a part read.
+
+    If all subscriptions see all events, events of any stream advance time, on which results may wait; otherwise only
+    the streams that the subscriptions read matter.
+    """
     return frozenset(stream for stream, _ in part.keys) if part.keys else frozenset(subscriptions.streams)
 
 
@@ -139,7 +143,7 @@ def _check_columns(events: DataFrame, subscriptions: Subscriptions) -> None:
 
 
 def _cuts(history: History, slices: int) -> list[Point]:
-    """Where a prepared history is cut: at the beginnings of its files, and between these by time, evenly by events."""
+    """The cuts of a prepared history: at the beginnings of its files, and between these by time, into equal counts."""
     if not history.rows:
         return []
     size = max(1, history.rows // slices)
@@ -161,7 +165,7 @@ def _cuts(history: History, slices: int) -> list[Point]:
 
 
 def _carried(spark: SparkSession, carried: Carried) -> Callable[[], Carried]:
-    """How a worker comes by what it needs."""
+    """A function by which a worker gets the data that it needs."""
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         return lambda: carried
     shared = spark.sparkContext.broadcast(carried)
@@ -169,7 +173,7 @@ def _carried(spark: SparkSession, carried: Carried) -> Callable[[], Carried]:
 
 
 def _opening(carried: Callable[[], Carried], history: History, task: Task) -> BatchFunction:
-    """The function of a worker that opens files: each row it is given is the number of a cell."""
+    """The function of a worker that opens files: each of its rows is the number of a cell."""
 
     def part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packed, model, cells = carried()
@@ -186,7 +190,7 @@ def _opening(carried: Callable[[], Carried], history: History, task: Task) -> Ba
 
 
 def _taking(carried: Callable[[], Carried], task: Task, columns: dict[str, tuple[str, ...]]) -> BatchFunction:
-    """The function of a worker that events are brought to: all of them are of one cell, whose number they carry."""
+    """The function of a worker that receives shuffled events: all belong to one cell, whose number they carry."""
 
     def part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         first = next((batch for batch in batches if batch.num_rows), None)

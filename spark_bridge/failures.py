@@ -1,4 +1,4 @@
-"""What Spark has against a job, as one line of ours; what goes wrong in our own code below Spark is told there."""
+"""Converts Spark's errors into ForetellErrors of one line."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Final
 from broker.events import ERRORS, DefinitionError, ForetellError
 
 _OURS: Final[dict[str, type[ForetellError]]] = {kind.__name__: kind for kind in ERRORS.values()}
-# The last line of a worker's traceback, where it is one of our errors.
+# The last line of a worker's traceback, if it is a ForetellError.
 _TOLD: Final = re.compile(rf"^(?:broker\.events\.errors\.)?({'|'.join(_OURS)}): (.+)$", re.MULTILINE)
 _FILE: Final = re.compile(r"(?:Encountered error while reading file|Could not read footer for file:?) (\S+)")
 
 
 @contextmanager
 def plainly(what: str) -> Iterator[None]:
-    """Errors of Spark within the block become ForetellErrors: ours, if one of ours made the job fail in a worker.
+    """Convert Spark's errors within the block: to the ForetellError that a worker raised, else to DefinitionError.
 
-    `what` was being done is said in front of Spark's own. Raises DefinitionError or what a worker raised.
+    `what`: the activity, with which the text of Spark's own error begins.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -31,7 +31,7 @@ def plainly(what: str) -> Iterator[None]:
 
 
 def ours(what: str, message: str) -> ForetellError:
-    """The error that the message of a failed job stands for."""
+    """The error for the message of a failed job."""
     told = _TOLD.search(message)
     if told is not None:
         kind = _OURS[told.group(1)]

@@ -1,10 +1,10 @@
-"""Results of Spark as files: published whole or not at all, and once for equal inputs; what they mean is others'.
+"""Writes results of Spark as files: published whole or not at all, and once for equal inputs.
 
-    OUT/CURRENT                         which run counts
-    OUT/run-DIGEST/manifest.json        rows of each table, and what the caller says about them
+    OUT/CURRENT                         the name of the current run
+    OUT/run-DIGEST/manifest.json        the number of rows of each table, and the caller's description
     OUT/run-DIGEST/NAME/part-....parquet
 
-`DIGEST` is that of everything that the rows depend on. publication.py says what happens when something fails.
+`DIGEST` covers everything that the rows depend on. publication.py describes what happens when something fails.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ FORMAT: Final = "foretell-output"
 VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 TABLE: Final = "results"
-"""What the table is called where there is only one."""
+"""The name of the table if there is only one."""
 _SUCCESS: Final = "_SUCCESS"
 
 
 def run_digest(*inputs: object) -> str:
-    """The digest of what results depend on: values that JSON can write, such as the digests of history and of
-    subscriptions, the plan and the version."""
+    """The digest of all inputs of the results: JSON values, such as the digests of history and subscriptions, the plan
+    and the version."""
     return digest_of([VERSION, *inputs])
 
 
 def publish_output(
     tables: DataFrame | Mapping[str, DataFrame], out: str | Path, run_digest: str, about: Mapping[str, Any]
 ) -> Path:
-    """The folder of the run, with these tables as Parquet. Nothing is computed if a run of that digest is there.
+    """Write these tables as Parquet; the folder of the run. Nothing is computed if a run of this digest exists.
 
-    `about` goes into the manifest: what JSON can write, as the digests of the inputs and the version of the program.
-    Raises DefinitionError, and whatever made a job fail; then `out` has what it had before.
+    `about`: JSON values for the manifest, such as the digests of the inputs and the version of the program. Raises
+    DefinitionError, and the error of a failed job; `out` is then unchanged.
     """
     from pyspark.sql import DataFrame
 
@@ -67,7 +67,7 @@ def publish_output(
 
 
 def published(out: str | Path, run_digest: str) -> bool:
-    """Whether the current run in a folder is the one of that digest."""
+    """Whether the current run in a folder has this digest."""
     try:
         return bool(read_manifest(out)["run"] == run_digest)
     except DefinitionError:
@@ -75,7 +75,7 @@ def published(out: str | Path, run_digest: str) -> bool:
 
 
 def read_manifest(out: str | Path) -> dict[str, Any]:
-    """What the current run says of itself. Raises DefinitionError where there is none."""
+    """The manifest of the current run. Raises DefinitionError if there is none."""
     file = current_run(Path(out).absolute()) / MANIFEST
     try:
         document: Any = json.loads(file.read_bytes())
@@ -87,7 +87,7 @@ def read_manifest(out: str | Path) -> dict[str, Any]:
 
 
 def read_output(spark: SparkSession, out: str | Path, table: str = TABLE) -> DataFrame:
-    """A table of the current run. Raises DefinitionError where there is no such."""
+    """A table of the current run. Raises DefinitionError if there is none of this name."""
     rows = read_manifest(out)["rows"]
     if table not in rows:
         raise DefinitionError(f"{out}: expected a table {table!r}, found {', '.join(rows)}{suggestion(table, rows)}")
@@ -96,7 +96,7 @@ def read_output(spark: SparkSession, out: str | Path, table: str = TABLE) -> Dat
 
 
 def _rows(folder: Path) -> int:
-    """The rows that were written, from the files themselves. Raises DefinitionError where Spark has not finished."""
+    """The number of rows in the written files. Raises DefinitionError if Spark has not finished."""
     import pyarrow.parquet as pq
 
     if not (folder / _SUCCESS).exists():

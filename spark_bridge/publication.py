@@ -1,12 +1,12 @@
-"""How a folder of results appears: whole or not at all, and once for equal inputs. What is in it, others decide.
+"""Publishes a folder of results whole or not at all, and once for equal inputs. Not here: its content.
 
-    OUT/.lock            held by whoever writes here
-    OUT/.run-DIGEST-...  being written; of no meaning, and removed by the next run if it was left
+    OUT/.lock            held by the process that writes here
+    OUT/.run-DIGEST-...  being written; ignored, and removed by the next run if it was left
     OUT/run-DIGEST       written, durable, and never changed again
-    OUT/CURRENT          which run counts: {"run": "run-DIGEST"}, replaced in one step
+    OUT/CURRENT          the current run: {"run": "run-DIGEST"}, replaced atomically
 
-So whatever fails, and wherever: CURRENT names what it named before, and that is still there. OUT is a folder of a file
-system that renames in one step: a local or a shared disk, not an object store.
+So whatever fails, CURRENT still names the earlier run, which still exists. OUT must be on a file system with atomic
+renames: a local or a shared disk, not an object store.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _DIGEST: Final = re.compile(r"[0-9a-z]{1,128}")
 
 
 def publish(out: str | Path, digest: str | None, write: Callable[[Path], str]) -> Path:
-    """The folder of the run, which `write` fills under another name, and which is the current one afterwards.
+    """Publish a run, which `write` fills under another name, and make it the current one; its folder.
 
-    `digest` is that of everything that the content depends on: if a run of that digest is there, `write` is not called
-    and the run becomes the current one. None: only the content tells. `write` returns the digest to publish under, and
-    makes a folder that nobody else writes to.
+    `digest`: that of everything that the content depends on. If a run with this digest exists, `write` is not called
+    and the run becomes the current one. None: the digest is known only after writing. `write` creates the folder, to
+    which nothing else may write, and returns the digest to publish it under.
 
-    Raises DefinitionError where `out` is no folder or somebody else writes there, OSError, and whatever `write` does;
+    Raises DefinitionError if `out` is not a folder or another process writes there, OSError, and the errors of `write`;
     then nothing has changed.
     """
     folder = Path(out).absolute()
@@ -52,7 +52,7 @@ def publish(out: str | Path, digest: str | None, write: Callable[[Path], str]) -
             shutil.rmtree(left, ignore_errors=True)
         if digest is not None and (folder / _named(digest)).is_dir():
             return _made_current(folder, _named(digest))
-        # The name is new each time: what an executor of a run that was killed still writes, it does not write here.
+        # The name is new each time, so that an executor left over from a killed run does not write here.
         unfinished = folder / f"{_UNFINISHED}{digest or 'unknown'}-{token_hex(4)}"
         unfinished.mkdir()
         try:
@@ -88,7 +88,7 @@ def current_run(folder: Path) -> Path:
 
 
 def write_durably(file: Path, text: str) -> None:
-    """A new file with this content; its name is not durable before its folder is."""
+    """Write a new file durably; its name is durable only after a sync of the folder."""
     with open(file, "x", encoding="utf-8") as stream:
         stream.write(text)
         stream.flush()
@@ -115,20 +115,20 @@ def _made_current(folder: Path, name: str) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else writes to the folder within the block; the system gives the lock back, however we end."""
+    """Lock the folder within the block against other processes; the system releases the lock if the process ends."""
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise DefinitionError(f"{folder}: expected nobody else to write there, found another run at work") from None
+            raise DefinitionError(f"{folder}: expected a folder that no run writes to, found a run at work") from None
         yield
     finally:
         os.close(handle)
 
 
 def _sync(folder: Path) -> None:
-    """Makes a folder and everything in it durable."""
+    """Make a folder and everything in it durable."""
     for place, _, files in os.walk(folder):
         for name in files:
             _sync_path(os.path.join(place, name), os.O_RDONLY)

@@ -1,7 +1,7 @@
-"""The events of a cell, out of events that are in order: which of them it reads, and how they become runs.
+"""Selects the events of a cell from events in order, and turns them into runs.
 
-Who brings events to a cell by a shuffle has chosen them already; who opens files chooses here, batch by batch, before
-anything becomes a Python object. Here: that choice. Not here: what a cell is (plan), files (history).
+A shuffle has selected a cell's events already. A worker that opens files selects here, batch by batch, before values
+become Python objects. Not here: cells (plan), files (history).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Columns = Mapping[str, tuple[str, ...]]
 
 
 class Events(Protocol):
-    """Events in order: a prepared history, or whatever else can read a stretch of them."""
+    """Events in order, such as a prepared history, of which a range can be read."""
 
     def between(self, first: Point | None = None, last: Point | None = None) -> Iterator[pa.RecordBatch]:
-        """Those from one point to another, both with it."""
+        """The events from one point to another, both included; None: no bound."""
         ...
 
 
 def stretch(cell: Cell) -> tuple[Point | None, Point | None]:
     """The first and the last point that a cell reads: its own events, and a window after them."""
     first = None if cell.first == FIRST else cell.first
-    # Owned events are not later than `until`, so this is no less than the cell needs.
+    # Owned events are not later than `until`, so this covers all that the cell needs.
     last = None if cell.until == LAST else (min(cell.until[0] + cell.window, LAST[0]), LAST[1])
     return first, last
 
@@ -41,7 +41,7 @@ def stretch(cell: Cell) -> tuple[Point | None, Point | None]:
 def runs_of(
     cell: Cell, events: Events, streams: Mapping[str, StreamDefinition], reads: Collection[str], columns: Columns
 ) -> Iterator[Run]:
-    """The runs of a cell, out of all events. `reads`: the streams whose events matter to it."""
+    """The runs of a cell, from all events. `reads`: the streams that the cell reads."""
     first, last = stretch(cell)
     if first is not None and last is not None and last < first:
         return
@@ -56,7 +56,7 @@ def runs_of(
 def arrived(
     found: Iterable[pa.RecordBatch], streams: Mapping[str, StreamDefinition], columns: Columns
 ) -> Iterator[Run]:
-    """The runs of a cell whose events were brought to it."""
+    """The runs of a cell, from its shuffled events."""
     for batch in found:
         yield from batches(batch, streams, columns)
 
@@ -82,11 +82,11 @@ def _among(column: pa.Array, keys: Keys) -> pa.Array:
         taken = [value in keys.only for value in values]
     else:
         taken = [value not in keys.apart and bucket_of(value, keys.buckets) == keys.bucket for value in values]
-    # A null belongs to no key, and to the first bucket.
+    # A null is not a key, and belongs to the first bucket.
     null = not keys.only and keys.bucket == 0
     return pc.fill_null(pa.array(taken, pa.bool_()).take(encoded.indices), null)
 
 
 def bucket_of(value: str | int | bool, buckets: int) -> int:
-    """Where a key belongs; the same on every machine and for every stream."""
+    """The bucket of a key, the same on every machine and for every stream."""
     return crc32(str(value).encode()) % buckets

@@ -1,6 +1,6 @@
-"""How results stand in a table: one row each, the whole of it as the JSON line that `foretell run` writes.
+"""The table of results: a row for each, with the JSON line that `foretell run` writes.
 
-Here: columns and rows. Not here: which results there are (cells), where tables are kept.
+Here: columns and rows. Not here: which results there are (cells), where tables are stored (output).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from broker.engine import Match
 from broker.engine.notices import Forecast, Resolution
 
 BATCH_ROWS: Final = 4_096
-"""Rows of a record batch, at most: what a worker holds of results that are on their way."""
+"""The most rows of a record batch, which bounds the results that a worker holds."""
 
 MATCH_SCHEMA: Final = pa.schema(
     [
@@ -23,19 +23,19 @@ MATCH_SCHEMA: Final = pa.schema(
         ("kind", pa.string()),  # match, forecast, resolution or incomplete
         ("id", pa.string()),  # the broker's
         ("start", pa.int64()),  # microseconds; of a match alone
-        ("end", pa.int64()),  # the time of whatever it is
-        ("lineage", pa.list_(pa.int64())),  # null where the subscription does not want it
-        ("line", pa.string()),  # everything, in JSON
-        ("time", pa.int64()),  # from here on: of forecasts and what became of them
+        ("end", pa.int64()),  # the time of the result
+        ("lineage", pa.list_(pa.int64())),  # null if the subscription does not want it
+        ("line", pa.string()),  # the whole result in JSON
+        ("time", pa.int64()),  # this and the following: of forecasts and resolutions
         ("state", pa.int64()),
         ("probability", pa.float64()),
-        ("within", pa.string()),  # the horizon as the subscription says it
-        ("forecast", pa.string()),  # of a resolution: the id of what it resolves
+        ("within", pa.string()),  # the horizon as the subscription writes it
+        ("forecast", pa.string()),  # of a resolution: the id of the forecast
         ("outcome", pa.string()),  # true, false or censored
     ]
 )
-"""Matches, forecasts, resolutions and words of limits. No column but `line`, `subscription`, `kind`, `id` and `end` is
-never null."""
+"""Matches, forecasts, resolutions and `incomplete`s. Only `line`, `subscription`, `kind`, `id` and `end` are never
+null."""
 
 _ENCODE: Final = json.JSONEncoder().encode
 
@@ -56,7 +56,7 @@ def row_of(match: Match) -> tuple[Any, ...]:
 
 
 def batches_of(rows: Iterable[tuple[Any, ...]], schema: pa.Schema = MATCH_SCHEMA) -> Iterator[pa.RecordBatch]:
-    """Rows as record batches of a schema, in their order; each as soon as it is full."""
+    """Rows as record batches of a schema, in order; each is yielded as soon as it is full."""
     held: list[tuple[Any, ...]] = []
     for row in rows:
         held.append(row)
@@ -68,6 +68,6 @@ def batches_of(rows: Iterable[tuple[Any, ...]], schema: pa.Schema = MATCH_SCHEMA
 
 
 def batch_of(rows: list[tuple[Any, ...]], schema: pa.Schema = MATCH_SCHEMA) -> pa.RecordBatch:
-    """Rows, which must not be none, as one record batch with exactly the schema's types."""
+    """At least one row, as one record batch with exactly the schema's types."""
     columns = [pa.array(column, type_) for column, type_ in zip(zip(*rows), schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

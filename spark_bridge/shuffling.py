@@ -1,9 +1,9 @@
-"""The events of a DataFrame on their way to the cells of a plan: where to cut, which keys are hot, who goes where.
+"""Assigns the events of a DataFrame to the cells of a plan: where to cut, which keys are hot, which cell gets what.
 
-An event goes to every cell that reads it: of a plan by key to one, of slices to its own and those whose overlap it is
-in, of shards to all. The arithmetic of the cells' numbers is that of Plan.cells.
+An event goes to every cell that reads it: with a plan by key to one, with slices to its own and those whose overlap it
+is in, with shards to all. The cells are numbered as in Plan.cells.
 
-Here: expressions over columns. Not here: what workers do (execution).
+Here: expressions over columns. Not here: the work of the workers (execution).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 QUANTILE_ERROR: Final = 0.01
 HOT_SHARE: Final = 1.5
-"""A key with that many times the events of a mean bucket is cut by time."""
+"""A key with this many times the events of a mean bucket is cut by time."""
 HOT_MAX: Final = 64
 CELL: Final = "~cell"
 """The column with the number of the cell; no attribute can have this name."""
@@ -31,7 +31,9 @@ Streams = Mapping[str, StreamDefinition]
 
 
 def cut_points(events: DataFrame, plan: Plan) -> list[Point]:
-    """Where the plan's slices begin, so that they have about equally many events; found by one pass if it has any."""
+    """The beginnings of the plan's slices, so that they have about equal counts; one pass over the events if it has
+    any.
+    """
     if plan.slices < 2 or not any(part.sliced or part.window is not None for part in plan.parts):
         return []
     shares = [number / plan.slices for number in range(1, plan.slices)]
@@ -39,7 +41,7 @@ def cut_points(events: DataFrame, plan: Plan) -> list[Point]:
 
 
 def hot_keys(events: DataFrame, plan: Plan, streams: Streams, columns: Columns) -> list[Any]:
-    """The keys that one bucket would be too small for and that may be cut; found by one pass if there can be any."""
+    """The keys that are too large for one bucket and may be cut by time; one pass over the events, or none."""
     from pyspark.sql import functions as F
 
     keyed = [part for part in plan.parts if part.scheme == KEY and part.window is not None]
@@ -63,7 +65,7 @@ def numbered(
     columns: Columns,
     reads: Mapping[Part, frozenset[str]],
 ) -> DataFrame:
-    """The events, each as often as there are cells that read it, with the number of the cell in the column CELL."""
+    """The events, one row for each cell that reads it, with the number of the cell in the column CELL."""
     from pyspark.sql import functions as F
 
     found: list[Column] = []
@@ -115,7 +117,7 @@ def _key(part: Part, streams: Streams, columns: Columns) -> Column:
 
 
 def _slices(begin: int, cuts: Sequence[Point], window: int | None) -> Column:
-    """The cells from `begin` on whose stretch or overlap an event is in: those between two counts of cuts."""
+    """The cells from `begin` on whose slice or overlap contains an event: those between two counts of cuts."""
     from pyspark.sql import functions as F
 
     if not cuts:

@@ -1,6 +1,6 @@
 """The subscriptions of a job as data: from a file or definitions, packed for executors, and as an engine there.
 
-Here: definitions and what names them. Not here: what they mean for a job (plan), what is done with them (cells).
+Here: definitions and their digest. Not here: how they divide a job (plan), their execution (cells).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from broker.language.subscription_file import read_subscription_file
 
 MAGIC: Final = b"foretell subscriptions 1\n"
 DIGEST_BYTES: Final = 16
-_UNPACKED: dict[str, Subscriptions] = {}  # by digest, in a worker: the last ones that it was given
+_UNPACKED: dict[str, Subscriptions] = {}  # by digest, in a worker: the ones it unpacked last
 
 
 @final
 class Subscriptions:
-    """Streams and subscriptions by name, in their order. Immutable; `place` begins complaints, "" where there is none.
+    """Streams and subscriptions by name, in order. Immutable; errors begin with `place`, if it is not empty.
 
     Raises DefinitionError for a name that occurs twice.
     """
@@ -49,7 +49,7 @@ class Subscriptions:
 
     @classmethod
     def read(cls, path: str | Path) -> Subscriptions:
-        """Those of a TOML file. Raises OSError, and ForetellError with the path; queries are not read yet."""
+        """The subscriptions of a TOML file, unparsed. Raises OSError, and ForetellError with the path."""
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -58,7 +58,7 @@ class Subscriptions:
 
     @classmethod
     def of_text(cls, text: str, place: str = "subscriptions") -> Subscriptions:
-        """Those of a TOML file's text. Raises ForetellError with the place."""
+        """The subscriptions in the text of a TOML file. Raises ForetellError with the place."""
         file = read_subscription_file(text, place)
         return cls(file.streams, file.subscriptions, place)
 
@@ -70,10 +70,10 @@ class Subscriptions:
     def engine(
         self, options: Options | None = None, only: Collection[str] | None = None, lineage: bool = False
     ) -> Engine:
-        """An engine that has seen nothing, with all streams and these subscriptions; `only` some of them.
+        """A new engine with all streams and these subscriptions; `only`: the names of some of them.
 
-        With `lineage` all results carry theirs, whatever the definitions say: ids do not depend on it. O(their size).
-        Raises ForetellError, beginning with the place, where a query is wrong.
+        With `lineage` all results have a lineage, whatever the definitions say; ids do not depend on it. O(size of the
+        queries). Raises ForetellError, which begins with the place, if a query is wrong.
         """
         engine = Engine(options)
         try:
@@ -90,11 +90,14 @@ class Subscriptions:
         return engine
 
     def wants_lineage(self, name: str) -> bool:
-        """Whether the results of a subscription say it, by default as its language does. Raises UnknownSubscription."""
+        """Whether results of a subscription have a lineage, by its own or its language's setting.
+
+        Raises UnknownSubscription.
+        """
         return default_lineage(self.definition(name))
 
     def definition(self, name: str) -> SubscriptionDefinition:
-        """Raises UnknownSubscription."""
+        """The definition of a subscription. Raises UnknownSubscription."""
         found = self.definitions.get(name)
         if found is None:
             near = suggestion(name, list(self.definitions))
@@ -112,7 +115,7 @@ class Subscriptions:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for equal streams and definitions in the same order, on every machine."""
+        """A digest, equal on every machine for equal streams and definitions in the same order."""
         return blake2b(self._content, digest_size=DIGEST_BYTES).hexdigest()
 
     @cached_property
@@ -133,12 +136,12 @@ class Subscriptions:
         return packed
 
     def packed(self) -> bytes:
-        """Small, and quick to read again: what is sent to the executors. O(size)."""
+        """A small encoding for the executors, which is quick to decode. O(size)."""
         return MAGIC + bytes.fromhex(self.digest) + zlib.compress(self._content, 1)
 
     @classmethod
     def unpack(cls, data: bytes) -> Subscriptions:
-        """What was packed. A process keeps what it has unpacked last. Raises DefinitionError for other bytes."""
+        """Decode `packed`. A process caches the last result. Raises DefinitionError for other bytes."""
         head = len(MAGIC) + DIGEST_BYTES
         if data[: len(MAGIC)] != MAGIC:
             raise DefinitionError("expected packed subscriptions, found something else")

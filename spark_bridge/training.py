@@ -1,11 +1,11 @@
-"""What a history teaches: transition counts and gaps, equal bit for bit to those of a broker that saw the events.
+"""Trains on a history: transition counts and gaps, bit for bit those of a broker that has seen the events.
 
     train(spark, events, subscriptions, model=None, plan=None) -> DataFrame (COUNT_SCHEMA)
     model_of(counts, subscriptions, model=None) -> Model        what `save_model` writes and the broker loads
 
-A row is a count, or a bucket of gaps, which has no states: `kind` says which. Counts of the cells of a plan add up to
-those of the whole (broker.forecast.counts), so the DataFrame holds sums and a rerun holds the same. The clock, by which
-some forget, is that of the newest event: `clock` rows say how far it went.
+A row is a count, a bucket of gaps (without states), or a clock: `kind` says which. The counts of a plan's cells add up
+to those of the whole (broker.forecast.counts), so the DataFrame holds sums, and a rerun gives the same ones. Counts
+that decay follow the time of the newest event, which the `clock` rows hold.
 
 Here: the task and these two. Not here: dividing (plan), executing (execution), the file (broker.forecast.model_file).
 """
@@ -42,19 +42,19 @@ COUNT_SCHEMA: Final = pa.schema(
     [
         ("kind", pa.string()),  # count, gap or clock
         ("subscription", pa.string()),
-        ("version", pa.string()),  # its name and a digest of what its states mean
-        ("context", pa.string()),  # a JSON list; "[]" is the pool of all
-        ("generation", pa.int64()),  # of a count: when it was made; of a clock: the newest
+        ("version", pa.string()),  # its name and a digest of the meaning of its states
+        ("context", pa.string()),  # a JSON list; "[]" is the pool of all contexts
+        ("generation", pa.int64()),  # of a count: its time in generations; of a clock: the newest
         ("state", pa.int64()),  # of a gap: its bucket
         ("next_state", pa.int64()),
         ("count", pa.int64()),
         ("total", pa.int64()),  # of a gap: the sum in microseconds; of a clock: the width of a generation
     ]
 )
-"""What the cells yield, and what `train` sums. `state` and `next_state` are the chain's."""
+"""The rows that cells yield and `train` sums. `state` and `next_state` are states of the chain."""
 
 NAMED: Final = 7
-"""How many of the columns say what was counted; the rest are numbers that add up."""
+"""The number of columns that say what was counted; the others are numbers that add up."""
 SUMMED: Final = COUNT_SCHEMA.names[:NAMED]
 
 Record: TypeAlias = tuple[str, str, str, str, int, int | None, int | None, int | None, int]
@@ -63,7 +63,7 @@ Record: TypeAlias = tuple[str, str, str, str, int, int | None, int | None, int |
 @final
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The task: what a cell's events have counted, after the last of them, beside what the model had counted before."""
+    """The task: the counts that a cell's events have added to those of the model."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -71,7 +71,7 @@ class Training:
 
     def part(self, work: Work) -> Iterator[pa.RecordBatch]:
         engine = work.engine
-        # A broker that begins with a model forecasts by it, which may decide when it looks at a key (half_life).
+        # A broker that begins with a model forecasts by it, which may decide when it updates a key (half_life).
         before: dict[tuple[object, ...], tuple[int | None, int]] = {
             record[:NAMED]: (record[7], record[8]) for record in records_of(engine)
         }
@@ -81,8 +81,8 @@ class Training:
 
 
 def _added(records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[int | None, int]]) -> Iterator[Record]:
-    """Of records those that are new, and of those that have grown by how much. What was forgotten meanwhile is left
-    out: whoever adds forgets it too."""
+    """The new records, and the growth of the others. Records that have decayed meanwhile are left out, because they
+    decay again when the counts are added."""
     for record in records:
         kind, name, version, context, generation, state, following, count, total = record
         known, sum_before = before.get(record[:NAMED], (None, 0))
@@ -93,13 +93,13 @@ def _added(records: Iterable[Record], before: Mapping[tuple[object, ...], tuple[
 
 
 def records_of(engine: Engine) -> Iterator[Record]:
-    """All that an engine has counted, a record each."""
+    """All counts of an engine, as records."""
     model = engine.model()
     newest: dict[str, GenerationClock] = {}
     for version in model.counts.versions():
         newest[version] = model.counts.clock_of(version)
     for subscription in engine.program.forecasts.subscriptions.values():
-        for forecaster in subscription.forecasters():  # one that has counted nothing yet may still know how late it is
+        for forecaster in subscription.forecasters():  # one without counts may still have a clock
             version, own = forecaster.version, forecaster.clock()
             if version not in newest or newest[version].generation < own.generation:
                 newest[version] = own
@@ -114,7 +114,7 @@ def records_of(engine: Engine) -> Iterator[Record]:
 
 
 def model_from(records: Iterable[Record]) -> Model:
-    """The model of records, of one cell or of many: they add up, in whatever order they come. O(records)."""
+    """The model of the records of one or more cells, which add up in any order. O(records)."""
     model = Model()
     counted: list[Record] = []
     for record in records:
@@ -149,7 +149,7 @@ def _context(written: str) -> Context:
 
 def _whole(number: int | None) -> int:
     if number is None:
-        raise DefinitionError("expected counts as `train` has made them, found a null among them")
+        raise DefinitionError("expected counts as `train` makes them, found a null among them")
     return number
 
 
@@ -161,9 +161,9 @@ def train(
     model: Model | None = None,
     plan: Plan | str | None = None,
 ) -> DataFrame:
-    """What the events teach, summed over the plan's cells. With `model` it is what is new to that: `model_of` adds.
+    """The counts of the events, summed over the plan's cells. With `model` only the new counts; `model_of` adds both.
 
-    `events` and `plan` as for `backtest`. Raises ForetellError where a query, the model or the plan does not fit.
+    `events` and `plan` as for `backtest`. Raises ForetellError if a query, the model or the plan is invalid.
     """
     from pyspark.sql import functions as F
 
@@ -181,7 +181,7 @@ def train(
 
 
 def model_of(counts: DataFrame, *, model: Model | None = None) -> Model:
-    """The model of what `train` has counted, with what `model` had before. Collects the counts, O(their number)."""
+    """The model with the counts of `train`, added to those of `model`. Collects the counts; O(counts)."""
     found = Model()
     if model is not None:
         found.merge(model)

@@ -1,9 +1,4 @@
-"""Groups, measured before they are built in: one run for all subscriptions of a template that differ in constants.
+"""What groups cost an event: the mechanisms of broker.engine.executors.groups alone, without the engine.
 
-A group runs its template with the constants unknown. Each constant is a coordinate of a member, and an event that
-passes a step only narrows bounds on the coordinates; whom a run is for is asked where it ends, of the members of the
-key. A file is a mechanism: which templates it runs, and why that is exact, is in its head. `shapes` measures them.
-
-Nothing here knows subscriptions, programs or dispatch, and the engine does not use it yet: it is the prototype of an
-executor, held to the meaning by tests/unit/benchmarks (docs/design/groups.md).
+Here: those that the engine does not use yet, and `shapes`, which measures all.
 """

@@ -15,11 +15,9 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from broker.events.schema import Row
-
-from .blocks import Matches
-from .cell import Cell
-from .columns import (
+from broker.engine.executors.groups.blocks import MatchBlocks
+from broker.engine.executors.groups.cell import GroupCell
+from broker.engine.executors.groups.columns import (
     INFINITY,
     Floats,
     Integers,
@@ -30,9 +28,10 @@ from .columns import (
     put_integer,
     with_room,
 )
-from .coordinates import narrowed
-from .members import Members
-from .steps import Clause
+from broker.engine.executors.groups.coordinates import narrowed
+from broker.engine.executors.groups.members import Members
+from broker.engine.executors.groups.steps import StepClause
+from broker.events.schema import Row
 
 NOBODY: Final = -1
 
@@ -41,7 +40,7 @@ NOBODY: Final = -1
 class KleeneTemplate:
     """What a start must satisfy; `end`: what the final test asks of members, of registers that the host gives."""
 
-    def __init__(self, d: int, begin: Clause, end: Clause | None = None) -> None:
+    def __init__(self, d: int, begin: StepClause, end: StepClause | None = None) -> None:
         self.d: i64 = d
         self.begin = begin
         self.end = end
@@ -81,7 +80,7 @@ class Ranking:
 
 
 @final
-class KleeneCell(Cell):
+class KleeneCell(GroupCell):
     """Tickets of a key: of each the members (a column and how many of it), the first event and the values."""
 
     def __init__(self, template: KleeneTemplate) -> None:
@@ -94,7 +93,7 @@ class KleeneCell(Cell):
         self._values: Floats = filled(template.d, INFINITY)  # d a ticket
         self._free: list[int] = []
         self._x: Floats = filled(template.d, INFINITY)
-        self._found = Matches()
+        self._found = MatchBlocks()
 
     def join(self, handle: int, point: list[float], since: int) -> None:
         self.members.put(handle, point, since)
@@ -166,7 +165,7 @@ class KleeneCell(Cell):
         return ticket
 
     def complete(
-        self, ticket: i64, row: Row, time: i64, start: i64, registers: Floats, path: i64, out: Matches
+        self, ticket: i64, row: Row, time: i64, start: i64, registers: Floats, path: i64, out: MatchBlocks
     ) -> None:
         """A match of the run, whose events the host has written behind `path` of the paths, without the last."""
         template = self.template

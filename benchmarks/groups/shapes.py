@@ -18,26 +18,30 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter, process_time
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, final
+
+from mypy_extensions import i64
+
+from broker.engine.executors.groups.any_match import AnyCell, AnyTemplate
+from broker.engine.executors.groups.blocks import MatchBlocks
+from broker.engine.executors.groups.cell import GroupCell
+from broker.engine.executors.groups.chain import ChainCell
+from broker.engine.executors.groups.columns import floats
+from broker.engine.executors.groups.coordinates import ATTRIBUTE, DURATION, FACTOR, REGISTER, CoordinateBound
+from broker.engine.executors.groups.filters import FilterCell
+from broker.engine.executors.groups.fold import FoldCell, FoldTemplate
+from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
+from broker.engine.executors.groups.items import ItemsCell, ItemsTemplate
+from broker.engine.executors.groups.revisit import RevisitCell, RevisitTemplate
+from broker.engine.executors.groups.steps import COUNT, LAST, TAKEN, ChainTemplate, Linear, Remembered, StepClause
+from broker.engine.executors.groups.trailing import TrailingCell, TrailingTemplate
+from broker.engine.executors.groups.wait import WaitCell, WaitTemplate
+from broker.events.schema import Row
 
 from ..ticks import BATCH, SEED, STANDARD, SYMBOLS, Market, market, packed
 from ..unit import unit_seconds
-from .any_match import AnyCell, AnyTemplate
-from .blocks import Matches
-from .cell import Cell, Group
-from .chain import ChainCell
-from .columns import floats
-from .coordinates import ATTRIBUTE, DURATION, FACTOR, REGISTER, Bound
-from .filters import FilterCell
-from .fold import FoldCell, FoldTemplate
-from .history import HistoryCell, HistoryTemplate
-from .items import ItemsCell, ItemsTemplate
 from .kleene import KleeneCell, KleeneTemplate
-from .revisit import RevisitCell, RevisitTemplate
-from .steps import COUNT, LAST, TAKEN, Clause, Comparison, Register, Template
-from .trailing import TrailingCell, TrailingTemplate
 from .unlike import StartCell, UnlikeGroup, UnlikeTemplate, WaitingCell
-from .wait import WaitCell, WaitTemplate
 
 TICKS: Final = 60_000
 SIZES: Final = (100, 1_000, 10_000, 100_000)
@@ -47,6 +51,54 @@ PRICE: Final = 1
 VOLUME: Final = 2
 WITHIN: Final = 500
 NO_REGISTERS: Final = floats()
+
+
+@final
+class Group:
+    """Cells by key. `make` makes an empty one; `position`: the attribute that is the key."""
+
+    def __init__(self, make: Callable[[], GroupCell], position: int) -> None:
+        self.cells: dict[Any, GroupCell] = {}
+        self._make = make
+        self._position: i64 = position
+
+    def join(self, key: object, handle: int, point: list[float], since: int) -> None:
+        cell = self.cells.get(key)
+        if cell is None:
+            cell = self.cells[key] = self._make()
+        cell.join(handle, point, since)
+
+    def leave(self, key: object, handle: int, point: list[float]) -> None:
+        """A member goes, and its cell with it if nothing is left there."""
+        cell = self.cells[key]
+        cell.leave(handle, point)
+        if cell.empty():
+            del self.cells[key]
+
+    def take(self, rows: list[Row], times: list[int], first: i64, out: MatchBlocks) -> None:
+        """A batch of events, the first of which has that number. O(1) for an event whose key has no members."""
+        cells, position = self.cells, self._position
+        i: i64
+        for i in range(len(rows)):
+            row = rows[i]
+            cell = cells.get(row[position])
+            if cell is not None:
+                out.event = first + i
+                cell.began = times[i]
+                cell.take(row, times[i], first + i, out)
+
+    def statistics(self) -> dict[str, int]:
+        """The sums over all cells."""
+        total = {"cells": len(self.cells)}
+        for cell in self.cells.values():
+            for name, number in cell.statistics().items():
+                total[name] = total.get(name, 0) + number
+        return total
+
+    def check_invariants(self) -> None:
+        for cell in self.cells.values():
+            cell.check_invariants()
+
 
 Turn: TypeAlias = Callable[["Constants"], list[float]]
 
@@ -88,18 +140,18 @@ def above(value: float) -> float:
     return math.nextafter(value, math.inf)
 
 
-def low(at: int, attribute: int = PRICE) -> Bound:
+def low(at: int, attribute: int = PRICE) -> CoordinateBound:
     """`attribute > constant`."""
-    return Bound(at, ATTRIBUTE, attribute, 1.0)
+    return CoordinateBound(at, ATTRIBUTE, attribute, 1.0)
 
 
-def high(at: int) -> Bound:
+def high(at: int) -> CoordinateBound:
     """`price < constant`."""
-    return Bound(at, ATTRIBUTE, PRICE, -1.0)
+    return CoordinateBound(at, ATTRIBUTE, PRICE, -1.0)
 
 
-def of(*bounds: Bound) -> Clause:
-    return Clause(list(bounds))
+def of(*bounds: CoordinateBound) -> StepClause:
+    return StepClause(list(bounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,27 +159,29 @@ class Shape:
     """A mechanism with its template: how a cell is made, and a point."""
 
     name: str
-    make: Callable[[], Cell]
+    make: Callable[[], GroupCell]
     point: Turn
 
 
 def shapes() -> Iterator[Shape]:
     """All but unlike keys, which have no one key."""
 
-    def chain(name: str, d: int, *steps: list[Clause], registers: tuple[Register, ...] = (), point: Turn) -> Shape:
-        made = Template(d, list(steps), list(registers))
+    def chain(
+        name: str, d: int, *steps: list[StepClause], registers: tuple[Remembered, ...] = (), point: Turn
+    ) -> Shape:
+        made = ChainTemplate(d, list(steps), list(registers))
         return Shape(name, lambda: ChainCell(made), point)
 
     ab: Turn = lambda s: [above(s.a), above(-s.b)]  # noqa: E731
     ba: Turn = lambda s: [above(-s.b), above(s.a)]  # noqa: E731
     bac: Turn = lambda s: [above(-s.b), above(s.a), above(s.c)]  # noqa: E731
-    yield Shape("filter, two ranges", lambda: FilterCell(of(low(0), low(1, VOLUME)), 2), lambda s: [s.a, s.volume])
+    yield Shape("filter, two ranges", lambda: FilterCell([of(low(0), low(1, VOLUME))], 2), lambda s: [s.a, s.volume])
     yield chain("two steps", 2, [of(low(0))], [of(high(1))], point=ab)
-    own = Bound(2, DURATION, sign=-1.0)
+    own = CoordinateBound(2, DURATION, sign=-1.0)
     yield chain("two steps, own DUR", 3, [of(low(0))], [of(high(1), own)], point=lambda s: [*ab(s), above(-s.duration)])
     yield chain(
-        "two steps, own factor", 3, [of(low(0))], [of(Bound(1, FACTOR, PRICE, register=0))],
-        registers=(Register(TAKEN, PRICE, 0),), point=lambda s: [above(s.a), s.factor, -s.factor],
+        "two steps, own factor", 3, [of(low(0))], [of(CoordinateBound(1, FACTOR, PRICE, register=0))],
+        registers=(Remembered(TAKEN, PRICE, 0),), point=lambda s: [above(s.a), s.factor, -s.factor],
     )  # fmt: skip
     yield chain("three steps", 2, [of(low(0))], [of(high(1))], [of(low(0))], point=ab)
     three = lambda s: [*ab(s), above(s.c)]  # noqa: E731
@@ -139,8 +193,8 @@ def shapes() -> Iterator[Shape]:
     )  # fmt: skip
     for lineage in (False, True):
         fold = FoldTemplate(
-            2, of(low(0)), Clause([], [Comparison(PRICE, 1.0, True, register=1)]), of(Bound(1, REGISTER, register=0)),
-            [Register(COUNT), Register(LAST, PRICE)], 1, lineage,
+            2, of(low(0)), StepClause([], [Linear(PRICE, 1.0, True, register=1)]),
+            of(CoordinateBound(1, REGISTER, register=0)), [Remembered(COUNT), Remembered(LAST, PRICE)], 1, lineage,
         )  # fmt: skip
         name = "FOLD, with paths" if lineage else "FOLD, count and start price"
         yield Shape(name, lambda fold=fold: FoldCell(fold), lambda s: [above(s.a), s.count])  # type: ignore[misc]
@@ -184,9 +238,11 @@ class Figures:
 Batches: TypeAlias = list[tuple[list[Any], list[int]]]
 
 
-def play(take: Callable[[list[Any], list[int], int, Matches], None], batches: Batches, wire: list[bytes]) -> Figures:
+def play(
+    take: Callable[[list[Any], list[int], int, MatchBlocks], None], batches: Batches, wire: list[bytes]
+) -> Figures:
     """All batches once, or as many as the time allows."""
-    out = Matches()
+    out = MatchBlocks()
     matches = blocks = events = 0
     before = unit_seconds(wire)
     begun = process_time()
@@ -242,7 +298,12 @@ def unlike(members: list[Constants], batches: Batches, wire: list[bytes], runs: 
             waiting[each.other].join(starting[each.symbol], handle, [above(each.a), above(-each.b)], 0)
 
         def take(
-            rows: list[Any], times: list[int], first: int, out: Matches, starts: Any = starting, waits: Any = waiting
+            rows: list[Any],
+            times: list[int],
+            first: int,
+            out: MatchBlocks,
+            starts: Any = starting,
+            waits: Any = waiting,
         ) -> None:
             for i, row in enumerate(rows):
                 out.event = first + i
@@ -261,7 +322,7 @@ class Rising:
         self.cell = cell
         self.stack: list[tuple[float, list[tuple[int, int]]]] = []
 
-    def take(self, row: Any, time: int, event: int, out: Matches) -> None:
+    def take(self, row: Any, time: int, event: int, out: MatchBlocks) -> None:
         price, cell = row[PRICE], self.cell
         merged: list[tuple[int, int]] = []
         while self.stack and self.stack[-1][0] < price:
@@ -294,7 +355,7 @@ def kleene(members: list[Constants], batches: Batches, wire: list[bytes], runs: 
                 cells[each.symbol].join(handle, [above(each.a)], 0)
             rising = {name: Rising(cells[name] if counted else None) for name in SYMBOLS}
 
-            def take(rows: list[Any], times: list[int], first: int, out: Matches, own: Any = rising) -> None:
+            def take(rows: list[Any], times: list[int], first: int, out: MatchBlocks, own: Any = rising) -> None:
                 for i, row in enumerate(rows):
                     out.event = first + i
                     own[row[0]].take(row, times[i], first + i, out)

@@ -15,14 +15,22 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from broker.engine.executors.groups.blocks import MatchBlocks
+from broker.engine.executors.groups.columns import (
+    INFINITY,
+    Floats,
+    Integers,
+    filled,
+    floats,
+    integers,
+    put_integer,
+    with_room,
+)
+from broker.engine.executors.groups.coordinates import narrowed
+from broker.engine.executors.groups.members import Members
+from broker.engine.executors.groups.starts import Starts
+from broker.engine.executors.groups.steps import StepClause
 from broker.events.schema import Row
-
-from .blocks import Matches
-from .columns import INFINITY, Floats, Integers, filled, floats, integers, put_integer, with_room
-from .coordinates import narrowed
-from .members import Members
-from .starts import Starts
-from .steps import Clause
 
 LONG_AGO: Final = -(1 << 62)
 SWEEP_MIN: Final = 128
@@ -30,7 +38,7 @@ SWEEP_MIN: Final = 128
 
 @final
 class UnlikeTemplate:
-    def __init__(self, d: int, begin: Clause, end: Clause) -> None:
+    def __init__(self, d: int, begin: StepClause, end: StepClause) -> None:
         self.d: i64 = d
         self.begin = begin
         self.end = end
@@ -135,7 +143,7 @@ class WaitingCell:
                 return at
         return -1
 
-    def take(self, row: Row, time: i64, event: i64, out: Matches) -> None:
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """An event of the key. O(keys that start), and a question for each start since the epoch before."""
         if time > self.now:
             self.before, self.now = self.now, time
@@ -159,7 +167,7 @@ class WaitingCell:
             if j == d:
                 self._ask(pair, time, out)
 
-    def _ask(self, pair: i64, time: i64, out: Matches) -> None:
+    def _ask(self, pair: i64, time: i64, out: MatchBlocks) -> None:
         """The members of a pair, for each start that waits."""
         starts, members = self.group.sources[self._sources[pair]].starts, self._pairs[pair]
         x, y, d = self._x, self._y, self.group.template.d

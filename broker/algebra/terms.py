@@ -51,10 +51,14 @@ _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 
 def used(constant: Constant) -> Value:
     """Return the value for a computation. Raises LiteralUsed if it is marked, that is, if it has a type of its own."""
-    value: Any = constant.value
+    check_plain(constant.value)
+    return constant.value
+
+
+def check_plain(value: Any) -> None:
+    """Raise LiteralUsed if a value is marked, before a computation."""
     if type(value) not in _PLAIN:
         raise LiteralUsed(value.number)
-    return constant.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""How a subscription is recognised: register automata.
+"""Register automata, which recognise subscriptions.
 
-Here: states and arcs, one construction an operator, the merging of equal states of many automata, diagrams.
-Not here: runs, events, indexes - nothing in this package moves. Everything in it is immutable but the registry of
-shared states, which says who still needs which.
+Here: states and arcs, one construction for each operator, the merging of equal states of many automata, diagrams.
+Not here: runs, events, indexes. Everything in this package is immutable except the registry of shared states, which
+counts their users.
 """

@@ -1,12 +1,11 @@
-"""The register automaton that every language lowers to (semantics 6.1): states, arcs, registers, and what fills them.
+"""The register automaton that every language lowers to (semantics 6.1): states, arcs and registers.
 
 Here: immutable values, comparable and hashable by meaning, so that equal states of different subscriptions are found by
-hashing. Not here: how they are built (constructions), what can be said of them (analyses), how they run (engine).
+hashing. Not here: their construction (constructions), facts about them (analyses), execution (engine).
 
-A run is in one state. It remembers *registers*: the row of the event that it took last, and numbered slots, each with
-an earlier row, a value or a time. An arc says what fills each slot of its target. An event does this to a run: it
-leaves the run where it is, if the state's `stay` says so; and the run takes every arc whose guard holds. A run for
-which neither is so ends.
+A run is in one state. It keeps *registers*: the row of the event that it took last, and numbered slots, each with an
+earlier row, a value or a time. An arc fills the slots of its target. At an event, a run stays in its state if the
+state's `stay` allows it, and a copy of it takes every arc whose guard holds. If neither happens, the run ends.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from .machines.tree import MachineTree
 
 
 class Kind(enum.Enum):
-    """What an arc is for.
+    """The kinds of arcs.
 
-    FORWARD takes an event and leads on; LOOP takes one and stays in its state. Where a state stays by FAILING, an event
-    that affects a run takes no arc unless it takes the loop, if there is one.
+    FORWARD takes an event and leads to another state; LOOP takes one and returns to its state. If a state stays by
+    FAILING and has a loop, an event that affects a run takes no other arc unless it takes the loop.
 
-    EPSILON takes none. One that does not peek is followed whenever a run enters its source, if its guard, which reads
-    registers alone, holds then; so is one out of its target. The run that was there stays a run of its own. One that
-    peeks is followed, if its guard holds, with an event that decides: where the source takes that event or lets it
-    pass, by a copy of the run that takes each arc of the target that the event satisfies, and does not stay there; else
-    by the run itself, which is in the target before the event comes, and takes or lets pass as the target does.
+    EPSILON takes no event. Without peeking it is followed whenever a run enters its source, if its guard, which reads
+    only registers, holds; so is an EPSILON out of its target. The run in the source continues as well. With peeking it
+    is followed at an event, if its guard holds. If the source takes the event or lets it pass, a copy of the run takes
+    each arc of the target that the event satisfies, and does not stay there. Otherwise the run itself moves to the
+    target before the event, and takes it or lets it pass as the target does.
 
-    KILL forbids, and leads nowhere: no event of the match's partition may satisfy its guard where it stands. The guard
-    reads the registers of the whole match, those that the run has before the arc to the final state. Of most states it
-    stands in order between the last event that the run had when it came there and the one with which it left. Of the
-    start it is by time, from the first event of the match, exclusive, back to `within` before the last, exclusive; of a
-    state left on a TIMEOUT, from the last event, exclusive, to `within` after the first, inclusive.
+    KILL forbids events and leads nowhere: no event of the match's partition may satisfy its guard within a range. The
+    guard reads the registers of the whole match, as before the arc to the final state. For most states the range lies
+    between the last event that the run had on entering the state and the event with which it left. For the start it is
+    a range of time, from the first event of the match back to `within` before the last, both exclusive; for a state
+    left by TIMEOUT, from the last event, exclusive, to `within` after the first, inclusive.
 
-    TIMEOUT is followed once time is past `within` after the first event, by the run, if nothing has forbidden it.
+    TIMEOUT is followed when time has passed `within` after the first event, unless a KILL has forbidden the run.
     """
 
     FORWARD = "forward"
@@ -58,10 +57,13 @@ TAKING: Final = (Kind.FORWARD, Kind.LOOP)
 
 
 class Stay(enum.Enum):
-    """Which events that its state sees leave a run there: those that fail the state's theta; those that no FORWARD or
-    LOOP arc out of it takes; those of other partitions, or of none; none; or all, so that a run stays also where an arc
-    is taken. The start has runs that an event begins: of its `stay` nothing is asked. With FAILING a run that an event
-    affects ends, but only with its epoch: it sees the other events of that time."""
+    """At which events that its state sees a run stays there.
+
+    The choices: events that fail the state's theta; events that no FORWARD or LOOP arc out of it takes; events of other
+    partitions or of none; no event; or every event, so that a run also stays when it takes an arc. The `stay` of the
+    start has no meaning, because events begin the runs there. With FAILING, a run that an event affects ends only with
+    its epoch: it still sees the other events of that time.
+    """
 
     FAILING = "failing"
     UNTAKEN = "untaken"
@@ -71,10 +73,10 @@ class Stay(enum.Enum):
 
 
 class TimeModel(enum.Enum):
-    """EPOCHS: events are intervals; all that end at one time are an epoch, in which their order says nothing. For a run
-    there are only events that begin after all that it has. ARRIVAL: events are points in the order in which they came,
-    which also decides between equal times. LIFETIMES: events are points in the order of their times, whenever they
-    come, and live for `within`; a result lives while all its events do, and is withdrawn where one is."""
+    """EPOCHS: events are intervals. All that end at one time form an epoch, within which their order has no meaning. A
+    run sees only events that begin after all of its events. ARRIVAL: events are points in the order of their arrival,
+    which also orders events of equal time. LIFETIMES: events are points in the order of their times, whenever they
+    arrive, and live for `within`; a result lives while all its events do, and is retracted if one of them is."""
 
     EPOCHS = "epochs"
     ARRIVAL = "arrival"
@@ -82,11 +84,13 @@ class TimeModel(enum.Enum):
 
 
 class Report(enum.Enum):
-    """Each match; one for all with equal values that one event completes; in a partition only what begins after the
-    match reported before has ended; or all that one event completes as one compressed graph.
+    """Which matches are reported: each; one for all with equal values that one event completes; in a partition only
+    matches that begin after the previously reported one has ended; or all that one event completes as one compressed
+    graph.
 
-    Of matches that are known at once, which time may complete, the one comes before whose first event came earlier,
-    then the last one, then the others in order; then the one that gives its events to earlier operands."""
+    Matches that become known together, as when time completes them, are ordered by the arrival of their first event, of
+    their last one, of the others in order, and then by which gives its events to earlier operands.
+    """
 
     EACH = "each"
     COMPLETIONS = "completions"
@@ -96,7 +100,7 @@ class Report(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """Slot: what was in slot `slot` of the arc's source; null where nothing has filled it yet."""
+    """Slot: the content of slot `slot` of the arc's source; null if nothing has filled it yet."""
 
     slot: int
 
@@ -118,18 +122,18 @@ class EventTime:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Slot: a value computed from the event and the source's registers as they were."""
+    """Slot: a value computed from the event and the source's registers before the arc."""
 
     term: Term
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """Slot: an aggregate over the events of the arc's operand, this one included; with `first`, over this one alone.
+    """Slot: an aggregate over the events of the arc's operand, including this one; with `first`, over this one alone.
 
-    Nulls are left out: over no value at all count is 0 and the others are null. `len`, whose `position` is -1, counts
-    the events. sum adds from left to right, beginning with the first value, without bounds; avg is that sum divided by
-    that count. Both are null where what is read leaves 64 bits or the finite floats (semantics 2.3).
+    Nulls are skipped: without any value, count is 0 and the others are null. `len`, whose `position` is -1, counts the
+    events. sum adds from left to right, from the first value, without bounds; avg is that sum divided by that count.
+    Both are null when read if they exceed 64 bits or the finite floats (semantics 2.3).
     """
 
     function: Accumulation
@@ -143,8 +147,8 @@ SlotSource: TypeAlias = Carry | BoundRow | EventRow | EventTime | Computed | Acc
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a run waits. It sees the events of `stream`, "": of all the automaton's sources; others do not exist for
-    it. With Stay.FAILING an event *affects* the run if it does not overlap what the run has taken and `theta` holds."""
+    """A state of runs. It sees only the events of `stream`; "": those of all the automaton's sources. With Stay.FAILING
+    an event *affects* a run if it does not overlap the run's events and `theta` holds."""
 
     stream: str
     theta: Form = ALWAYS
@@ -153,12 +157,12 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """The event is an allowed distance of time after the one in `slot`, or, where `slot` is below zero, after the one
-    that many positions before it in its partition: the arc may ask that only where the run took all events in between,
-    so that it took this one as many events ago.
+    """A time condition: the event comes an allowed distance after the one in `slot`.
 
-    `text` is for people; `number` says which of the pattern's conditions it is, since several arcs may ask one; `since`
-    is the operand of the earlier event, below zero where that is the first one of the match, whatever its operand.
+    If `slot` is below zero, the earlier event is that many positions before it in its partition; this is only used if
+    the run took all events in between. `text`: for people. `number`: which of the pattern's conditions it is, because
+    several arcs may test one. `since`: the operand of the earlier event; below zero: the first event of the match,
+    whatever its operand.
     """
 
     slot: int
@@ -170,15 +174,15 @@ class Elapsed:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """`source` to `target` (indexes of states) for an event that satisfies `guard`, `joins`, `rest` and `elapsed`.
+    """From `source` to `target` (indexes of states) for an event that satisfies `guard`, `joins`, `rest` and `elapsed`.
 
-    Where a language sets static conditions apart, `guard` reads the event alone, which an index answers, `joins` are
-    equalities with registers, which a hash answers, and `rest` is what is left; CEL's conditions are all in `guard`.
-    `stream`: whose events it takes, "": those that its state sees. `operand`: which of the automaton's operands has
-    the event, of a KILL arc which of `forbidden`, -1 if none is named. `update` fills the target's slots. An arc to the
-    final state has `output`, the result's values, which read the registers and the event as the guard does.
-    `conjuncts`: what it asks of the event and the registers as it was written, for people. `name` is that by which an
-    update deletes it; it exists for the events of the times [`begin`, `end`).
+    If a language separates static conditions, `guard` reads only the event, so that an index can evaluate it; `joins`
+    are equalities with registers, for a hash; and `rest` has the other conditions. CEL has all conditions in `guard`.
+    `stream`: the stream of its events; "": the events that its state sees. `operand`: the automaton's operand that gets
+    the event, for a KILL arc the index in `forbidden`; -1 if it has no name. `update` fills the target's slots. An arc
+    to the final state has `output`, the values of the result, which read registers and event as the guard does.
+    `conjuncts`: its conditions as they were written, for people. `name` is that by which an update deletes it; it
+    exists for the events of the times [`begin`, `end`).
     """
 
     source: int
@@ -198,18 +202,39 @@ class Arc:
     begin: int = -FOREVER
     end: int = FOREVER
 
+    def with_terms(self, guard: Form, update: tuple[SlotSource, ...], output: tuple[Term, ...]) -> Arc:
+        """The same arc with these. Registration makes one for each arc, and `dataclasses.replace` would double that."""
+        return Arc(
+            self.source,
+            self.target,
+            guard,
+            update,
+            output,
+            self.kind,
+            self.stream,
+            self.operand,
+            self.joins,
+            self.rest,
+            self.elapsed,
+            self.peeks,
+            self.conjuncts,
+            self.name,
+            self.begin,
+            self.end,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
     """States by index; 0 is the start, which holds no runs: every event begins one there. The final state has the index
-    `len(states)`. `schema` is that of the results.
+    `len(states)`. `schema`: that of the results.
 
-    `sources`: the streams with their partitions, where arrival in their merge is what counts and a run takes events of
-    one partition only; () where each state names its stream and nothing parts it. `operands`: the names by which people
-    know the events of a match; `forbidden`: those of events that KILL arcs forbid. `within`: how far the last event of
-    a match may be from its first one, in microseconds; a run for which it is past takes nothing any more. `distinct`:
-    two runs that give the same events to the same operands are one match. `machines`: what a composite pattern is made
-    of, for those who draw it or divide it. `initial`: what the slots of the start hold.
+    `sources`: the streams with their partitions, if a run takes events of one partition in the order of arrival over
+    all streams; () if each state names its stream, which is not partitioned. `operands`: the names of the events of a
+    match, for people; `forbidden`: the names of events that KILL arcs forbid. `within`: the greatest time between the
+    first and the last event of a match, in microseconds; later a run takes no event. `distinct`: runs that give the
+    same events to the same operands are one match. `machines`: the machines of a composite pattern, for drawing and
+    dividing it. `initial`: what the slots of the start hold.
     """
 
     states: tuple[State, ...]
@@ -230,7 +255,7 @@ class Automaton:
         return len(self.states)
 
     def forward(self, source: int) -> Arc:
-        """The first arc that leads on from a state."""
+        """The first FORWARD arc of a state."""
         return next(a for a in self.arcs if a.source == source and a.kind is Kind.FORWARD)
 
     def loop(self, source: int) -> Arc | None:
@@ -238,27 +263,27 @@ class Automaton:
         return next((a for a in self.arcs if a.source == source and a.kind is Kind.LOOP), None)
 
     def source_of(self, arc: Arc) -> PartitionedStream:
-        """The source of the events that an arc takes or forbids; of one that names no stream the only one."""
+        """The source of the events that an arc takes or forbids; for an arc without a stream the only source."""
         return next(source for source in self.sources if source.stream == arc.stream or not arc.stream)
 
     @property
     def partition(self) -> tuple[str, ...]:
-        """The names of the attributes that part the sources."""
+        """The names of the attributes that partition the sources."""
         return tuple(source.schema.names[position] for source in self.sources[:1] for position in source.key)
 
     @property
     def output(self) -> tuple[Term, ...]:
-        """A result's values."""
+        """The values of a result."""
         return next(arc.output for arc in self.arcs if arc.target == self.final)
 
     def streams(self) -> list[str]:
-        """The streams that it reads, each once."""
+        """The streams that the automaton reads, each once."""
         named = [state.stream for state in self.states if state.stream]
         return list(dict.fromkeys([*(source.stream for source in self.sources), *named]))
 
 
 def describe_arc(arc: Arc) -> str:
-    """What an arc asks and what it newly computes, for people; nothing where it takes every event as it is."""
+    """The conditions and computed values of an arc, for people; empty if it takes every event unchanged."""
     parts = [] if arc.guard == ALWAYS else [describe_form(arc.guard)]
     parts += [f"keep {describe(source.term)}" for source in arc.update if isinstance(source, Computed)]
     return "; ".join(parts)

@@ -1,11 +1,11 @@
-"""From an algebra expression to automata: constructions applied bottom-up along the left spine.
+"""Compiles an algebra expression to automata, by applying constructions bottom-up along the left spine.
 
-Here: the order of things, resubscription of what is not left-deep (semantics 1.4), admission limits. Not here: what
-an operator adds (constructions).
+Here: the order of constructions, resubscription of expressions that are not left-deep (semantics 1.4), admission
+limits. Not here: the construction for an operator (constructions).
 
-A right operand that is more than a filtered, projected stream becomes a query of its own whose results are an internal
-stream; its name is a digest of its meaning, so that equal ones are one stream. Every row, every interval and every
-lineage is the same as if it were inline: derived events are processed within the epoch in which they end.
+A right operand that is more than a filtered, projected stream becomes a separate query whose results are an internal
+stream. The stream's name is a digest of its meaning, so that equal operands share one stream. Rows, intervals and
+lineage are the same as inline, because derived events are processed within the epoch in which they end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INTERNAL: Final = "~"  # begins the name of an internal stream, which no user ca
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The automata whose results together are the query's, and the internal streams they read, inner ones first."""
+    """The automata whose results together are the query's, and their internal streams, inner ones first."""
 
     automata: tuple[Automaton, ...]
     internal: tuple[tuple[str, tuple[Automaton, ...]], ...] = ()
@@ -83,7 +83,7 @@ class _Compiler:
                 assert_never(expression)
 
     def event_view(self, expression: Expression) -> EventView:
-        """A right operand as single events: of its own stream where it can be, else of an internal one."""
+        """A right operand as single events: of its own stream if possible, otherwise of an internal one."""
         inline = _inline(expression)
         if inline is not None:
             return inline

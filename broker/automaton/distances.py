@@ -15,7 +15,7 @@ ANY: Final[Distances] = ((0, FOREVER),)
 
 
 def distances(operator: str, duration: int) -> Distances:
-    """Which distances compare so with a duration."""
+    """The distances that satisfy a comparison with a duration."""
     ranges = {
         "<": ((0, duration - 1),),
         "<=": ((0, duration),),
@@ -29,7 +29,7 @@ def distances(operator: str, duration: int) -> Distances:
 
 
 def joined(ranges: Distances) -> Distances:
-    """Ranges that touch made one: `!= -3` allows everything."""
+    """The ranges with touching ones merged, as for `!= -3`, which allows everything."""
     found: list[tuple[int, int]] = []
     for low, high in ranges:
         if found and low <= found[-1][1] + 1:

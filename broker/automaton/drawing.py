@@ -1,11 +1,11 @@
-"""An automaton for people: its begin, take, ignore and proceed arcs, as a graph for the renderers of diagram.
+"""Turns an automaton into a graph for the renderers of diagram: its begin, take, ignore and proceed arcs.
 
-Here: what is drawn of any automaton, and how conditions are written. Not here: any format, nor how an engine keeps the
-runs.
+Here: the graph of any automaton, and conditions as text. Not here: formats, or how an engine keeps runs.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from ..algebra.normal_form import ALWAYS, Form, describe_form
@@ -16,11 +16,12 @@ from .automaton import Arc, Automaton, Kind, State, Stay
 from .diagram import Edge, Graph, Node
 
 ANY_EVENT: Final = "any event"
+SHOWN: Final = 8  # names at one end
 
 
 def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
-    """The states (SASE+ 4.1), of which the last one is the match where it waits for nothing but time; what is forbidden
-    is a gate beside what it can prevent."""
+    """The states (SASE+ 4.1); the last one is the match if it waits only for time. A forbidden event is a gate beside
+    the state that it can end."""
     complete = all(arc.kind in (Kind.EPSILON, Kind.TIMEOUT) for arc in automaton.arcs if arc.target == automaton.final)
     last = automaton.final - complete
     key = [f"state {at}" for at in range(last)] + ["match", "match"]
@@ -32,7 +33,7 @@ def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
         takes = [arc for arc in arcs if arc.kind == Kind.LOOP]
         edges += [Edge(key[at], key[at], f"take: {_asked(arc)}", "rebind") for arc in takes]
         ignored = _ignored(automaton, at, "take" if takes else "begin")
-        if at > 0 and ignored:  # a run begins with an event: before that there is nothing that could ignore one
+        if at > 0 and ignored:  # a run begins with an event, so the start ignores none
             edges.append(Edge(key[at], key[at], ignored, "stay"))
         for arc in arcs:
             if arc.kind == Kind.FORWARD:
@@ -48,15 +49,31 @@ def automaton_diagram(title: str, automaton: Automaton, served: str) -> Graph:
     return Graph(title, tuple(nodes), tuple(edges))
 
 
+def automata_diagram(kind: str, known: list[tuple[str, Automaton]]) -> Graph:
+    """Each automaton once, with the names of those that it serves; keys of nodes begin with the kind. O(all names)."""
+    served: dict[Automaton, list[str]] = {}
+    for name, automaton in known:
+        served.setdefault(automaton, []).append(name)
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    for number, (automaton, names) in enumerate(served.items()):
+        prefix = f"{kind} {number} "
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        graph = automaton_diagram("", automaton, ", ".join(names[:SHOWN]) + more)
+        nodes += [dataclasses.replace(node, key=prefix + node.key) for node in graph.nodes]
+        edges += [dataclasses.replace(e, source=prefix + e.source, target=prefix + e.target) for e in graph.edges]
+    return Graph("", tuple(nodes), tuple(edges))
+
+
 def _state(automaton: Automaton, state: int) -> str:
-    """A state by what it takes, the first one with what is said of the whole."""
+    """The label of a state: the events that it takes; for the first one also the facts about the whole automaton."""
     arcs = [arc for arc in automaton.arcs if arc.source == state and arc.kind in (Kind.FORWARD, Kind.LOOP)]
     named = " or ".join(dict.fromkeys(event_name(automaton, arc) for arc in arcs))
     return named if state or not automaton.sources else f"{named}: {_scope(automaton)}"
 
 
 def event_name(automaton: Automaton, arc: Arc) -> str:
-    """The event that an arc takes: an operand's only or first one, or any further one; without operands its stream."""
+    """The name of an arc's event: an operand's only or first event, or any further one; without operands its stream."""
     if arc.operand < 0:
         return arc.stream or automaton.states[arc.source].stream
     name = automaton.operands[arc.operand]
@@ -67,7 +84,7 @@ def event_name(automaton: Automaton, arc: Arc) -> str:
 
 
 def standing(automaton: Automaton, arc: Arc) -> str:
-    """Where a line has what an arc forbids."""
+    """The position in a line of the event that an arc forbids."""
     names, place = automaton.operands, place_of(line_of(automaton), arc)
     if place == 0:
         return f"before {names[0]}"
@@ -97,7 +114,7 @@ def _ignored(automaton: Automaton, state: int, arc: str) -> str:
 
 
 def _asked(arc: Arc, empty: str = ANY_EVENT) -> str:
-    """What an arc asks, as it was written if that is known."""
+    """The conditions of an arc, as they were written if that is known."""
     if arc.conjuncts:
         return " AND ".join(describe(replace(conjunct, _named)) for conjunct in arc.conjuncts)
     parts = [written(form) for form in (arc.guard, arc.rest) if form != ALWAYS]
@@ -105,11 +122,11 @@ def _asked(arc: Arc, empty: str = ANY_EVENT) -> str:
 
 
 def written(form: Form) -> str:
-    """A condition with what a run remembers by the name that the text has for it."""
+    """A condition as text, with the query's names for registers."""
     named = [[replace(atom, _named) for atom in clause] for clause in form]
     return " OR ".join(" AND ".join(map(describe, clause)) for clause in named) or describe_form(form)
 
 
 def _named(leaf: Term) -> Term:
-    """Without a mark of where it is kept."""
+    """A term without the mark of its register."""
     return Attribute(Side.EVENT, leaf.position, leaf.type, leaf.name) if isinstance(leaf, Register) else leaf

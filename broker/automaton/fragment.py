@@ -1,7 +1,7 @@
-"""An automaton under construction: closed up to its last state, its last arc still open.
+"""An automaton under construction: complete up to its last state, whose last arc is still open.
 
-Here: the fragment that constructions extend, and the closing of its arc, which decides where each value is kept.
-Not here: any operator (constructions).
+Here: the fragment that constructions extend, and the closing of its arc, which chooses the register of each value.
+Not here: operators (constructions).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .automaton import Arc, BoundRow, Carry, Computed, EventRow, SlotSource, Sta
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """The open arc leaves the last of `states`: it will have `guard`, and makes `values`, the operator's output row.
+    """The open arc leaves the last of `states`. It will have `guard` and compute `values`, the operator's output row.
 
     Both read EVENT (a row of the last state's stream), that state's registers and the duration.
     """
@@ -48,7 +48,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """A right operand that is one event of `stream`: which of them count, and the values they are seen as."""
+    """A right operand that is one event of `stream`: the condition on it, and its values."""
 
     stream: str
     guard: Term
@@ -56,27 +56,27 @@ class EventView:
 
 
 class SlotTable:
-    """The slots of a state: what the arc into it puts there, each kept thing once."""
+    """The slots of a state, as the arc into it fills them; equal sources share a slot."""
 
     def __init__(self) -> None:
         self.sources: list[SlotSource] = []
 
     def keep(self, source: SlotSource) -> int:
-        """The slot that holds `source`, a new one if none does; for what will not change."""
+        """The slot that holds `source`, a new one if there is none; for values that do not change."""
         if source not in self.sources:
             return self.own(source)
         return self.sources.index(source)
 
     def own(self, source: SlotSource) -> int:
-        """A slot of its own, for what is computed: how many there are must not depend on the values of literals."""
+        """A new slot for a computed value: the number of slots must not depend on the values of literals."""
         self.sources.append(source)
         return len(self.sources) - 1
 
 
 def remember(value: Term, name: str, slots: SlotTable, rebinds: bool) -> Term:
-    """Where the target state finds `value` of the closing arc, known to people as `name`: a register or a constant.
+    """The register or constant in which the target state finds `value` of the closing arc; `name`: for people.
 
-    `rebinds`: the target binds further rows, so that the event's own row must have a slot to outlive them.
+    `rebinds`: the target binds further rows, so that the event's row needs a slot to outlive them.
     """
     value = canonical(value)
     match value:
@@ -95,7 +95,7 @@ def remember(value: Term, name: str, slots: SlotTable, rebinds: bool) -> Term:
 
 
 def close(fragment: Fragment, state: State, update: list[SlotSource]) -> tuple[tuple[State, ...], tuple[Arc, ...]]:
-    """States and arcs with the open arc closed into `state`."""
+    """The states and arcs, with the open arc leading to `state`."""
     source = len(fragment.states) - 1
     arc = Arc(source, source + 1, normalise(fragment.guard), tuple(update))
     return (*fragment.states, state), (*fragment.arcs, arc)
@@ -104,7 +104,7 @@ def close(fragment: Fragment, state: State, update: list[SlotSource]) -> tuple[t
 def composition(
     theta: Term, first: Callable[[int], Term], last: Callable[[int], Term], event: tuple[Term, ...]
 ) -> Term:
-    """A NEXT's or FOLD's term with its sides put to where their values are kept."""
+    """A term of NEXT or FOLD whose sides read the registers that keep their values."""
 
     def leaf(t: Term) -> Term:
         match t:

@@ -1,10 +1,10 @@
-"""Many automata as one: equal states are found by hashing and kept once (semantics 1.5, YFilter style).
+"""Merges automata: equal states are found by hashing and kept once (semantics 1.5, as in YFilter).
 
-Two states merge exactly when the arcs into them, their theta, their rebind arcs and their stay-on-match flags are
-equal and their parents are merged; start states merge on their stream alone. So the whole is a forest, a tree a
-stream. A state lives while an end below it has a subscriber.
+Two states merge exactly if the arcs into them, their theta, their rebind arcs and their `stay` are equal and their
+parents are merged; start states merge by stream alone. The result is a forest with a tree for each stream. A state
+lives while an end below it has a subscriber.
 
-Here: nodes, insertion, removal by reference counting. Not here: runs or what an engine hangs on a node.
+Here: nodes, insertion, removal by reference counting. Not here: runs, and the data that an engine attaches to a node.
 """
 
 from __future__ import annotations
@@ -61,10 +61,19 @@ class End:
         self.arc = arc
         self.references = 0
 
+    def path(self) -> list[SharedState]:
+        """The states of an automaton that ends here, without the start state, first to last."""
+        found: list[SharedState] = []
+        node = self.node
+        while node.parent is not None:
+            found.append(node)
+            node = node.parent
+        return found[::-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an insertion created or a removal took away, parents first; the end only where it is new or gone."""
+    """The states that an insertion created or a removal deleted, parents first; the end if it is new or deleted."""
 
     nodes: tuple[SharedState, ...]
     end: End | None
@@ -79,7 +88,7 @@ class Forest:
         self._numbers = 0
 
     def insert(self, automaton: Automaton) -> tuple[End, Change]:
-        """Merge an automaton in. O(states), whatever the forest holds."""
+        """Insert an automaton. O(states of the automaton), independent of the size of the forest."""
         created: list[SharedState] = []
         first = automaton.states[0]
         node = self.starts.get(first.stream)
@@ -125,7 +134,7 @@ class Forest:
         return Change(tuple(reversed(gone)), end if end.references == 0 else None)
 
     def nodes(self) -> Iterator[SharedState]:
-        """Every state, parents first, in the order of creation of the trees."""
+        """All states, parents first, trees in the order of their creation."""
         for start in self.starts.values():
             stack = [start]
             while stack:
@@ -134,7 +143,7 @@ class Forest:
                 stack.extend(reversed(node.children.values()))
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where counts and structure contradict each other. O(states)."""
+        """Raise AssertionError if counts and structure contradict each other. O(states)."""
         for node in self.nodes():
             below = sum(c.references for c in node.children.values()) + sum(e.references for e in node.ends.values())
             assert node.references == below > 0, f"state {node.number}: {node.references} references, {below} below"

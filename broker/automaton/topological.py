@@ -1,7 +1,4 @@
-"""The order of states in which every arc leads forward.
-
-Here: that order. Not here: what states are.
-"""
+"""Topological order of states: every arc leads forward."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Sequence
 
 
 def topological_order(targets: Sequence[Sequence[int]]) -> list[int]:
-    """The states that 0 leads to, each before its targets. `targets` by state; no state leads back to itself."""
+    """The states reachable from 0, each before its targets. `targets`: by state; there must be no cycle. O(arcs)."""
     finished: list[int] = []
     seen = [False] * len(targets)
     stack = [(0, False)]

@@ -27,7 +27,7 @@ def dead_letters(
     with connect(broker) as client:
         found = [each for each in client.dead_letters(cursor) if position in (None, each.position)]
         if position is not None and not found:
-            raise DefinitionError(f"cursor {cursor!r}: position {position} is none of its dead letters")
+            raise DefinitionError(f"cursor {cursor!r}: position {position} is not a dead letter")
         for letter in found:
             said = {"position": letter.position, "reason": letter.reason, "time": letter.time}
             result = letter.notification.line()

@@ -35,7 +35,7 @@ def open_parquet(source: Any, place: str) -> pyarrow.parquet.ParquetFile:
     try:
         return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source) if isinstance(source, bytes) else source)
     except (pyarrow.ArrowException, ValueError) as error:
-        raise BadInput(f"{place}: expected a Parquet file, found none that is whole: {_reason(error)}") from None
+        raise BadInput(f"{place}: expected a Parquet file, found a damaged one: {_reason(error)}") from None
 
 
 def read_parquet(

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from ..events.errors import DefinitionError
 from ..language.subscription import SubscriptionDefinition
 from .catalog import in_order
-from .dispatch.dispatcher import Dispatcher
-from .executors.keyed_runs.cells import FOREVER, Cell, Expiry, live, sweep_delay
 from .results import Results
 from .target import ALWAYS_SINCE
 
@@ -38,34 +36,11 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
                 left.append(definition)
         assert len(left) < len(waiting)
         waiting = left
-    _go_back(engine.runtime, time)
+    engine.runtime.go_back(time)
     since = ALWAYS_SINCE if time is None else time
     for parsed in in_order([engine.catalog.parse(definition) for definition in again]):
         engine.install(parsed, since)
     return told
-
-
-def _go_back(runtime: Dispatcher, time: int | None) -> None:
-    """The newest time is that one again; no run that is needed has seen a later one. O(runs)."""
-    for cell in [cell for cells in runtime.runs.cells for cell in cells.values()]:
-        # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
-        cell.runs = [run for run in cell.runs if live(run, runtime.now)]
-    runtime.runs.purge()
-    runtime.program.machines.close_epoch()
-    runtime.runs.now, runtime.promised = time, None
-    runtime.runs.expiry = Expiry()
-    waiting: list[tuple[int, int, Cell]] = []
-    for cells in runtime.runs.cells:
-        for cell in list(cells.values()):
-            cell.due = False
-            limited = [run for run in cell.runs if run.limit != FOREVER]
-            if limited:
-                since = max(int(run.t1) for run in limited)
-                waiting.append((since, max(sweep_delay(run, int(run.t1)) for run in limited), cell))
-            elif not cell.runs and cell.static is None:
-                del cells[cell.key]
-    for since, delay, cell in sorted(waiting, key=lambda each: each[0]):  # a ring is in the order of its times
-        runtime.runs.expiry.schedule(cell, since, delay)
 
 
 def _reading(engine: Engine, stream: str) -> list[SubscriptionDefinition]:

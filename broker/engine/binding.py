@@ -105,6 +105,7 @@ class MarkedParts:
                 a.distinct,
                 a.forbidden,
                 None if machines is None else machines(bound),
+                a.initial,
             )
 
         return made
@@ -158,6 +159,9 @@ class MarkedParts:
                 arc.conjuncts
                 if same_conjuncts
                 else tuple([maker(bound.literals) for maker in conjuncts]),
+                arc.name,
+                arc.begin,
+                arc.end,
             )
 
         return arc, made

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from ..automaton.sharing import End
 from ..events.errors import DefinitionError, UnknownStream, Unsupported
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
@@ -31,7 +30,7 @@ class Service:
     `name`: that of its machine, too."""
 
     name: str
-    end: End | None
+    end: object | None
     subscriber: Subscriber | None
     feed: Feed | None
 

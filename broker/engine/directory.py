@@ -10,10 +10,11 @@ from typing import TypeAlias, final
 
 from ..algebra.normal_form import Form
 from ..automaton.automaton import State
-from .executors.keyed_runs.boxes import Box
 from .index.arcs import ArcIndex
+from .index.boxes import Box
 from .index.spaces import Key, Space, WaitingKeyPart, equalities
 from .options import Options
+from .target import Target
 from .transition import Place, Transition
 
 Cellmark: TypeAlias = tuple[Space, Key]
@@ -26,7 +27,7 @@ class Static:
     def __init__(self, few: int) -> None:
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.places: list[Place] = []  # each stands for a family
-        self.boxes: list[Box] = []
+        self.boxes: list[Box[Target]] = []
 
     def empty(self) -> bool:
         return not len(self.arcs) and not self.places and not self.boxes

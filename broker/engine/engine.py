@@ -33,7 +33,6 @@ from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
 from .dispatch.dispatcher import Dispatcher
-from .executors.keyed_runs.cells import live_runs
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
 from .forecasts.probability import Probability, probability_of
@@ -182,7 +181,7 @@ class Engine:
             self.program.machines.join(subscriber.name, subscriber.machine, subscriber, holding.feed)
         for branch, recipe in enumerate(form.recipes):
             own = subscriber if branch == 0 else subscriber.at_branch(branch)
-            if recipe is not None and self.program.bulk.join(recipe, own):
+            if recipe is not None and self.program.merged.join(recipe, own):
                 continue
             if holding is None:
                 holding = Holding()
@@ -190,7 +189,7 @@ class Engine:
                 self._attach_internal(holding, compiled.internal, subscriber.since)
             feed = self._publishes(subscriber)
             entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
-            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed))
+            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed, plan is not None))
         self.catalog.enter(subscriber, holding)
         self.runtime.refresh()
         if plan is not None and holding is not None:
@@ -331,21 +330,14 @@ class Engine:
 
     def statistics(self) -> dict[str, Any]:
         """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
-        forest = self.program.forest
-        live = live_runs(self.runtime.runs.cells, self.runtime.now)
         return {
             "events": self.events,
             "matches": self.matches,
             "streams": len(self.catalog.streams),
             "published_streams": len(self.catalog.published),
             "subscriptions": len(self.catalog.subscriptions),
-            "states": sum(1 for _ in forest.nodes()) + self.program.bulk.states(forest.starts),
-            "families": sum(1 for p in self.program.all_places() if p.family is not None),
-            "key_spaces": len(self.program.directory.statics),
-            "cells": sum(len(cells) for cells in self.runtime.runs.cells),
-            "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in live),
-            "run_objects": len(live),
-            "runs_begun": self.runtime.runs.begun,
+            **self.program.merged.statistics(),
+            **self.runtime.runs.statistics(),
             "suspended": len(suspended(self.catalog, self.program)),
             **self.program.machines.statistics(),
             **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),
@@ -362,8 +354,8 @@ class Engine:
         """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""
         self.program.check_invariants()
         self.runtime.check_invariants()
-        references = sum(node.references for node in self.program.forest.starts.values())
-        assert references == len([service for service in self.catalog.services() if service.end is not None])
+        merged = [service for service in self.catalog.services() if service.end is not None]
+        assert self.program.merged.references() == len(merged)
 
     def diagram(self) -> Graph:
         """The merged automata as a picture's data."""

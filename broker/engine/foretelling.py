@@ -28,7 +28,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
     listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
         assert service.end is not None, "the planner has an executor that can be followed"
-        program.watch(service.end, listener, plan.numbers[branch])
+        program.merged.watch(service.end, listener, plan.numbers[branch])
 
 
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
@@ -44,5 +44,5 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
         assert service.end is not None
-        program.unwatch(service.end, listener, plan.numbers[branch])
+        program.merged.unwatch(service.end, listener, plan.numbers[branch])
     return program.forecasts.leave(subscriber.name)

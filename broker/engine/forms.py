@@ -18,7 +18,6 @@ from ..events.errors import DefinitionError, LimitExceeded, QueryError
 from ..events.instant import LARGEST
 from ..events.names import checked_subscription_name
 from ..events.schema import Schema
-from ..forecast.plan import forecast_plan
 from ..language.shapes import QueryShape
 from ..language.subscription import SubscriptionDefinition
 from .languages.language import CompileRequest, Language, Sources, Surroundings, Syntax
@@ -162,9 +161,8 @@ class Forms:
         try:
             if form.machine is not None:
                 subscriber.machine = form.machine.plan(literals)
-            if form.forecast is not None:
-                key_of = self._surroundings.key_of
-                subscriber.plan = forecast_plan(form.forecast, subscriber.automata(), form.sources, key_of)
+            if form.foretells is not None:
+                subscriber.plan = form.foretells(subscriber.automata())
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {subscriber.name!r}: {error}") from None
         return subscriber
@@ -238,7 +236,7 @@ class Forms:
                 return None, fixed  # marked literals are all different, so that a limit may be hit
             if form is None:
                 return None, fixed
-            lost = set(free) - marks_in(form.marked_automata())
+            lost = set(free) - marks_in(form.automata())
             if not lost:
                 form.fixed = fixed
                 return form, fixed

@@ -15,14 +15,13 @@ from .catalog import Catalog, Holding, Service
 from .dispatch.dispatcher import Dispatcher
 from .dispatch.matchers import Matcher
 from .executors.epoch_matches import Fault
-from .explanation import path
 from .foretelling import foretell_no_more
 from .notices import Notice
 from .program import Program
 from .results import Results
 from .subscriber import Subscriber
 from .target import Outcome, Target
-from .transition import Place, Transition
+from .transition import NO_SYMBOL, Transition
 
 Told: TypeAlias = list[tuple[Target, Notice]]
 
@@ -33,7 +32,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
     name = subscriber.name
     for branch, recipe in enumerate(subscriber.form.recipes):
         if recipe is not None:
-            program.bulk.leave(recipe, subscriber, branch)
+            program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
     if subscriber.machine is not None:
@@ -92,38 +91,27 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
 
 
 def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
-    """The subscriptions below an arc or a place, or with a machine, by name. O(subscriptions)."""
-    cause = fault.cause
-    place: Place | None = None
-    target: Target | None = None
+    """The subscriptions of a merged automaton or a machine that has raised something, by name. O(subscriptions)."""
+    cause, merged = fault.cause, program.merged
     seats: list[str] = []  # of those with machines
     if isinstance(cause, Matcher):
         seats = [name for name, seat in program.machines.seats.items() if seat.matcher is cause]
-    elif isinstance(cause, Place):
-        place = cause
-    elif isinstance(cause, Transition):
-        place, target = cause.place, cause.target
-        if place is None and target is None:
-            seats = program.machines.users(cause)
+    elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:
+        seats = program.machines.users(cause)
 
     def below(service: Service) -> bool:
-        if service.end is None:
-            return service.name in seats
-        if target is not None:
-            return program.target(service.end) is target
-        return any(program.places[node.number] is place for node in path(service.end.node))
+        return service.name in seats if service.end is None else merged.concerns(cause, service.end)
 
     found = []
     for name, subscriber in catalog.subscriptions.items():
+        if name in catalog.withdrawn:
+            continue
         holding = catalog.holdings.get(name)
         services = [] if holding is None else list(holding.services)
         for stream in () if holding is None else holding.internal:
             services += catalog.internal[stream].services
-        if name in catalog.withdrawn:
-            continue
         recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
-        if name in seats or any(map(below, services)) or (
-            place is not None and any(program.bulk.place(r, subscriber.literals) is place for r in recipes)
-        ):
+        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for recipe in recipes)
+        if name in seats or member or any(map(below, services)):
             found.append(name)
     return found

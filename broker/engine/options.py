@@ -49,6 +49,14 @@ class Options:
     subscriptions_max: int = 10_000_000
 
     @property
+    def off(self) -> tuple[str, ...]:
+        """The executors that no subscription gets. Groups take the place of all other ways to keep runs: with one of
+        these off there are none."""
+        indexed = self.static_index and self.affected_index and self.dynamic_index and self.cohorts
+        kept = self.columns and self.merging and self.buffer and self.variants
+        return self.executors_off if indexed and kept else (*self.executors_off, "groups")
+
+    @property
     def static_few(self) -> int:
         """How many start arcs of a cell are tried one by one."""
         return self.arcs_few if self.static_index else NEVER_INDEXED

@@ -1,8 +1,8 @@
 """The planner: which executor keeps the partial matches of an automaton, and why.
 
-A row of the table is an executor and what speaks against it, read from facts of the automaton (automaton.analyses),
-never from a language. The planner takes the first row that nothing speaks against and that is not switched off
-(`Options.executors_off`); `explain` shows which, and what spoke against those before it.
+A row of the table is an executor and its plan, or what speaks against it, read from facts of the automaton
+(automaton.analyses), never from a language. The planner takes the first row that nothing speaks against and that is not
+switched off (`Options.off`); `explain` shows which, and what spoke against those before it.
 
 Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
 (executors.machine_plan).
@@ -17,15 +17,17 @@ from ..automaton.analyses.line import is_plain_line
 from ..automaton.analyses.sequences import sequences_of
 from ..automaton.automaton import Automaton, Report, TimeModel
 from ..events.errors import DefinitionError
+from .executors.groups.machine_plan import GroupPlan, plan_of_group
 from .executors.keyed_runs.machine_plan import KeyedRunsPlan
 from .executors.kleene.machine_plan import PatternPlan
-from .executors.machine_plan import MachinePlan
+from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
+IN_ORDER: Final = (TimeModel.EPOCHS, TimeModel.ARRIVAL)
 
 
 @final
@@ -39,56 +41,68 @@ class Wanted(NamedTuple):
 
 
 class ExecutorRow(NamedTuple):
-    """An executor: its plan's class, why it cannot run what is wanted (None: it can), the plan, and what its runs take
-    time for."""
+    """An executor: its plan's class, the plan for what is wanted or why it cannot run that, and what its runs take time
+    for."""
 
     plan: type[MachinePlan]
-    against: Callable[[Wanted], str | None]
-    make: Callable[[Wanted], MachinePlan]
+    attempt: Callable[[Wanted], MachinePlan | str]
     times: tuple[TimeModel, ...] = (TimeModel.ARRIVAL,)
 
 
-def _against_trie(wanted: Wanted) -> str | None:
+NO_STATES: Final = "it keeps no states that a forecast could follow"
+
+
+def _group(wanted: Wanted) -> MachinePlan | str:
+    if wanted.forecast:
+        return NO_STATES
+    plan = plan_of_group(wanted.automaton)
+    if isinstance(plan, GroupPlan) and wanted.automaton.time is TimeModel.EPOCHS and not plan.grouping.key:
+        return "no constant says which events it is about"
+    return plan
+
+
+def _trie(wanted: Wanted) -> MachinePlan | str:
     if wanted.automaton.report is not Report.COMPLETIONS:
         return "it reports completions only"
     if wanted.forecast:
         return "it cannot say where partial matches are, which the forecast asks"
-    if sequences_of(wanted.automaton) is None:
-        return "the automaton is more than sequences of adjacent events"
-    return None
-
-
-def _trie(wanted: Wanted) -> MachinePlan:
     words = sequences_of(wanted.automaton)
-    assert words is not None
+    if words is None:
+        return "the automaton is more than sequences of adjacent events"
     return TriePlan(wanted.automaton, words)
 
 
-def _against_counts(wanted: Wanted) -> str | None:
+def _counts(wanted: Wanted) -> MachinePlan | str:
     if wanted.automaton.machines is None:
         return "the paths of the automaton cannot be counted without enumerating them"
-    return None
+    return CountsPlan(wanted.automaton)
 
 
-def _against_kleene(wanted: Wanted) -> str | None:
+def _pattern(wanted: Wanted) -> MachinePlan | str:
     if wanted.forecast:
-        return "it keeps no states that a forecast could follow"
+        return NO_STATES
     if not is_plain_line(wanted.automaton):
         return "the automaton is not a line of operands"
-    return None
+    return PatternPlan(wanted.automaton, wanted.published)
 
 
-def _against_reference(wanted: Wanted) -> str | None:
-    return "it keeps no states that a forecast could follow" if wanted.forecast else None
+def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
+    return KeyedRunsPlan()
+
+
+def _reference(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else ReferencePlan(wanted.automaton)
 
 
 TABLE: Final[tuple[ExecutorRow, ...]] = (
-    ExecutorRow(TriePlan, _against_trie, _trie),
-    ExecutorRow(CountsPlan, _against_counts, lambda wanted: CountsPlan(wanted.automaton)),
-    ExecutorRow(PatternPlan, _against_kleene, lambda wanted: PatternPlan(wanted.automaton, wanted.published)),
-    ExecutorRow(KeyedRunsPlan, lambda _: None, lambda _: KeyedRunsPlan(), (TimeModel.EPOCHS,)),
-    ExecutorRow(ReferencePlan, _against_reference, lambda wanted: ReferencePlan(wanted.automaton), tuple(TimeModel)),
+    ExecutorRow(GroupPlan, _group, IN_ORDER),
+    ExecutorRow(TriePlan, _trie),
+    ExecutorRow(CountsPlan, _counts),
+    ExecutorRow(PatternPlan, _pattern),
+    ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
+    ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
+MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 
@@ -101,18 +115,34 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
     for row in TABLE:
         if wanted.automaton.time not in row.times:
             continue
-        against = SWITCHED_OFF if row.plan.executor in options.executors_off else row.against(wanted)
-        if against is None:
-            plan = row.make(wanted)
+        plan = SWITCHED_OFF if row.plan.executor in options.off else row.attempt(wanted)
+        if not isinstance(plan, str):
             plan.passed_over = tuple(passed)
+            plan.wanted = wanted
             return plan
-        passed.append(f"{row.plan.executor}: {against}")
+        passed.append(f"{row.plan.executor}: {plan}")
     raise DefinitionError(f"no executor can run this: {'; '.join(passed)}")
 
 
-def planning(options: Options, forecast: bool = False, published: bool = False) -> Callable[[Automaton], MachinePlan]:
-    """`plan_of` for automata of which the same is wanted."""
-    return lambda automaton: plan_of(Wanted(automaton, forecast, published), options)
+def is_merged(wanted: Wanted, options: Options) -> bool:
+    """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
+    Raises as `plan_of` does."""
+    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.off]
+    fits = any(wanted.automaton.time in row.times and not isinstance(row.attempt(wanted), str) for row in rows)
+    return fits or plan_of(wanted, options).merged
+
+
+def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
+    """The plan by which a named executor runs the same, as it did when it was saved. O(size of the automaton).
+
+    Raises DefinitionError where that executor cannot run it."""
+    row = next(row for row in TABLE if row.plan.executor == executor)
+    other = row.attempt(plan.wanted)
+    if isinstance(other, str):
+        raise DefinitionError(f"{executor} has saved this and cannot run it: {other}")
+    other.passed_over = (f"{plan.executor}: another executor has saved it",)
+    other.wanted = plan.wanted
+    return other
 
 
 def decision(plan: MachinePlan) -> str:

@@ -1,63 +1,52 @@
-"""The compiled program: all subscriptions' automata as one, laid out for finding what an event concerns.
+"""The compiled program: what the dispatcher reads of all subscriptions.
 
-Here: where each shared state and arc is placed - the key space and cell of start arcs, places for the rest - and the
-reverse when its last subscriber leaves. A change costs the size of the subscription, not of the program. Not here: runs
-(a program never holds one), names and text (catalog), subscriptions that need no states (bulk).
+Here: its parts, and which of them an automaton over epochs goes to. A change costs the size of the subscription, not of
+the program. Not here: runs (a program never holds one), names and text (catalog), how automata are merged or machines
+shared (executors, dispatch.registry).
 """
 
 from __future__ import annotations
 
 from typing import final
 
-from ..algebra.normal_form import Form, duration_bound
 from ..automaton.automaton import Automaton
-from ..automaton.sharing import Change, End, Forest, SharedState
 from .catalog import Service
 from .directory import Directory
 from .dispatch.registry import Registry
-from .executors.keyed_runs.bulk import Bulk
 from .forecasts.registry import Forecasts
-from .index.spaces import Key, Space
 from .options import Options
-from .planner import EXECUTORS, Wanted, plan_of
+from .planner import EXECUTORS, MERGED, Wanted, plan_again, plan_of
 from .subscriber import Subscriber
-from .target import Feed, Outcome, Target
-from .transition import UNBOUNDED, Place, Transition, Update
-from .watcher import Watch, Watcher
-
-
-@final
-class StartArc:
-    """A start arc, and where it is; it is enrolled in its cell only while some run of its place is needed."""
-
-    def __init__(self, space: Space, key: Key, transition: Transition) -> None:
-        self.space = space
-        self.key = key
-        self.transition = transition
-        self.enrolled = False
+from .target import Feed
 
 
 @final
 class Program:
-    """What the runtime reads: the directory, and through it everything that an event can concern."""
+    """The directory, and through it everything that an event can concern: automata that are merged, and machines."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.forest = Forest()
         self.directory = Directory(options)
-        self.bulk = Bulk(self.directory)
-        self.machines = Registry(self.directory, options, EXECUTORS)
+        self.merged = MERGED.automata(self.directory)
+        self.machines = Registry(self.directory, options, EXECUTORS, plan_again)
         self.forecasts = Forecasts(self.directory)
-        self.places: dict[int, Place] = {}
-        self._starts: dict[int, StartArc] = {}
-        self._ends: dict[int, Transition] = {}
-        self._forward_bounds: dict[int, int | None] = {}
 
-    def enter(self, name: str, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> Service:
-        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own. O(its size)."""
-        plan = plan_of(Wanted(automaton), self.options)
+    def enter(
+        self,
+        name: str,
+        automaton: Automaton,
+        subscriber: Subscriber | None,
+        feed: Feed | None,
+        forecast: bool = False,
+    ) -> Service:
+        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own; `forecast`: one asks
+        where its runs are. O(its size)."""
+        plan = plan_of(Wanted(automaton, forecast), self.options)
+        restoring = self.machines.restoring
+        if restoring is not None and plan.merged is (name in restoring.places):
+            plan = plan_again(plan, restoring.executor(name) or MERGED.executor)
         if plan.merged:
-            return Service(name, self.add(automaton, subscriber, feed), subscriber, feed)
+            return Service(name, self.merged.add(automaton, subscriber, feed), subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)
         return Service(name, None, subscriber, feed)
 
@@ -66,195 +55,11 @@ class Program:
         if service.end is None:
             self.machines.leave(service.name, service.subscriber, service.feed)
         else:
-            self.remove(service.end, service.subscriber, service.feed)
-
-    def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> End:
-        """Merge an automaton in and serve its end to a subscriber, a stream, or both. O(states of the automaton)."""
-        end, change = self.forest.insert(automaton)
-        for node in change.nodes:
-            self._place(node)
-        if change.end is not None:
-            self._end(end, automaton)
-        target = self.target(end)
-        if subscriber is not None:
-            target.join(subscriber)
-        if feed is not None:
-            target.feeds = [feed] if target.feeds is None else [*target.feeds, feed]
-        self._want_lineage(end, subscriber, feed, 1)
-        return end
-
-    def remove(self, end: End, subscriber: Subscriber | None, feed: Feed | None) -> None:
-        """Undo one `add`. O(states of the automaton, and subscribers of the end)."""
-        arc = self._ends[end.number]
-        target = self.target(end)
-        if subscriber is not None:
-            arc.target = target = target.without(subscriber.name, subscriber.branch)
-        if feed is not None:
-            target.feeds = [other for other in target.feeds or () if other is not feed] or None
-        self._want_lineage(end, subscriber, feed, -1)
-        change = self.forest.remove(end)
-        self._clear(end, change)
-
-    def target(self, end: End) -> Target:
-        """Whom the end serves."""
-        target = self._ends[end.number].target
-        assert target is not None
-        return target
-
-    def _want_lineage(self, end: End, subscriber: Subscriber | None, feed: Feed | None, difference: int) -> None:
-        # A published result may be read by someone who wants lineage later on, when it is too late to begin with it.
-        if feed is None and not (subscriber is not None and subscriber.lineage):
-            return
-        node: SharedState | None = end.node
-        while node is not None and node.parent is not None:
-            self.places[node.number].lineage += difference
-            node = node.parent
-
-    def watch(self, end: End, watcher: Watcher, states: list[int]) -> None:
-        """Have somebody told of the runs below an end. `states`: what it calls the places, by depth. O(states)."""
-        for place, state in self._above(end, states):
-            watch = Watch(watcher, state)
-            place.watches = [watch] if place.watches is None else [*place.watches, watch]
-        target = self.target(end)
-        target.watchers = [watcher] if target.watchers is None else [*target.watchers, watcher]
-
-    def unwatch(self, end: End, watcher: Watcher, states: list[int]) -> None:
-        """Undo one `watch`. O(states, and watchers there)."""
-        for place, _ in self._above(end, states):
-            place.watches = [watch for watch in place.watches or () if watch.watcher is not watcher] or None
-        target = self.target(end)
-        target.watchers = [other for other in target.watchers or () if other is not watcher] or None
-
-    def _above(self, end: End, states: list[int]) -> list[tuple[Place, int]]:
-        found: list[tuple[Place, int]] = []
-        node: SharedState | None = end.node
-        while node is not None and node.parent is not None:
-            found.append((self.places[node.number], states[node.depth]))
-            node = node.parent
-        return found
-
-    # --- coming -------------------------------------------------------------------------------------------------
-
-    def _place(self, node: SharedState) -> None:
-        if node.parent is None or node.entry is None:
-            self.directory.stream(node.state.stream)
-            return
-        place = self.directory.place(node.number, node.depth, node.state)
-        self.places[node.number] = place
-        self.directory.count(node.state.stream, 1)
-        update = Update(node.entry.update) if node.entry.update else None
-        if node.rebind is not None:
-            loop = Update(node.rebind.update) if node.rebind.update else None
-            place.rebind = Transition(node.rebind.guard, loop, place, None)
-        self._forward_bounds[node.number] = 0
-        if node.parent.parent is None:
-            start = self._start_arc(node.parent, node.entry.guard, update, place, None)
-            self._starts[node.number] = start
-        else:
-            arc = Transition(node.entry.guard, update, place, None)
-            self._add_arc(node.parent, arc)
-
-    def _start_arc(
-        self, start: SharedState, guard: Form, update: Update | None, place: Place | None, target: Target | None
-    ) -> StartArc:
-        space, key, guard = self.directory.start_cell(start.state.stream, guard)
-        return StartArc(space, key, Transition(guard, update, place, target))
-
-    def _enroll(self, start: StartArc) -> None:
-        if not start.enrolled:
-            start.enrolled = True
-            self.directory.count(start.space.stream, 1)
-            self.directory.static(start.space, start.key).arcs.add(start.transition)
-
-    def _add_arc(self, node: SharedState, arc: Transition) -> None:
-        """A further arc out of a state that runs wait in one by one."""
-        self.places[node.number].arcs.add(arc)
-        start = self._starts.get(node.number)
-        if start is not None:
-            self._enroll(start)
-
-    def _end(self, end: End, automaton: Automaton) -> None:
-        node = end.node
-        target = Target(Outcome(automaton.schema.names, end.arc.output), None)
-        if node.parent is None:
-            start = self._start_arc(node, end.arc.guard, None, None, target)
-            self._starts[end.number] = start
-            self._enroll(start)
-            self._ends[end.number] = start.transition
-        else:
-            transition = Transition(end.arc.guard, None, None, target)
-            self._add_arc(node, transition)
-            self._ends[end.number] = transition
-        self._widen(node, duration_bound(end.arc.guard))
-
-    def _widen(self, node: SharedState, bound: int | None) -> None:
-        """An arc with this bound on DUR now leaves the state: windows grow, here and above."""
-        while node.parent is not None and node.entry is not None:
-            before = self._forward_bounds[node.number]
-            if before is not None:
-                self._forward_bounds[node.number] = None if bound is None else max(before, bound)
-            limits = [self._forward_bounds[node.number], duration_bound(node.state.theta)]
-            if node.rebind is not None:
-                limits.append(duration_bound(node.rebind.guard))
-            finite = [limit for limit in limits if limit is not None]
-            self.places[node.number].window = min(finite) if finite else UNBOUNDED
-            bounds = [*finite, *(b for b in [duration_bound(node.entry.guard)] if b is not None)]
-            bound = min(bounds) if bounds else None
-            node = node.parent
-
-    # --- going --------------------------------------------------------------------------------------------------
-
-    def _clear(self, end: End, change: Change) -> None:
-        if change.end is not None:
-            transition = self._ends.pop(end.number)
-            start = self._starts.pop(end.number, None)
-            if start is None:
-                self._drop_arc(end.node, transition)
-            else:
-                self._withdraw(start)
-        for node in reversed(change.nodes):
-            if node.parent is None:
-                continue
-            place = self.places.pop(node.number)
-            place.dead = True
-            self.directory.dead += 1
-            self.directory.count(node.state.stream, -1)
-            del self._forward_bounds[node.number]
-            start = self._starts.pop(node.number, None)
-            if start is not None:
-                self._withdraw(start)
-            elif node.parent.parent is not None and node.parent.number in self.places:
-                parent = self.places[node.parent.number]
-                self._drop_arc(node.parent, next(a for a in parent.arcs.arcs if a.place is place))
-
-    def _drop_arc(self, node: SharedState, arc: Transition) -> None:
-        place = self.places[node.number]
-        place.arcs.remove(arc)
-        start = self._starts.get(node.number)
-        if start is not None and not len(place.arcs):
-            self._withdraw(start)
-
-    def _withdraw(self, start: StartArc) -> None:
-        if start.enrolled:
-            start.enrolled = False
-            self.directory.count(start.space.stream, -1)
-            self.directory.static(start.space, start.key).arcs.remove(start.transition)
-            self.directory.prune(start.space, start.key)
-
-    # --- inspection ---------------------------------------------------------------------------------------------
-
-    def all_places(self) -> list[Place]:
-        """Places of single states and of families."""
-        return [*self.places.values(), *self.bulk.places()]
+            self.merged.remove(service.end, service.subscriber, service.feed)
 
     def check_invariants(self) -> None:
-        self.forest.check_invariants()
-        nodes = {node.number for node in self.forest.nodes() if node.parent is not None}
-        assert nodes == set(self.places)
+        """Raise AssertionError where the parts contradict each other."""
+        self.merged.check_invariants()
         self.directory.check_invariants()
-        self.bulk.check_invariants()
         self.machines.check_invariants()
         self.forecasts.check_invariants()
-        for place in self.all_places():
-            place.arcs.check_invariants()
-        assert not any(place.dead for place in self.all_places())

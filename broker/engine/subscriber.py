@@ -9,6 +9,7 @@ Here: forms and subscribers. Not here: how a form comes about (forms, languages)
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 from mypy_extensions import i64
@@ -35,7 +36,8 @@ class Form:
     `written` is the text around the literals as the user wrote it, `canonical` the one that ids are made of. `fixed`:
     the numbers of literals that all of them have. `recipes`, one a branch, say how a branch is entered without states
     of its own, None where it needs them. `template` has the automata; where a machine finds the matches, `machine` has
-    its automaton instead, and there are names of `operands` and no recipes. One with a `forecast` has no recipes.
+    its automaton instead, and there are names of `operands` and no recipes. `foretells` makes the plan of forecasts
+    from the automata, where there is a `forecast`; then neither has it recipes.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Form:
         operands: tuple[str, ...] = (),
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
+        foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
     ) -> None:
         self.language = language
         self.written = written
@@ -68,9 +71,10 @@ class Form:
         self.operands = operands
         self.report = report
         self.forecast = forecast
+        self.foretells = foretells
 
-    def marked_automata(self) -> tuple[Automaton, ...]:
-        """What the queries became, with marked literals."""
+    def automata(self) -> tuple[Automaton, ...]:
+        """The automata with marked literals."""
         if self.template is not None:
             return self.template.automata
         return () if self.machine is None else self.machine.automata
@@ -101,14 +105,13 @@ class Subscriber:
         self.machine: MachinePlan | None = None
         self.plan: ForecastPlan | None = None
 
-    def automata(self) -> tuple[Automaton, ...]:
-        """What the query became, whoever runs it: automata whose results together are its own."""
-        machine = self.machine
-        return self.form.compiled(self.literals).automata if machine is None else (machine.automaton,)
-
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""
         return Subscriber(self.name, self.form, self.literals, self.own, self.lineage, self.since, branch)
+
+    def automata(self) -> tuple[Automaton, ...]:
+        """What the query became, whoever runs it: automata whose results together are its own."""
+        return self.form.compiled(self.literals).automata if self.machine is None else (self.machine.automaton,)
 
     def text(self) -> str:
         """The canonical text."""

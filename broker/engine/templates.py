@@ -27,7 +27,7 @@ Equalities: TypeAlias = tuple[int, ...]
 """For each literal as it is used the first one, or constant, that it equals."""
 Planning: TypeAlias = Callable[[Automaton], MachinePlan]
 
-KEPT_MAX: Final = 64  # ways in which literals of one template are equal, whose plans are kept
+EQUALITIES_MAX: Final = 64  # ways in which literals of one template are equal, whose plans are kept
 
 
 @final
@@ -81,7 +81,7 @@ class MachineTemplate:
         if equal in self._kept:
             kept = self._kept[equal]
         else:
-            if len(self._kept) >= KEPT_MAX:
+            if len(self._kept) >= EQUALITIES_MAX:
                 self._kept.clear()
             marks = self._marks(equal, literals)
             kept = None if marks is None else _KeptPlan(self._bound(self._parts.bind(marks)), self._planned)
@@ -128,16 +128,22 @@ class _KeptPlan:
         self._automaton: AutomatonMaker = parts.automaton(automaton)
         self._plan: PlanMaker | None = None
         try:
-            self._plan = planned(automaton).maker(parts)
+            self._first = planned(automaton)
+            maker = self._first.maker(parts)
         except LiteralUsed:
             return
-        if not parts.stable:
-            self._plan = None
+        if parts.stable:
+            self._plan = maker
 
     def plan(self, literals: Literals) -> MachinePlan:
         bound = self._parts.bind(literals)
         automaton = self._automaton(bound)
-        return self._planned(automaton) if self._plan is None else self._plan(bound, automaton)
+        if self._plan is None:
+            return self._planned(automaton)
+        plan = self._plan(bound, automaton)
+        plan.passed_over = self._first.passed_over
+        plan.wanted = self._first.wanted._replace(automaton=automaton)
+        return plan
 
 
 def marks_in(automata: tuple[Automaton, ...]) -> set[int]:

@@ -15,13 +15,14 @@ from ..algebra.normal_form import Form
 from ..algebra.predicate import All, computation, condition
 from ..automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSource
 from ..events.schema import Row
-from .executors.keyed_runs.family import Family
 from .index.arcs import ArcIndex, Guarded
+from .index.family import Family
 from .index.spaces import Space, WaitingKeyPart
 from .target import Target
 from .watcher import Watch
 
 UNBOUNDED: Final = -1
+NO_SYMBOL: Final = -1
 
 _CARRY: Final = 0
 _BOUND_ROW: Final = 1
@@ -86,7 +87,7 @@ class Transition(Guarded):
         self.update = update
         self.place = place
         self.target = target
-        self.symbol = -1  # of a composite subscription's primitive, which is what such an arc is for
+        self.symbol = NO_SYMBOL  # of machines' inputs, which is what such an arc is for
 
 
 @final
@@ -108,7 +109,7 @@ class Place:
         self.rebind: Transition | None = None
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED
-        self.family: Family | None = None
+        self.family: Family[Target] | None = None
         self.lineage = 0  # subscribers below that want it
         self.dead = False
         self.watches: list[Watch] | None = None

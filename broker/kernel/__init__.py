@@ -1,9 +1,9 @@
 """The decisions of the broker as a state machine: inputs and the time go in, messages to send come out.
 
-No socket, no file, no thread and no clock: the whole broker runs under a simulated network and time. broker.server
-performs the effects, and makes the records of an input durable before it sends the answers. The kernel checks
-permissions where it carries a request out (admission), by the identity that the session's transport vouches for. A
-session may outlive its connection (sessions).
+The kernel has no socket, file, thread or clock, so the whole broker runs in tests under a simulated network and time.
+broker.server performs the effects, and makes the records of an input durable before it sends the answers. The kernel
+checks permissions when it carries a request out (admission.py), by the identity that the transport has authenticated. A
+session may outlive its connection (sessions.py).
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ __all__ = [
     "Access",
     "Admission",
     "Away",
-    "Reconfigure",
+    "ContinueBatch",
     "Cursors",
     "Drain",
     "Effects",
-    "TooManyBatches",
-    "Undecodable",
+    "EnginePort",
+    "EngineResult",
     "Gone",
     "Input",
     "Kernel",
     "Limits",
-    "EnginePort",
-    "ContinueBatch",
+    "MakeResults",
     "Quota",
+    "Receipts",
     "Received",
+    "Reconfigure",
     "Record",
-    "EngineResult",
     "Send",
     "Sources",
     "Stop",
-    "Receipts",
     "Tick",
-    "MakeResults",
+    "TooManyBatches",
+    "Undecodable",
     "User",
     "Work",
     "flows",

@@ -1,8 +1,8 @@
-"""Counts what each user uses, against its quota. Who the user is, and what it may, is in permissions.
+"""Counts the resources that each user has in use, against its quota. Not here: users and grants (permissions.py).
 
-The rate is a bucket of one second's worth, kept as the moment from which on it is not overdrawn: a batch is taken
-whole as long as that is past, and puts it off by what the batch should have lasted. So batches of any size get through,
-and on average no more than the rate.
+The rate is limited by a token bucket that holds one second's worth, stored as the time from which on it is not
+overdrawn. A batch is accepted whole if that time has passed, and delays it by the batch's events divided by the rate.
+So batches of any size are accepted, and on average no more events than the rate allows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SECOND: Final = 1_000_000
 @final
 @dataclass(slots=True)
 class UserAccount:
-    """One user's, or one session's without an identity. Each refusal names the quota and changes nothing."""
+    """The account of a user, or of a session without an identity. A refusal names the quota and changes nothing."""
 
     user: User
     connections: int = 0
@@ -29,35 +29,35 @@ class UserAccount:
     paid_until: int = 0
 
     def connect(self) -> None:
-        """Raises LimitExceeded."""
+        """Count a connection. Raises LimitExceeded."""
         self._check("connections", self.connections + 1, self.user.quota.connections)
         self.connections += 1
 
     def disconnect(self) -> None:
-        """A connection has ended."""
+        """Count the end of a connection."""
         self.connections -= 1
 
     def check_subscription(self) -> None:
-        """Whether there may be one more. Raises LimitExceeded."""
+        """Raise LimitExceeded if the user may not have another subscription."""
         self._check("subscriptions", self.subscriptions + 1, self.user.quota.subscriptions)
 
     def attach(self, states: int) -> None:
-        """A subscription with so many states is attached. Raises LimitExceeded where these are too many."""
+        """Count an attached subscription and its states. Raises LimitExceeded if the states are too many."""
         self._check("states", self.states + states, self.user.quota.states)
         self.subscriptions += 1
         self.states += states
 
     def detach(self, states: int) -> None:
-        """It was detached."""
+        """Count a detached subscription and its states."""
         self.subscriptions -= 1
         self.states -= states
 
     def check_rate(self, now: int) -> None:
-        """Whether events may come now. Raises Busy, which says when."""
+        """Raise Busy if the user has to wait before it publishes again; the error says how long."""
         rate = self.user.quota.events_per_second
         if rate is None:
             return
-        # A clock that has stepped back must not make anybody wait for longer than a whole batch lasts.
+        # If the clock steps back, the user must not wait longer than a full batch takes at its rate.
         wait = min(self.paid_until - now, BATCH_EVENTS_MAX * _SECOND // rate)
         if wait > 0:
             raise Busy(
@@ -67,7 +67,7 @@ class UserAccount:
             )
 
     def spend(self, events: int, now: int) -> None:
-        """So many events were taken."""
+        """Charge accepted events to the rate."""
         rate = self.user.quota.events_per_second
         if rate is not None:
             beginning = min(self.paid_until, now) if self.paid_until > now - _SECOND else now - _SECOND
@@ -76,5 +76,5 @@ class UserAccount:
     def _check(self, name: str, wanted: int, limit: int | None) -> None:
         if limit is not None and wanted > limit:
             raise LimitExceeded(
-                f"quota {name}: user {self.user.name!r} may have {limit:,}, this would make it {wanted:,}"
+                f"quota {name}: user {self.user.name!r} may have {limit:,}, and would have {wanted:,}"
             )

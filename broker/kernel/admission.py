@@ -1,16 +1,16 @@
-"""Decides whether a session may have what it asks for. Other modules then carry the request out.
+"""Decides whether a session has the permission for a request. Not here: carrying the request out.
 
-Every session has an account from HELLO on, by the identity that the transport vouches for. A subscription needs
-`subscribe` on its name, `read` on each stream that flows into it or ever did, however far from it, and `publish` on the
-stream that it publishes. Where others read that stream already, they need `read` on what it reads, or it is refused:
-nobody comes to values that they may not read through what somebody else adds. A reader need not be there for that: it
-has a cursor, or may come back for what it had before a crash.
+HELLO gives each session an account, by the identity that the transport has authenticated. A subscription needs
+`subscribe` on its name, `read` on each stream that flows into it now or did earlier, directly or through other
+subscriptions, and `publish` on the stream that it publishes. If other users read that stream already, they need `read`
+on everything that the new subscription reads, or it is refused: another user's subscription must not give them values
+that they may not read. This includes users who have a cursor, and clients that may come back after a crash.
 
-A user is answered by what it may do, never by what there is beyond that: a subscription that it may not have is to it
-as one that does not exist, unless it would make one of that name itself.
+An answer never reveals what a user may not see: a subscription that the user may not have looks like one that does not
+exist, unless the user tries to create one of that name.
 
-When the rules change, whoever may not have any more what they have is ended, as a whole: it may come again and is told
-then what it may not.
+When the rules change, the broker ends each session that has something it may not have any more. The client may connect
+again, and is then refused what is not permitted.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .permissions import Access, User
 from .sources import Flow, Flows, Sources
 
 AWAITED_RETRY_MICROSECONDS: Final = 1_000_000
-"""When to ask again for what would feed subscriptions whose clients may still come back after a restart."""
+"""When to retry a subscription that would feed others whose clients may still come back after a restart."""
 
 
 @final
 class Admission:
-    """Accounts by user, and what flows where. Without `flows` nothing is restricted but by quotas.
+    """Accounts by user, and the flows between streams. Without `flows` only quotas restrict users.
 
-    `sources`: needed with `flows`; without, they are only kept in step, for a later start with permissions.
+    `sources`: needed with `flows`; without `flows` they are kept up to date for a later start with permissions.
     """
 
     __slots__ = ("_access", "_accounts", "_flows", "_states", "sources")
@@ -64,17 +64,17 @@ class Admission:
         return account
 
     def leave(self, account: UserAccount) -> None:
-        """The session has ended and holds nothing any more."""
+        """Close the account of a session that has ended and was detached from everything."""
         account.disconnect()
         if not account.connections and self._accounts.get(account.user.name) is account and not account.paid_until:
             del self._accounts[account.user.name]
 
     def change(self, access: Access) -> None:
-        """Other rules from now on; each session that there is must be asked for with `may_stay`."""
+        """Apply other rules. The caller then checks every session with `may_stay`."""
         self._access = access
 
     def may_stay(self, identity: str, account: UserAccount, names: Iterable[str]) -> bool:
-        """Whether a session may go on with these subscriptions by the rules of now, which its account then follows."""
+        """Whether the present rules allow a session these subscriptions. Its account takes over the rules."""
         user = self._access.user(identity)
         if user is None or user.name != account.user.name:
             return False
@@ -84,14 +84,14 @@ class Admission:
     # ---- streams ----
 
     def check_known(self, user: User, name: str, streams: Mapping[str, StreamDefinition]) -> None:
-        """Whether a stream is there for this user. Raises PermissionDenied, UnknownStream."""
+        """Check that a stream exists and this user may see it. Raises PermissionDenied, UnknownStream."""
         if not user.knows(name):
             raise PermissionDenied(f"stream {name!r}: user {user.name!r} has no permission that concerns it")
         if name not in streams:
             raise UnknownStream(f"stream {name!r} is not known{suggestion(name, filter(user.knows, streams))}")
 
     def visible(self, user: User, streams: Mapping[str, StreamDefinition]) -> Mapping[str, StreamDefinition]:
-        """Those that are there for this user."""
+        """The streams that this user may see."""
         if self._flows is None:
             return streams
         return {name: stream for name, stream in streams.items() if user.knows(name)}
@@ -106,10 +106,10 @@ class Admission:
         streams: Mapping[str, StreamDefinition],
         names: Iterable[str],
     ) -> Flow | None:
-        """Whether this may be subscribed to; the flow of what is new. `names`: of all subscriptions.
+        """Check a request to subscribe; returns the flow of a new subscription. `names`: those of all subscriptions.
 
-        What the user may not have is judged by the request alone, in the same words whether it exists or not. Raises
-        PermissionDenied, UnknownStream, UnknownSubscription, and what the engine says of a text that it cannot read.
+        A refusal depends on the request alone, so it reads the same whether the subscription exists or not. Raises
+        PermissionDenied, UnknownStream, UnknownSubscription, and the engine's error for a text that it cannot parse.
         """
         account.check_subscription()
         user, name = account.user, request.name
@@ -134,10 +134,10 @@ class Admission:
             self._check_all(user, name, sources.into(name))
         return flow
 
-    def check_asked(self, user: User, name: str, names: Collection[str]) -> None:
-        """Whether this user may hear what a subscription foretells, as who attaches to it does. `names`: of all.
+    def check_probability(self, user: User, name: str, names: Collection[str]) -> None:
+        """Check that this user may ask for forecasts of a subscription, as a client attached to it gets them.
 
-        Raises PermissionDenied, UnknownSubscription.
+        `names`: those of all subscriptions. Raises PermissionDenied, UnknownSubscription.
         """
         user.check("subscribe", name)
         if name not in names or not self._may_have(user, name):
@@ -147,10 +147,10 @@ class Admission:
     def check_readers(
         self, flow: Flow, readers: Callable[[str], Iterable[User]], awaited: Callable[[str], bool]
     ) -> None:
-        """Whether all who read what this flow publishes may read what goes into it. O(subscriptions that it feeds).
+        """Check that all readers of the stream that this flow publishes may read its inputs. O(subscriptions it feeds).
 
-        `readers`: of a subscription, who is attached to it or has a cursor of it; `awaited`: whether clients may come
-        back for it of whom nobody knows who they are. Raises PermissionDenied, Busy.
+        `readers`: the users who are attached to a subscription or have a cursor of it. `awaited`: whether unknown
+        clients may come back for a subscription after a restart. Raises PermissionDenied, Busy.
         """
         sources = self.sources
         if self._flows is None or sources is None or flow.publishes is None:
@@ -161,31 +161,31 @@ class Admission:
                 for stream in added:
                     if self._may_have(user, name) and not user.may("read", stream):
                         raise PermissionDenied(
-                            f"stream {flow.publishes!r}: somebody reads it who has no permission to read {stream!r}"
+                            f"stream {flow.publishes!r}: a user who reads it has no permission to read {stream!r}"
                         )
             if awaited(name):
                 for user in self._access.everybody():
                     if self._may_have(user, name) and not all(user.may("read", stream) for stream in added):
                         raise Busy(
-                            f"stream {flow.publishes!r}: it is not known yet who reads it after the broker's restart",
+                            f"stream {flow.publishes!r}: the broker has restarted and does not know its readers yet",
                             AWAITED_RETRY_MICROSECONDS,
                         )
 
     def check_values(self, user: User, name: str) -> None:
-        """Whether this user may see what a subscription that exists has found. Raises PermissionDenied."""
+        """Check that this user may see the results of an existing subscription. Raises PermissionDenied."""
         if self._flows is not None and self.sources is not None:
             self._check_all(user, name, self.sources.into(name))
 
     def user(self, name: str) -> User | None:
-        """The user of this name, by the rules of now."""
+        """The user of this name by the present rules; None if there is none."""
         return next((user for user in self._access.everybody() if user.name == name), None)
 
     def states(self, name: str) -> int:
-        """How many states this subscription takes of a quota."""
+        """How many states of a quota this subscription uses."""
         return 0 if self._states is None else self._states(name)
 
     def sees(self, user: User, name: str) -> bool:
-        """Whether a subscription that exists is there for this user."""
+        """Whether this user may see an existing subscription."""
         return user.admin or self._may_have(user, name)
 
     def _may_have(self, user: User, name: str) -> bool:
@@ -195,7 +195,7 @@ class Admission:
 
     def _check_all(self, user: User, name: str, streams: Iterable[str]) -> None:
         if not all(user.may("read", stream) for stream in streams):
-            # Which one it is would say what a stream that may be read is made of.
+            # Naming the stream would reveal what a stream that the user may read is derived from.
             raise PermissionDenied(
                 f"subscription {name!r}: user {user.name!r} has no permission to read all that flows into it"
             )
@@ -203,7 +203,7 @@ class Admission:
     # ---- the whole ----
 
     def statistics(self) -> dict[str, Any]:
-        """Of the users that have accounts."""
+        """The number of users with accounts."""
         return {"users": len(self._accounts)}
 
     def check_invariants(self, sessions: Iterable[tuple[UserAccount, int]], known: Iterable[str]) -> None:

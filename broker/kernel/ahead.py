@@ -1,11 +1,11 @@
 """Limits how far an event's time may be ahead of the broker's clock.
 
-All streams have one order, so that one event far ahead makes all later ones late. An event that is ahead of the clock
-by more than `most` is refused, unless its time, or a later one, was reached before.
+All streams share one order of time, so one event far ahead makes all later events late. An event that is ahead of the
+clock by more than `most` is refused, unless the engine has reached its time already.
 
-The clock may be wrong, too. Where it jumps by more than `most` from one look to the next - it is looked at about once a
-second - it is not believed before it has gone on like that for a while, and where it jumps again meanwhile, this begins
-anew. Until then what was believed holds, and nothing is stamped with a time ahead of that.
+The clock may be wrong, too. The kernel observes it about once a second. If it jumps by more than `most` between two
+observations, the new time counts only after the clock has run on from it for CLOCK_SETTLES_MICROSECONDS; another jump
+restarts that wait. Until then the earlier time stays valid, and no event is stamped with a later one.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Final, final
 from ..wire import Busy
 
 CLOCK_SETTLES_MICROSECONDS: Final = 10_000_000
-"""How long a clock that has jumped must go on before it is believed."""
+"""How long a clock must run steadily after a jump before its time is accepted."""
 
 
 @final
 class Ahead:
-    """The clock as far as it is believed. `most`: microseconds that an event may be ahead of it; None: any."""
+    """The accepted time of the clock. `most`: microseconds that an event may be ahead of it; None: no limit."""
 
     __slots__ = ("_clock", "_jumped", "_shown", "most")
 
     def __init__(self, most: int | None) -> None:
         self.most = most
         self._clock: int | None = None
-        self._jumped: int | None = None  # what the clock has shown when it had jumped
-        self._shown = 0  # what it has shown since, at the last look
+        self._jumped: int | None = None  # the clock's time after a jump that is not accepted yet
+        self._shown = 0  # the clock's time at the last observation since
 
-    def look(self, now: int) -> None:
-        """The clock shows this. O(1)."""
+    def observe(self, now: int) -> None:
+        """Observe the clock, in microseconds. O(1)."""
         if self.most is None or self._clock is None or -self.most <= now - self._clock <= self.most:
             self._clock, self._jumped = now, None
         elif self._jumped is None or not self._jumped <= now <= self._shown + CLOCK_SETTLES_MICROSECONDS:
@@ -42,17 +42,17 @@ class Ahead:
             self._shown = now
 
     def check_clock(self, now: int) -> None:
-        """Whether events without a time may have this one. Raises Busy."""
+        """Check that events without a time may be stamped with `now`. Raises Busy."""
         if self._jumped is not None and self._clock is not None and now > self._clock:
             wait = max(1, self._jumped + CLOCK_SETTLES_MICROSECONDS - now)
             raise Busy(
                 f"ahead_max: the broker's clock has jumped ahead by {(now - self._clock) / 1_000_000:,.0f} s; events "
-                "without a time are taken once it has gone on like that for a while",
+                "without a time are accepted again once it has run steadily for a while",
                 min(wait, CLOCK_SETTLES_MICROSECONDS),
             )
 
     def latest(self, newest: int | None) -> int | None:
-        """The time up to which events are taken, `newest` being the newest so far; None: any."""
+        """The latest time of an event that is accepted, `newest` being the newest so far; None: no limit."""
         if self.most is None or self._clock is None:
             return None
         latest = self._clock + self.most

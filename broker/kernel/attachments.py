@@ -1,12 +1,12 @@
-"""Who is attached to which subscription, and when the engine may forget one. Names are global in the broker.
+"""Which sessions are attached to which subscription, and when the engine may drop one. Names are global in the broker.
 
-The first client to subscribe brings a subscription into the engine, others attach to it, and with the last one it goes.
-Subscriptions of the broker's own configuration stay. One that others read (they are written over what it publishes)
-cannot go before them: it stays without clients until that is over.
+The first client to subscribe adds a subscription to the engine, others attach to it, and it is removed with the last.
+Subscriptions of the broker's own configuration stay. If others read the stream that a subscription publishes, it stays
+without clients until they are gone.
 
-After a crash the subscriptions of clients are there again, with all that they had begun, and their clients are not.
-They stay for a while (until `abandon`), so that whoever comes back finds what it had left. What a durable cursor holds
-stays until that is forgotten.
+After a crash the subscriptions of clients are restored with their partial matches, but without their clients. They stay
+until `abandon`, so that a client that comes back finds them. A subscription with a durable cursor stays until the
+cursor is forgotten.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..engine.languages.table import default_lineage, default_report
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
 from ..language.subscription import SubscriptionDefinition
 from ..wire import Subscribe
+from .answers import bounded_count
 from .durable_delivery import AnyDelivery
 from .engine_port import EnginePort
-from .listing import countable
 from .records import Record, SubscriptionAdded, SubscriptionRemoved
 from .sources import Sources
 
@@ -33,7 +33,8 @@ class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
     __slots__ = (
-        "_definitions", "_deliveries", "_engine", "_held", "_left", "_lingering", "_permanent", "_record", "_sources",
+        "_awaited", "_definitions", "_deliveries", "_engine", "_held", "_lingering", "_permanent", "_record",
+        "_sources",
     )  # fmt: skip
 
     def __init__(
@@ -44,17 +45,17 @@ class Attachments:
         record: Callable[[Record], None] = lambda _: None,
         held: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`permanent`: names of the configuration's subscriptions; None: of all that are there. `record` is told of
-        each change of the engine's subscriptions. `held`: whether a cursor needs the one of this name.
+        """`permanent`: the names of the configuration's subscriptions; None: all existing ones. `record` gets each
+        change of the engine's subscriptions. `held`: whether a cursor needs the subscription of this name.
         """
         self._engine = engine
         self._record = record
         self._held = held
-        self._sources = sources  # that know of all subscriptions which the engine has now
-        # The engine's own listing may cost as much as there are subscriptions; nobody else changes them.
+        self._sources = sources  # they know all present subscriptions of the engine
+        # A copy, because the engine's own listing may be O(subscriptions). Only this class changes them.
         self._definitions: dict[str, SubscriptionDefinition] = dict(engine.subscriptions)
         self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
-        self._left: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
+        self._awaited: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
         self._deliveries: dict[str, dict[bytes, AnyDelivery]] = {}
         self._lingering: dict[str, None] = {}
 
@@ -68,7 +69,10 @@ class Attachments:
         return self._definitions
 
     def attach(self, session: bytes, request: Subscribe, delivery: AnyDelivery) -> bool:
-        """Register in the engine what is new; whether it was there before. Raises ForetellErrors, changing nothing."""
+        """Attach a session, and add a new subscription to the engine; whether the subscription existed before.
+
+        Raises ForetellErrors, and then changes nothing.
+        """
         name = request.name
         existing = self._definitions.get(name)
         if session in self.of(name):
@@ -98,26 +102,26 @@ class Attachments:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
         self._lingering.pop(name, None)
-        self._left.pop(name, None)
+        self._awaited.pop(name, None)
         return existing is not None
 
     def awaited(self, name: str) -> bool:
-        """Whether clients may come back for this one that were there before a crash."""
-        return name in self._left
+        """Whether clients from before a crash may still come back for this subscription."""
+        return name in self._awaited
 
     def abandon(self) -> None:
-        """Who has not come back for a subscription by now, does not come any more."""
-        self._lingering.update(self._left)
-        self._left = {}
+        """Stop waiting for clients from before a crash, and remove the subscriptions that none came back for."""
+        self._lingering.update(self._awaited)
+        self._awaited = {}
         self._remove_lingering()
 
     def rename(self, name: str, old: bytes, new: bytes) -> None:
-        """The session is called otherwise from now on."""
+        """Change the key of a session."""
         deliveries = self._deliveries[name]
         deliveries[new] = deliveries.pop(old)
 
     def detach(self, session: bytes, name: str) -> None:
-        """The session is told no more; the subscription goes with its last one. The session must be attached."""
+        """Detach a session, which must be attached. The subscription goes with its last session."""
         deliveries = self._deliveries[name]
         del deliveries[session]
         if deliveries:
@@ -126,7 +130,7 @@ class Attachments:
         self.release(name)
 
     def release(self, name: str) -> None:
-        """A client or a cursor needs it no more; it goes where that was the last one."""
+        """Remove a subscription from the engine if no client, cursor or configuration needs it."""
         if name not in self._deliveries and not self._stays(name):
             self._lingering[name] = None
             self._remove_lingering()
@@ -145,7 +149,7 @@ class Attachments:
         return {
             "subscriptions": len(self._definitions),
             "attachments": len(deliveries),
-            "notifications_queued": countable(sum(delivery.waiting for delivery in deliveries)),
+            "notifications_queued": bounded_count(sum(delivery.waiting for delivery in deliveries)),
             "notifications_queued_bytes": sum(delivery.queued_bytes for delivery in deliveries),
         }
 
@@ -160,12 +164,12 @@ class Attachments:
                 assert delivery.subscription == name
                 delivery.check_invariants()
         for name in subscriptions:
-            kept = self._stays(name) or name in self._lingering or name in self._left
+            kept = self._stays(name) or name in self._lingering or name in self._awaited
             assert name in self._deliveries or kept
-        assert not (self._lingering | self._left).keys() & self._deliveries.keys()
+        assert not (self._lingering | self._awaited).keys() & self._deliveries.keys()
 
     def _remove_lingering(self) -> None:
-        # Each removal may free another one that it read; names leave in the order in which their clients did.
+        # Each removal may free another subscription that it read. Names leave in the order in which their clients left.
         removed = True
         while removed:
             removed = False
@@ -189,7 +193,7 @@ def _fields(
 
 
 def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> SubscriptionDefinition:
-    """What exists, with the options that a request without a query gives nevertheless. Raises DefinitionError."""
+    """The existing definition with the options of a request without a query. Raises DefinitionError."""
     lineage = existing.lineage if request.lineage is None else request.lineage
     report = existing.report if request.report is None else request.report
     forecast = existing.forecast if request.forecast is None else request.forecast
@@ -197,7 +201,7 @@ def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> Subscript
 
 
 def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
-    """Raises DefinitionError where they mean different things; an option that is left out means its default."""
+    """Raise DefinitionError if the definitions differ; an omitted option means its default."""
     place = f"subscription {wanted.name!r} exists with another"
     for field, word in (("language", "language"), ("query", "text")):
         if getattr(existing, field) != getattr(wanted, field):

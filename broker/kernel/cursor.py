@@ -1,8 +1,8 @@
-"""One durable subscription's cursor: what it keeps, how far it has come, and what it drops when.
+"""The cursor of a durable subscription: the results it keeps, its position, and what it drops.
 
-Positions are 1, 2, 3 and so on. What is not acknowledged is kept within `notifications` and `size`; beyond that the
-oldest is dropped, which whoever reads next is told by the positions that are missing. What is acknowledged is kept,
-too, at most `retain` of it and within the same `size`, so that it can be had again; it is the first to be dropped.
+Positions are 1, 2, 3 and so on. A cursor keeps unacknowledged results within `notifications` and `size` (bytes). Beyond
+that it drops the oldest, and the next reader sees the gap in the positions. It also keeps up to `retain` acknowledged
+results within the same `size`, so that they can be replayed; these are dropped first.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from .dead_letters import DeadLetterQueue
 from .permissions import ANYBODY
 
 KEPT_BYTES_EXTRA: Final = 48
-"""What a kept result takes beside its bytes."""
+"""The estimated memory of a kept result beside its bytes."""
 
 
 def cursor_key(name: str, owner: str) -> str:
-    """What a cursor is called among those of all users: each user has names of its own."""
+    """The name of a cursor among those of all users: each user has its own namespace."""
     return name if owner == ANYBODY else f"{owner}/{name}"
 
 
 @final
 @dataclass(slots=True)
 class Cursor:
-    """`first` is the position of the oldest result that is kept, `acknowledged` that up to which everything is done.
+    """One cursor.
 
-    `incarnation` tells it from others that have had its name. `aside`: positions behind `acknowledged` that are done,
-    too, as they were set aside.
+    `first`: the position of the oldest kept result. `acknowledged`: all results up to this position are acknowledged.
+    `incarnation`: distinguishes the cursor from earlier and later ones of its name. `aside`: positions behind
+    `acknowledged` that were set aside, and count as acknowledged.
 
-    No part of the state is: `told`, up to which position something may have been delivered; everything that was found
-    before a restart. `sent`, up to which position something was since then. `tried`: the first position that is not
-    acknowledged, and how often it was delivered as that.
+    Not saved: `possibly_delivered`, the last position that may have been delivered; after a restart the last one of
+    all. `sent_last`: the last position that was sent since the restart. `head_deliveries`: the first unacknowledged
+    position, and how often it was delivered as such.
     """
 
     name: str
@@ -53,37 +54,37 @@ class Cursor:
     size_kept: int = 0
     letters: DeadLetterQueue = field(init=False)
     aside: dict[int, None] = field(default_factory=dict)
-    told: int = 0
-    sent: int = 0
-    tried: tuple[int, int] = (0, 0)
+    possibly_delivered: int = 0
+    sent_last: int = 0
+    head_deliveries: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         self.letters = DeadLetterQueue(self.letters_max, self.size)
 
     @property
     def key(self) -> str:
-        """What it is called among those of all users."""
+        """The cursor's name among those of all users."""
         return cursor_key(self.name, self.owner)
 
     @property
     def last(self) -> int:
-        """The position of the newest result that was found, kept or not; 0 before the first."""
+        """The position of the newest result, kept or not; 0 before the first."""
         return self.first + len(self.results) - 1
 
     @property
     def backlog(self) -> int:
-        """How many results are kept that are not acknowledged."""
+        """The number of kept results that are not acknowledged."""
         return self.last - max(self.acknowledged, self.first - 1)
 
     def keep(self, result: bytes) -> None:
-        """One more. O(1)."""
+        """Keep one more result, and drop the oldest ones beyond the limits. Amortised O(1)."""
         self.results.append(result)
         self.size_kept += len(result) + KEPT_BYTES_EXTRA
         while len(self.results) > 1 and (self.backlog > self.notifications or self.size_kept > self.size):
             self._drop()
 
     def acknowledge(self, position: int) -> None:
-        """Everything up to here is done, and what was set aside behind it. O(what is dropped and what is aside)."""
+        """Acknowledge up to a position, and results set aside that follow it. O(results dropped and set aside)."""
         self.acknowledged = max(self.acknowledged, position)
         if self.aside:
             while self.acknowledged + 1 in self.aside:
@@ -93,47 +94,47 @@ class Cursor:
             self._drop()
 
     def set_aside(self, position: int, reason: str, time: int, deliveries: int) -> None:
-        """This result is done with, and a dead letter. Raises DefinitionError where it is none that is to be done."""
+        """Make a result a dead letter. Raises DefinitionError if it is not kept or does not await acknowledgement."""
         if not max(self.first, self.acknowledged + 1) <= position <= self.last or position in self.aside:
-            raise DefinitionError(f"cursor {self.name!r}: position {position} is not one that is to be acknowledged")
+            raise DefinitionError(f"cursor {self.name!r}: position {position} does not await acknowledgement")
         self.letters.put(DeadLetter(position, self.results[position - self.first], reason, time, deliveries))
         self.aside[position] = None
         self.acknowledge(self.acknowledged)
 
     def settle(self, positions: Iterable[int], again: bool) -> None:
-        """These dead letters go; with `again` they are results once more. Raises DefinitionError, changing nothing."""
+        """Delete dead letters; with `again` keep them as new results. Raises DefinitionError, and changes nothing."""
         taken = dict.fromkeys(positions)
         for position in taken:
             if position not in self.letters:
-                raise DefinitionError(f"cursor {self.name!r}: position {position} is none of its dead letters")
+                raise DefinitionError(f"cursor {self.name!r}: position {position} is not a dead letter")
         for position in taken:
             letter = self.letters.take(position)
             if again:
                 self.keep(letter.result)
 
     def skips(self, position: int) -> bool:
-        """Whether the result at this position is set aside, and not sent."""
+        """Whether the result at this position was set aside, so that it is not sent."""
         return position in self.aside or position in self.letters
 
-    def delivered(self, first: int, last: int) -> None:
-        """These were sent. O(1)."""
+    def count_delivery(self, first: int, last: int) -> None:
+        """Count the delivery of the results from `first` to `last`. O(1)."""
         head = self.acknowledged + 1
         if first <= head <= last:
-            self.tried = head, self.deliveries(head) + 1
-        self.sent = max(self.sent, last)
+            self.head_deliveries = head, self.deliveries(head) + 1
+        self.sent_last = max(self.sent_last, last)
 
-    def taken_up(self) -> None:
-        """By acknowledging, its reader has come to the next one, which it may have already."""
+    def count_reached(self) -> None:
+        """Count a delivery of the first unacknowledged result if it was sent before the one ahead was acknowledged."""
         head = self.acknowledged + 1
-        if head <= self.sent:
-            self.tried = head, 1
+        if head <= self.sent_last:
+            self.head_deliveries = head, 1
 
     def deliveries(self, position: int) -> int:
-        """How often this was delivered as the first that is not acknowledged, as far as anybody knows."""
-        return self.tried[1] if self.tried[0] == position else 0
+        """How often a result was delivered as the first unacknowledged one, since the broker started."""
+        return self.head_deliveries[1] if self.head_deliveries[0] == position else 0
 
     def has_room(self, positions: Iterable[int]) -> bool:
-        """Whether these dead letters can be results once more without dropping others. O(letters)."""
+        """Whether these dead letters fit as new results without dropping unacknowledged ones. O(letters)."""
         wanted = set(positions)
         sizes = [len(each.result) + KEPT_BYTES_EXTRA for each in self.letters if each.position in wanted]
         retained = max(0, self.acknowledged - self.first + 1)
@@ -142,7 +143,7 @@ class Cursor:
         return self.backlog + len(sizes) <= self.notifications and sum(sizes) <= room
 
     def since(self, time: int) -> int:
-        """The position of the oldest kept result that is not older than this time; the next one without. O(kept)."""
+        """The position of the oldest kept result at or after a time; without one the next position. O(kept results)."""
         for position, result in enumerate(self.results, self.first):
             line = decode_result(result)
             at = line.get("end", line.get("time", line.get("since")))
@@ -155,7 +156,7 @@ class Cursor:
         self.first += 1
 
     def save(self) -> list[Any]:
-        """Plain values, of which `restored` makes an equal one. O(kept results)."""
+        """Plain values from which `restored` makes an equal cursor. O(kept results)."""
         made = [self.name, self.subscription, self.owner, self.notifications, self.size, self.retain, self.letters_max]
         place = [self.incarnation, self.first, self.acknowledged]
         return [*made, *place, list(self.results), list(self.aside), self.letters.save()]
@@ -167,14 +168,14 @@ class Cursor:
         assert len(self.results) <= 1 or self.size_kept <= self.size
         assert self.acknowledged - self.first + 1 <= self.retain
         assert self.acknowledged <= self.last
-        assert self.told <= self.last
-        assert self.sent <= self.last
+        assert self.possibly_delivered <= self.last
+        assert self.sent_last <= self.last
         assert all(self.acknowledged + 1 < position <= self.last for position in self.aside)
         self.letters.check_invariants()
 
 
 def restored(plain: list[Any]) -> Cursor:
-    """What has said this of itself."""
+    """The cursor that `save` described. O(kept results)."""
     *made, results, aside, letters = plain
     name, subscription, owner, *numbers = made
     cursor = Cursor(name, subscription, owner, *numbers)

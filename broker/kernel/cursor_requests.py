@@ -1,9 +1,9 @@
-"""Carries out requests about cursors: acknowledge, refuse, forget, settle; and who may attach to one.
+"""Carries out requests about cursors (acknowledge, refuse, forget, settle), and decides who may attach to one.
 
-A cursor belongs to the user who has made it, and to others it is as one that does not exist; an administrator calls it
-by its user's name and its own, `ann/orders`. It holds its subscription: that stays, with or without clients, until the
-cursor is forgotten. Time does one thing to it: what was sent and is not acknowledged for as long as its client has said
-is sent again, from the first that is not acknowledged on.
+A cursor belongs to the user who created it, and other users cannot see it; an administrator names it by its user and
+its name, `ann/orders`. Its subscription stays, with or without clients, until the cursor is forgotten. If the client
+set a time within which it acknowledges, and it does not, the results are sent again from the first unacknowledged one
+on.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..wire import (
     WireError,
 )
 from .admission import Admission
+from .answers import dead_letters_page, failure
 from .attachments import Attachments
 from .cursor import Cursor
 from .cursors import DELIVERIES, Cursors
@@ -32,23 +33,22 @@ from .distribution import Distribution
 from .durable_delivery import AnyDelivery, DurableDelivery
 from .inputs_and_effects import Send
 from .limits import Limits
-from .listing import dead_letters_page, failure
 from .permissions import ANYBODY, User
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled, Record
 from .requests import Requests
 from .sessions import Session, Sessions
 
 ATTACHED_RETRY_MICROSECONDS: Final = 250_000
-"""When to ask again for a cursor that somebody is attached to, who has been probed."""
+"""When to retry attaching to a cursor that is in use; meanwhile the broker probes the attached client."""
 
 
 @final
 class CursorRequests:
-    """Carries requests out; what is told to `record` has happened. `leave` ends an attachment."""
+    """The handlers. They pass each change of a cursor to `record`; `leave` ends an attachment."""
 
     __slots__ = (
-        "_admission", "_attached", "_attachments", "_cursors", "_distribution", "_given_up", "_leave", "_record",
-        "_sessions", "refused", "too_often",
+        "_admission", "_attached", "_attachments", "_cursors", "_distribution", "_given_up", "_leave",
+        "_record", "_sessions", "delivered_too_often", "refused",
     )  # fmt: skip
 
     def __init__(
@@ -68,26 +68,26 @@ class CursorRequests:
         self._cursors = cursors
         self._record = record
         self._leave = leave
-        self._attached: dict[str, DurableDelivery] = {}  # by cursor, those that time does something to
+        self._attached: dict[str, DurableDelivery] = {}  # by cursor, those with a time to acknowledge within
         self._given_up: list[CursorSetAside] = []
         self.refused = 0
-        self.too_often = 0
-        cursors.restarted()
+        self.delivered_too_often = 0
+        cursors.forget_deliveries()
 
     # ---- attaching ----
 
-    def wanted(self, request: Subscribe, user: User, limits: Limits) -> Cursor:
-        """The cursor that is asked for, or one that may be added. Raises ForetellErrors."""
+    def requested(self, request: Subscribe, user: User, limits: Limits) -> Cursor:
+        """The requested cursor, or a new one that `attach` will add. Raises ForetellErrors."""
         name = request.durable or ""
         checked_subscription_name(name)
         known = self._cursors.find(name, user.name)
         if known is None:
             mine = sum(cursor.owner == user.name for cursor in self._cursors)
             if user.name != ANYBODY and mine >= limits.durable_cursors_user:
-                most = f"{limits.durable_cursors_user:,} cursors of a user"
+                most = f"at most {limits.durable_cursors_user:,} cursors of a user"
                 raise LimitExceeded(f"durable_cursors_user: this broker keeps {most}")
             if len(self._cursors) >= limits.durable_cursors:
-                raise LimitExceeded(f"durable_cursors: this broker keeps {limits.durable_cursors:,} cursors")
+                raise LimitExceeded(f"durable_cursors: this broker keeps at most {limits.durable_cursors:,} cursors")
             retain = request.retain or 0
             if retain > limits.durable_retained:
                 most = f"{limits.durable_retained:,} acknowledged results of a cursor"
@@ -95,13 +95,13 @@ class CursorRequests:
             bounds = limits.durable_notifications, limits.durable_bytes, retain, limits.durable_dead_letters
             return Cursor(name, request.name, user.name, *bounds)
         if known.subscription != request.name:
-            raise DefinitionError(f"cursor {name!r} is one of subscription {known.subscription!r}")
+            raise DefinitionError(f"cursor {name!r} belongs to subscription {known.subscription!r}")
         if request.retain is not None and request.retain != known.retain:
             raise DefinitionError(f"cursor {name!r}: it retains {known.retain:,} results, found {request.retain:,}")
         return known
 
     def attach(self, delivery: DurableDelivery) -> None:
-        """Somebody is there; the cursor is made if it is new."""
+        """Note an attached client, and create the cursor if it is new."""
         cursor = delivery.cursor
         if self._cursors.find(cursor.name, cursor.owner) is None:
             bounds = cursor.notifications, cursor.size, cursor.retain, cursor.letters_max
@@ -114,24 +114,24 @@ class CursorRequests:
             self._attached[cursor.key] = delivery
 
     def detach(self, delivery: AnyDelivery) -> None:
-        """Nobody is there any more. The cursor stays."""
+        """Note that the client has left. The cursor stays."""
         if isinstance(delivery, DurableDelivery) and self._attached.get(delivery.cursor.key) is delivery:
             del self._attached[delivery.cursor.key]
 
     def holder(self, cursor: Cursor) -> tuple[bytes, Session] | None:
-        """Who is attached to it. O(attachments of the subscription)."""
+        """The session that is attached to a cursor; None if there is none. O(attachments of the subscription)."""
         for key, delivery in self._attachments.of(cursor.subscription).items():
             if isinstance(delivery, DurableDelivery) and delivery.cursor is cursor:
                 return key, self._sessions.of(key)
         return None
 
-    def held(self, key: bytes, holder: bytes, request: Subscribe | Forget, cursor: Cursor) -> list[Send]:
-        """Not now; and look whether the other one is still there."""
+    def refuse_busy(self, key: bytes, holder: bytes, request: Subscribe | Forget, cursor: Cursor) -> list[Send]:
+        """Refuse a request for a cursor in use, and probe the attached client."""
         busy = Busy(f"cursor {cursor.name!r}: another client is attached to it", ATTACHED_RETRY_MICROSECONDS)
         return [Send(holder, Probe(0)), Send(key, failure(request.correlation, busy))]
 
     def check_quota(self, cursor: Cursor, user: User) -> None:
-        """What is kept without clients counts, too. Raises LimitExceeded."""
+        """Check a user's quota with this cursor: cursors without clients count, too. Raises LimitExceeded."""
         quota, states = user.quota, self._admission.states
         owned = {each.name: each.subscription for each in self._cursors if each.owner == user.name}
         owned[cursor.name] = cursor.subscription
@@ -143,7 +143,7 @@ class CursorRequests:
     # ---- requests ----
 
     def requests(self) -> Requests:
-        """What this carries out."""
+        """The requests of this topic."""
         return {
             Acknowledge: self._acknowledge,
             Forget: self._forget,
@@ -158,34 +158,34 @@ class CursorRequests:
         return [Send(key, dead_letters_page(cursor.letters, request))]
 
     def _acknowledge(self, key: bytes, session: Session, request: Acknowledge, now: int) -> list[Send]:
-        delivery = self._meant(session, request)
+        delivery = self._delivery_of(session, request)
         cursor = delivery.cursor
         if request.position > cursor.acknowledged:
             before = cursor.acknowledged
             self._move(CursorMoved(cursor.key, request.position))
-            cursor.taken_up()
+            cursor.count_reached()
             delivery.acknowledged(before)
         return [Send(key, Done(request.correlation))]
 
     def _refuse(self, key: bytes, session: Session, request: Refuse, now: int) -> list[Send]:
-        delivery = self._meant(session, request)
+        delivery = self._delivery_of(session, request)
         cursor, position = delivery.cursor, request.position
         if not cursor.skips(position):
             before, deliveries = cursor.acknowledged, max(1, cursor.deliveries(position))
             self._set_aside(CursorSetAside(cursor.key, position, request.reason, now, deliveries))
             self.refused += 1
             if cursor.acknowledged > before:
-                cursor.taken_up()
+                cursor.count_reached()
                 delivery.acknowledged(before)
         return [Send(key, Done(request.correlation))]
 
     def give_up(self, delivery: DurableDelivery, now: int) -> None:
-        """What is sent next is set aside where it was delivered too often. O(attachments of the subscription)."""
+        """Set the next result aside if it was delivered too often. O(1)."""
         if delivery.exhausted:
             cursor, head = delivery.cursor, delivery.next
             record = CursorSetAside(cursor.key, head, DELIVERIES, now, cursor.deliveries(head))
             self._set_aside(record)
-            self.too_often += 1
+            self.delivered_too_often += 1
             self._given_up.append(record)
             delivery.give_up(head)
 
@@ -196,7 +196,7 @@ class CursorRequests:
     def _settle(self, key: bytes, session: Session, request: Settle, now: int) -> list[Send]:
         cursor = self._owned(request.cursor, session.account.user)
         if request.again and not cursor.has_room(request.positions):
-            raise LimitExceeded(f"cursor {cursor.name!r}: there is no room for so many results beside those it keeps")
+            raise LimitExceeded(f"cursor {cursor.name!r}: it has no room for so many results beside those it keeps")
         settled = DeadLettersSettled(cursor.key, list(request.positions), request.again)
         self._cursors.settle(settled)
         self._record(settled)
@@ -204,15 +204,16 @@ class CursorRequests:
         due = [] if holder is None else self._distribution.due(holder[0], holder[1].deliveries[cursor.subscription])
         return [Send(key, Done(request.correlation)), *due]
 
-    def _meant(self, session: Session, request: Acknowledge | Refuse) -> DurableDelivery:
-        """What this session has, if it is of the cursor that is meant, and has come to this position."""
+    def _delivery_of(self, session: Session, request: Acknowledge | Refuse) -> DurableDelivery:
+        """The delivery that a request refers to. Raises if it has another cursor, or has not reached the position."""
         delivery = session.deliveries.get(request.name)
         if not isinstance(delivery, DurableDelivery):
-            raise UnknownSubscription(f"subscription {request.name!r}: this client is attached to no cursor of it")
+            raise UnknownSubscription(f"subscription {request.name!r}: this client is not attached to a cursor of it")
         cursor = delivery.cursor
         if request.incarnation is not None and request.incarnation != cursor.incarnation:
             raise UnknownSubscription(
-                f"cursor {cursor.name!r} was forgotten and made anew: position {request.position} is of the earlier one"
+                f"cursor {cursor.name!r} was forgotten and created anew: position {request.position} belongs to the "
+                "earlier one"
             )
         if request.position > delivery.reached:
             raise WireError(
@@ -222,11 +223,11 @@ class CursorRequests:
         return delivery
 
     def _forget(self, key: bytes, session: Session, request: Forget, now: int) -> list[Send]:
-        """A cursor goes, with what it keeps; and its subscription, if nobody else has it."""
+        """Delete a cursor with its results, and its subscription if nothing else needs it."""
         cursor = self._owned(request.cursor, session.account.user)
         holder = self.holder(cursor)
         if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
-            return self.held(key, holder[0], request, cursor)
+            return self.refuse_busy(key, holder[0], request, cursor)
         self._move(CursorMoved(cursor.key, None))
         if holder is not None:
             self._leave(*holder, cursor.subscription)
@@ -234,30 +235,30 @@ class CursorRequests:
         return [Send(key, Done(request.correlation))]
 
     def _owned(self, name: str, user: User) -> Cursor:
-        """A cursor that this user may dispose of."""
+        """A cursor that this user owns, or any as an administrator. Raises UnknownSubscription."""
         cursor = self._cursors.find(name, user.name)
         if cursor is None and user.admin:
             cursor = self._cursors.find(name)
         if cursor is None:
-            mine = [_called(each, user) for each in self._cursors if user.admin or each.owner == user.name]
+            mine = [_name_for(each, user) for each in self._cursors if user.admin or each.owner == user.name]
             raise UnknownSubscription(f"cursor {name!r} is not known{suggestion(name, mine)}")
         return cursor
 
     def kept(self, user: User, subscription: str) -> dict[str, int]:
-        """The cursors of a subscription that this user may see, each with how many results are not acknowledged."""
+        """The cursors of a subscription that this user may see, with their numbers of unacknowledged results."""
         cursors = self._cursors.of(subscription)
-        return {_called(each, user): each.backlog for each in cursors if user.admin or each.owner == user.name}
+        return {_name_for(each, user): each.backlog for each in cursors if user.admin or each.owner == user.name}
 
     # ---- time ----
 
     def tick(self, now: int) -> list[Send]:
-        """What nobody has acknowledged for too long is sent again. O(cursors that this was asked for)."""
+        """Send results again that were not acknowledged in time. O(cursors with a time to acknowledge within)."""
         sends: list[Send] = []
         for delivery in tuple(self._attached.values()):
             if delivery.overdue(now):
                 holder = self.holder(delivery.cursor)
                 assert holder is not None
-                delivery.go_back()
+                delivery.rewind()
                 self.give_up(delivery, now)
                 sends += self._distribution.due(holder[0], delivery)
         return sends
@@ -270,14 +271,14 @@ class CursorRequests:
         return given_up
 
     def statistics(self) -> dict[str, int]:
-        """What became of results so far."""
-        return {"results_refused": self.refused, "results_given_up": self.too_often}
+        """How many results were set aside, by reason."""
+        return {"results_refused": self.refused, "results_given_up": self.delivered_too_often}
 
     def _move(self, record: CursorMoved) -> None:
         self._cursors.move(record)
         self._record(record)
 
 
-def _called(cursor: Cursor, user: User) -> str:
-    """A cursor's name for this user."""
+def _name_for(cursor: Cursor, user: User) -> str:
+    """The name by which this user refers to a cursor."""
     return cursor.name if cursor.owner == user.name else cursor.key

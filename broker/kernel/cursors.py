@@ -1,10 +1,10 @@
 """All cursors: durable subscriptions with their results in order of position.
 
-This is part of the state that is a fold over the records: which cursors there are, what they keep and how far they
-have got comes back after a crash, with the same positions and ids, and depends on no configuration that may have
-changed in between. Who is attached to a cursor is no part of it.
+Cursors are part of the state that is a fold over the records. After a crash the cursors, their results and their
+positions are restored, with the same positions and ids, whatever configuration has changed in between. Not here: which
+client is attached to a cursor (attachments.py).
 
-A cursor that was forgotten and made anew is another one, which its incarnation tells.
+A cursor that was forgotten and created anew is a different one; its incarnation tells them apart.
 """
 
 from __future__ import annotations
@@ -21,27 +21,26 @@ from .engine_port import EngineResult
 from .records import CursorAdded, CursorMoved, CursorSetAside, DeadLettersSettled
 
 LIMIT: Final = "durable_notifications"
-"""The limit that an `incomplete` names which stands for results that were dropped."""
+"""The limit named by an `incomplete` for dropped results."""
 
 RETAINED: Final = "durable_retained"
-"""The same for results that are asked for again, were acknowledged, and are not kept any more."""
+"""The limit named by an `incomplete` for acknowledged results that a replay asks for and that are not kept any more."""
 
 DELIVERIES: Final = "deliveries_max"
-"""The limit that an `incomplete` names in the place of a result that was delivered too often, and its reason."""
+"""The limit named by an `incomplete` for a result that was delivered too often, and the reason of its dead letter."""
 
 
-def drawn(secret: bytes) -> int:
-    """The incarnation before the first one of a broker without a journal."""
+def first_incarnation(secret: bytes) -> int:
+    """The number that incarnations start from in a broker without a journal, derived from its secret."""
     return int.from_bytes(blake2b(b"cursors", key=secret, digest_size=6).digest(), "big")
 
 
 @final
 class Cursors:
-    """Part of the kernel's state; by key, and by the subscription that they are of.
+    """The cursors by key and by subscription. Part of the kernel's state.
 
-    Each user has names of its own, so that nobody meets a name that somebody else has taken.
-
-    `made`: the newest incarnation. Without a journal a broker begins with a number that no other one has begun with.
+    Each user has its own namespace, so users cannot take names from each other. `made`: the newest incarnation. Without
+    a journal each start of a broker begins with another number.
     """
 
     __slots__ = ("_made", "_named", "_of")
@@ -58,9 +57,9 @@ class Cursors:
         return iter(self._named.values())
 
     def find(self, name: str, owner: str | None = None) -> Cursor | None:
-        """The cursor of this name that this user owns; None where there is none.
+        """The cursor of this name and owner; None if there is none. O(1).
 
-        Without an owner the name may be a key, or the only one of its kind: O(cursors).
+        Without an owner the name may be a key, or a name that only one cursor has: O(cursors).
         """
         if owner is not None:
             return self._named.get(cursor_key(name, owner))
@@ -71,14 +70,14 @@ class Cursors:
         return known
 
     def of(self, subscription: str) -> Iterable[Cursor]:
-        """Those that keep what this subscription finds. O(1)."""
+        """The cursors of a subscription. O(1)."""
         known = self._of.get(subscription)
         return () if known is None else known.values()
 
-    # ---- what records do ----
+    # ---- applying records ----
 
     def add(self, record: CursorAdded) -> Cursor:
-        """Raises DefinitionError where there is one of this name."""
+        """Create a cursor. Raises DefinitionError if the name is taken."""
         if self.find(record.cursor, record.owner) is not None:
             raise DefinitionError(f"cursor {record.cursor!r} exists")
         self._made += 1
@@ -88,7 +87,7 @@ class Cursors:
         return cursor
 
     def move(self, record: CursorMoved) -> None:
-        """Acknowledge, or forget. Raises DefinitionError where that cannot be."""
+        """Acknowledge up to a position, or delete the cursor. Raises DefinitionError for an unknown one."""
         cursor = self.find(record.cursor)
         if cursor is None or (record.position is not None and record.position > cursor.last):
             raise DefinitionError(f"cursor {record.cursor!r}: expected one that has position {record.position}")
@@ -102,11 +101,11 @@ class Cursors:
             del self._of[cursor.subscription]
 
     def set_aside(self, record: CursorSetAside) -> None:
-        """A result becomes a dead letter. Raises DefinitionError where that cannot be."""
+        """Make a result a dead letter. Raises DefinitionError if it does not await acknowledgement."""
         self._known(record.cursor).set_aside(record.position, record.reason, record.time, record.deliveries)
 
     def settle(self, record: DeadLettersSettled) -> None:
-        """Dead letters go. Raises DefinitionError where that cannot be."""
+        """Delete dead letters, or keep them as new results. Raises DefinitionError for a position without one."""
         self._known(record.cursor).settle(record.positions, record.again)
 
     def _known(self, name: str) -> Cursor:
@@ -115,11 +114,11 @@ class Cursors:
             raise DefinitionError(f"cursor {name!r} is not known")
         return cursor
 
-    def find_all(self, results: Iterable[EngineResult]) -> None:
-        """What a batch has found, where nobody else is told of it. O(results) if there are cursors."""
+    def keep_all(self, results: Iterable[EngineResult]) -> None:
+        """Keep the results of a replayed batch, which has no other receivers. O(results) if there are cursors."""
         if not self._named:
             return
-        self.found_too_many(taken_out(results))
+        self.keep_shares(taken_out(results))
         for result in results:
             group = self._of.get(result.subscription)
             if group is not None:
@@ -127,9 +126,11 @@ class Cursors:
                 for cursor in group.values():
                     cursor.keep(line)
 
-    def found_too_many(self, shares: Iterable[Share]) -> None:
-        """The results of a share are made if a cursor keeps so many, or if they might not have become a share; else
-        one `incomplete` is kept in their place. So it is the same however a batch is divided.
+    def keep_shares(self, shares: Iterable[Share]) -> None:
+        """Keep the results of shares, or one `incomplete` for a share that is larger than a cursor.
+
+        Results that another division of the batch would not have made a share (MADE_AT_ONCE_MAX) are always kept, so
+        that the state does not depend on how a batch was divided.
         """
         for share in shares:
             for cursor in self.of(share.subscription):
@@ -141,24 +142,24 @@ class Cursors:
 
     # ---- the whole ----
 
-    def restarted(self) -> None:
-        """Nobody knows any more what was delivered."""
+    def forget_deliveries(self) -> None:
+        """Assume, after a restart, that all results may have been delivered."""
         for cursor in self:
-            cursor.told = cursor.last
+            cursor.possibly_delivered = cursor.last
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(kept results)."""
         return [self._made, [cursor.save() for cursor in self]]
 
     def restore(self, plain: Sequence[Any]) -> None:
-        """Take the place of what has said this of itself."""
+        """Replace the cursors by those that `save` described."""
         self._made, cursors = plain
         self._named, self._of = {}, {}
         for each in cursors:
             self._enter(restored(each))
 
     def statistics(self) -> dict[str, int]:
-        """Of all cursors together. O(cursors)."""
+        """Totals over all cursors. O(cursors)."""
         return {
             "cursors": len(self),
             "cursors_backlog": sum(cursor.backlog for cursor in self),

@@ -1,7 +1,7 @@
 """Results of a cursor that were set aside, refused by a reader or delivered too often, until they are settled.
 
-They are part of the cursor's state. There are at most so many, and so many bytes of them, as the cursor was made for;
-beyond that the oldest are dropped, and counted.
+They are part of the cursor's state. Their number and bytes are limited when the cursor is created; beyond these limits
+the oldest are dropped and counted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Final, final
 from ..wire import DeadLetter
 
 LETTER_BYTES_EXTRA: Final = 256
-"""What a dead letter takes beside its result and its reason."""
+"""The estimated memory of a dead letter beside its result and its reason."""
 
 
 @final
 class DeadLetterQueue:
-    """By position, the one that was set aside first is first. O(1) each."""
+    """Dead letters by position, in the order in which they were set aside. O(1) for each operation on one."""
 
     __slots__ = ("_letters", "dropped", "most", "size", "size_max")
 
@@ -38,7 +38,7 @@ class DeadLetterQueue:
         return position in self._letters
 
     def put(self, letter: DeadLetter) -> None:
-        """One more; the newest is always kept."""
+        """Add a letter, and drop the oldest ones beyond the limits. The newest is always kept."""
         self._letters[letter.position] = letter
         self.size += _size(letter)
         while len(self._letters) > 1 and (len(self._letters) > self.most or self.size > self.size_max):
@@ -46,7 +46,7 @@ class DeadLetterQueue:
             self.dropped += 1
 
     def take(self, position: int) -> DeadLetter:
-        """Out with it. Raises KeyError."""
+        """Remove and return a letter. Raises KeyError."""
         letter = self._letters.pop(position)
         self.size -= _size(letter)
         return letter
@@ -56,7 +56,7 @@ class DeadLetterQueue:
         return [self.dropped, [[e.position, e.result, e.reason, e.time, e.deliveries] for e in self]]
 
     def restore(self, plain: Sequence[Any]) -> None:
-        """Take the place of what has said this of itself."""
+        """Replace the letters by those that `save` described."""
         self.dropped, letters = plain
         self._letters = {each[0]: DeadLetter(*each) for each in letters}
         self.size = sum(map(_size, self))

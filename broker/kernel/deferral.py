@@ -1,8 +1,8 @@
-"""Says which inputs must wait while a batch is in work, so that the state stays a fold over whole records.
+"""Decides which inputs must wait while a batch is in work, so that the state stays a fold over whole records.
 
-A long batch is matched in pieces. The kernel handles an input between two pieces if it neither changes what the rest of
-the batch will find nor makes a record whose effect depends on the batch. Every other input waits until the batch is
-through; a new kind of input waits unless its row says otherwise.
+A long batch is matched in pieces. The kernel handles an input between two pieces if it neither changes the results of
+the rest of the batch nor makes a record whose effect depends on the batch. Every other input waits until the batch is
+done. A request waits unless its row in the table of messages has `at_once`.
 """
 
 from __future__ import annotations

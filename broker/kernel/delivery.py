@@ -1,16 +1,16 @@
-"""The queue of one client on one subscription: what waits, and what may be sent now. It drops nothing in silence.
+"""The queue of one client for one subscription. Every dropped result is reported as part of a gap.
 
-Results go in encoded and come out in order, as many as there are credits. What becomes of a queue that is full, the
-client has chosen (`when_slow`); each time the gap is one `incomplete` in its place, and before and after it nothing is
-missing. So a client which is a little too slow hears of few large gaps instead of many small ones.
+Encoded results are queued in order, and sent as far as the client has granted credits. The client chooses what happens
+when the queue is full (`when_slow`). Dropped results become one gap: a single `incomplete` in their place, before and
+after which nothing is missing. So a client that is slightly too slow gets few large gaps instead of many small ones.
 
-- drop_newest: the results that follow are missed, until the queue has been emptied. The gap stands behind the queue.
-- drop_oldest: those that wait longest give way. The gap stands before the queue and grows, until it is told.
-- disconnect: all that wait are missed with the one that found no room, at once, and the delivery is `over`: whoever
-  owns it asks for its `farewell`, and it gets nothing more.
+- drop_newest: new results are dropped until the queue is empty. The gap stands behind the queue.
+- drop_oldest: the oldest results are dropped. The gap stands before the queue and grows until it is sent.
+- disconnect: all queued results are dropped together with the one that found no room, and the delivery is `over`. Its
+  owner sends its `final_gap`, and nothing follows.
 
-A share waits in the same queue as one entry. Its results are made when the client has credits for them, a bounded
-number at a time, and go out at once: they never wait themselves, and what stands behind them comes after them.
+A share is one entry of the queue. Its results are made when the client has credits for them, a bounded number at a
+time, and are sent at once; entries behind the share wait until all of its results were sent.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .engine_port import EngineResult
 from .limits import Limits
 
 NOTIFICATION_BYTES_EXTRA: Final = 48
-"""What a waiting notification takes beside its bytes: the bytes object's head and the queue's slot."""
+"""The estimated memory of a queued notification beside its bytes: the bytes object's header and the queue's slot."""
 
 SHARE_BYTES: Final = 2_048
-"""What a waiting share takes, whatever its size, beside what the engine keeps for it."""
+"""The estimated memory of a queued share of any size, beside what the engine keeps for it."""
 
 
 DROP_NEWEST, DROP_OLDEST, DISCONNECT = WHEN_SLOW
@@ -41,8 +41,8 @@ _INCOMPLETE: Final = encode_result({"kind": "incomplete", "subscription": ""})[1
 
 @final
 @dataclass(slots=True)
-class _Unmade:
-    """A share on its way: `left` results are still to be made, None where nobody has counted them."""
+class _PendingShare:
+    """A queued share: `left` results are still to be made, None if they were not counted."""
 
     results: Iterator[EngineResult]
     time: int
@@ -54,17 +54,20 @@ class _Unmade:
 class Delivery:
     """The queue of one (session, subscription). O(1) for each result in and out, and for each share in.
 
-    `waiting` counts the notifications of the queue, made or not; those of a share that nobody has counted are one.
-    `unsettled`: of a session that may be resumed, the last of those sent of which it has not said by credits that they
-    were taken, which are the first `settled`; within queue_bytes. `unsettled_gaps`: the numbers of gaps that were not
-    kept there, and how much each stands for. `paid`: what the credits have paid for while the queue was full, which is
-    due at once. `over`: the limit that has ended it.
+    `waiting`: the number of queued notifications, made or not; an uncounted share counts as one. `paid`: messages taken
+    from the full queue because credits covered them; they are due at once. `over`: the limit that ended the delivery,
+    empty while it lasts. `missed`, `missed_since`, `missed_limit`, `missed_counted`: the open gap. `missed_ever`: all
+    dropped results.
+
+    Of a resumable session: `confirmed`, how many notifications the client has confirmed by granting credits;
+    `unconfirmed`, the newest ones that were sent and not confirmed, within queue_bytes, to be sent again after a loss;
+    `unconfirmed_gaps`, the number and size of each gap that did not fit there.
     """
 
     subscription: str
     limits: Limits
     credits: int
-    queue: deque[bytes | _Unmade] = field(default_factory=deque)
+    queue: deque[bytes | _PendingShare] = field(default_factory=deque)
     queued_bytes: int = 0
     queued_shares: int = 0
     waiting: int = 0
@@ -75,17 +78,17 @@ class Delivery:
     missed_counted: bool = True
     missed_ever: int = 0
     resumable: bool = False
-    unsettled: deque[bytes] = field(default_factory=deque)
-    unsettled_bytes: int = 0
-    unsettled_gaps: deque[tuple[int, int | None]] = field(default_factory=deque)
-    settled: int = 0
+    unconfirmed: deque[bytes] = field(default_factory=deque)
+    unconfirmed_bytes: int = 0
+    unconfirmed_gaps: deque[tuple[int, int | None]] = field(default_factory=deque)
+    confirmed: int = 0
     when_slow: str = DROP_NEWEST
     over: str = ""
     paid: list[Notifications] = field(default_factory=list)
-    dropped_before: int = 0
+    missed_before: int = 0
 
     def offer(self, result: bytes, time: int | None) -> None:
-        """Queue one result; `time` is the result's own, and tells since when results are missed."""
+        """Queue one result, or count it as missed. `time`: the result's own, from which a gap takes its `since`."""
         size = len(result) + NOTIFICATION_BYTES_EXTRA
         if self._has_room(size, time):
             self.queue.append(result)
@@ -95,9 +98,9 @@ class Delivery:
             self._miss(1)
 
     def defer(self, share: Share) -> None:
-        """Queue a share: one entry, however many results it stands for."""
+        """Queue a share as one entry, or count its results as missed."""
         if self._has_room(SHARE_BYTES, share.time):
-            self.queue.append(_Unmade(iter(share.results), share.time, share.count))
+            self.queue.append(_PendingShare(iter(share.results), share.time, share.count))
             self.queued_bytes += SHARE_BYTES
             self.queued_shares += 1
             self.waiting += 1 if share.count is None else share.count
@@ -106,7 +109,7 @@ class Delivery:
             self._miss(1 if share.count is None else share.count)
 
     def _has_room(self, size: int, time: int | None) -> bool:
-        """Whether there is room for so much; made, where the oldest give way. Amortised O(1)."""
+        """Whether the queue has room for `size` bytes; with drop_oldest, after dropping the oldest. Amortised O(1)."""
         oldest = self.when_slow == DROP_OLDEST
         if self.missed and not oldest:
             return False
@@ -123,16 +126,16 @@ class Delivery:
             self.paid = self.due()
             self._drop_all(limit)
             self.over = limit
-            self.unsettled.clear()
-            self.unsettled_gaps.clear()
-            self.unsettled_bytes = 0
+            self.unconfirmed.clear()
+            self.unconfirmed_gaps.clear()
+            self.unconfirmed_bytes = 0
         if not self.missed:
             self.missed_limit, self.missed_since = limit, time
         return False
 
     def _full(self, size: int) -> str | None:
-        """The limit that would be exceeded."""
-        # What the credits pay for is on its way with this batch, and does not wait; unless it waits behind a share.
+        """The limit that an entry of `size` bytes would exceed, or None."""
+        # Entries covered by credits leave with this batch and do not wait, unless they stand behind a share.
         entries = len(self.queue) - (0 if self.queued_shares else self.credits)
         if entries >= self.limits.queue_notifications:
             return "queue_notifications"
@@ -145,7 +148,7 @@ class Delivery:
         self.missed_ever += count
 
     def _drop(self, limit: str) -> None:
-        """The oldest that waits becomes part of the gap before it. A gap that waits was counted before."""
+        """Move the oldest entry into the gap before the queue. The results of a queued gap were counted before."""
         entry = self.queue.popleft()
         if not isinstance(entry, bytes):
             self._forget(entry)
@@ -167,7 +170,7 @@ class Delivery:
             self.missed_counted = self.missed_counted and "missed" in gap
 
     def _drop_all(self, limit: str) -> None:
-        """All that waits becomes part of one gap, together with that which stands behind it or before it."""
+        """Move all entries into one gap, together with the gap behind or before the queue."""
         behind, counted = 0, True
         if self.queue and self.when_slow != DROP_OLDEST:
             behind, counted, self.missed, self.missed_counted = self.missed, self.missed_counted, 0, True
@@ -183,67 +186,67 @@ class Delivery:
         if not self.missed:
             self.missed_limit, self.missed_since = limit, since
 
-    def _forget(self, share: _Unmade) -> None:
-        """A share is not in the queue any more."""
+    def _forget(self, share: _PendingShare) -> None:
+        """Uncount a share that has left the queue."""
         self.queued_bytes -= SHARE_BYTES
         self.queued_shares -= 1
         self.waiting -= 1 if share.left is None else share.left
 
-    def drops(self) -> int:
-        """How many were dropped since this was asked last."""
-        dropped = self.missed_ever - self.dropped_before
-        self.dropped_before = self.missed_ever
+    def take_dropped(self) -> int:
+        """How many results were dropped since the last call."""
+        dropped = self.missed_ever - self.missed_before
+        self.missed_before = self.missed_ever
         return dropped
 
     def grant(self, credits: int) -> None:
-        """The client asks for so many more, as it has taken so many."""
+        """Add credits; the client has read as many notifications, which confirms them."""
         if self.resumable:
-            self.settled = min(self.settled + credits, self.sent)
-            while self.unsettled and self.sent - len(self.unsettled) < self.settled:
-                self.unsettled_bytes -= len(self.unsettled.popleft())
-            while self.unsettled_gaps and self.unsettled_gaps[0][0] <= self.settled:
-                self.unsettled_gaps.popleft()
+            self.confirmed = min(self.confirmed + credits, self.sent)
+            while self.unconfirmed and self.sent - len(self.unconfirmed) < self.confirmed:
+                self.unconfirmed_bytes -= len(self.unconfirmed.popleft())
+            while self.unconfirmed_gaps and self.unconfirmed_gaps[0][0] <= self.confirmed:
+                self.unconfirmed_gaps.popleft()
         self.credits = min(self.credits + credits, CREDITS_MAX)
 
     def pause(self) -> None:
-        """There is nobody to send to."""
+        """Stop sending: the session has no connection."""
         self.credits = 0
 
     def resume(self, received: int, credits: int) -> None:
-        """There is somebody again, to whom so many had come: what has not come waits again, before everything else.
+        """Continue after a loss: notifications behind the first `received` are queued again, before all others.
 
-        Of what is not kept any more the number is told. Raises WireError for a number that cannot be.
+        Those that are not kept any more become a gap. Raises WireError if fewer were sent than `received`.
         """
         if received > self.sent:
-            raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
+            raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot be received")
         gone = self.sent - received
-        again = [self.unsettled.pop() for _ in range(min(gone, len(self.unsettled)))]
-        self.unsettled_bytes -= sum(map(len, again))
+        again = [self.unconfirmed.pop() for _ in range(min(gone, len(self.unconfirmed)))]
+        self.unconfirmed_bytes -= sum(map(len, again))
         missed = gone - len(again)
         if missed:
             gaps: list[int | None] = []
-            while self.unsettled_gaps and self.unsettled_gaps[-1][0] > received:
-                gaps.append(self.unsettled_gaps.pop()[1])
+            while self.unconfirmed_gaps and self.unconfirmed_gaps[-1][0] > received:
+                gaps.append(self.unconfirmed_gaps.pop()[1])
             missed -= len(gaps)
-            self.missed_ever += missed  # those of a gap have been counted
+            self.missed_ever += missed  # the results of earlier gaps are counted already
             counted = None if None in gaps else missed + sum(filter(None, gaps))
             again.append(incomplete(self.subscription, "queue_bytes", None, counted))
-        if again and self.missed and self.when_slow == DROP_OLDEST:  # the gap was behind these
+        if again and self.missed and self.when_slow == DROP_OLDEST:  # the gap belongs behind these
             again.insert(0, self._gap())
         self.queue.extendleft(again)
         self.queued_bytes += sum(map(len, again)) + NOTIFICATION_BYTES_EXTRA * len(again)
         self.waiting += len(again)
         self.sent = received
-        self.settled = min(self.settled, received)
+        self.confirmed = min(self.confirmed, received)
         self.credits = min(credits, CREDITS_MAX)
 
     def due(self) -> list[Notifications]:
-        """What the credits allow to send now, up to the first result that has to be made."""
+        """The messages that credits allow to send now, up to the first share."""
         messages, self.paid = self.paid, []
         while self.credits and not self.over:
             if self.missed and (not self.queue or self.when_slow == DROP_OLDEST):
                 messages.append(self._numbered([self._gap()]))
-            elif self.queue and self._unmade() is None:
+            elif self.queue and self._next_share() is None:
                 messages.append(self._numbered(self._taken()))
             else:
                 break
@@ -251,16 +254,16 @@ class Delivery:
 
     @property
     def ready(self) -> bool:
-        """Whether there are credits for results that have to be made first."""
-        return self.credits > 0 and self._unmade() is not None
+        """Whether a share is next and there are credits for its results."""
+        return self.credits > 0 and self._next_share() is not None
 
     def make(self, at_most: int) -> list[Notifications]:
-        """Make so many results as far as the credits allow it; they, and what is due then. O(at_most)."""
+        """Make up to `at_most` results of shares, as far as credits allow; the messages due then. O(at_most)."""
         made: list[bytes] = []
         size = 0
         most = min(at_most, self.credits, NOTIFICATIONS_COUNT_MAX)
         while len(made) < most and size < NOTIFICATIONS_BYTES_TARGET:
-            share = self._unmade()
+            share = self._next_share()
             if share is None:
                 break
             result = next(share.results, None)
@@ -275,14 +278,14 @@ class Delivery:
                 self._forget(share)
         return [*([self._numbered(made)] if made else []), *self.due()]
 
-    def farewell(self) -> list[Notifications]:
-        """One `incomplete` for all that will not be sent any more, without regard to credits; else nothing."""
+    def final_gap(self) -> list[Notifications]:
+        """Drop the queue; one `incomplete` for it, whatever the credits, or nothing if nothing was queued."""
         if self.queue:
             self._drop_all(self.over or "closing")
         return [self._numbered([self._gap()])] if self.missed else []
 
-    def _unmade(self) -> _Unmade | None:
-        """The share that is next."""
+    def _next_share(self) -> _PendingShare | None:
+        """The share at the head of the queue; None if there is none."""
         if not self.queued_shares:
             return None
         first = self.queue[0]
@@ -310,14 +313,14 @@ class Delivery:
         self.sent += len(results)
         self.credits = max(0, self.credits - len(results))
         if self.resumable:
-            self.unsettled.extend(results)
-            self.unsettled_bytes += sum(map(len, results))
-            while self.unsettled_bytes > self.limits.queue_bytes:
-                gone = self.unsettled.popleft()
-                self.unsettled_bytes -= len(gone)
+            self.unconfirmed.extend(results)
+            self.unconfirmed_bytes += sum(map(len, results))
+            while self.unconfirmed_bytes > self.limits.queue_bytes:
+                gone = self.unconfirmed.popleft()
+                self.unconfirmed_bytes -= len(gone)
                 gap = _gap_of(gone)
                 if gap is not None:
-                    self.unsettled_gaps.append((self.sent - len(self.unsettled), gap.get("missed")))
+                    self.unconfirmed_gaps.append((self.sent - len(self.unconfirmed), gap.get("missed")))
         return message
 
     def _gap(self) -> bytes:
@@ -335,18 +338,18 @@ class Delivery:
         assert self.queued_shares == len(shares)
         assert self.waiting == len(made) + sum(1 if share.left is None else share.left for share in shares)
         assert 0 <= self.credits <= CREDITS_MAX
-        assert len(self.unsettled) <= self.sent
-        assert self.unsettled_bytes == sum(map(len, self.unsettled))
+        assert len(self.unconfirmed) <= self.sent
+        assert self.unconfirmed_bytes == sum(map(len, self.unconfirmed))
         assert (self.missed == 0) == (self.missed_limit == "")
-        assert not self.paid, "what is paid for has been sent"
+        assert not self.paid, "messages covered by credits were sent"
         assert self.when_slow in WHEN_SLOW
         assert self.missed <= self.missed_ever
         if not self.over:
-            assert not (self.credits and (self.queue or self.missed)) or self.ready, "what may be sent has been sent"
+            assert not (self.credits and (self.queue or self.missed)) or self.ready, "all that credits allow was sent"
 
 
 def encoded(result: EngineResult) -> tuple[bytes, int | None]:
-    """A result as it travels, and its time; an `incomplete` for one that fits no message."""
+    """A result's encoding and its time; an `incomplete` for one that does not fit a message."""
     line = result.line()
     time = line.get("end", line.get("time", line.get("since")))
     try:
@@ -356,15 +359,15 @@ def encoded(result: EngineResult) -> tuple[bytes, int | None]:
 
 
 def _gap_of(result: bytes) -> dict[str, Any] | None:
-    """The line of a result that stands for others, which had no room; None for any other."""
+    """The line of an `incomplete` for dropped results; None for any other result."""
     line = decode_result(result) if result.startswith(_INCOMPLETE, 1) else {}
     return line if line.get("limit") in _LIMITS else None
 
 
 def incomplete(subscription: str, limit: str, since: int | None, missed: int | None) -> bytes:
-    """The result that stands for results which are not there: which limit was hit, since when, how many are missing.
+    """An encoded `incomplete` for missing results: the limit that was hit, since when, and how many are missing.
 
-    `missed` None: more than were counted.
+    `since`: microseconds. `missed` None: the number is unknown.
     """
     line: dict[str, Any] = {"kind": "incomplete", "subscription": subscription, "limit": limit}
     if since is not None:

@@ -1,6 +1,6 @@
-"""Distributes results to the attached sessions: encoded once, queued, sent within credits.
+"""Distributes results to the attached sessions: each is encoded once, queued, and sent as far as credits allow.
 
-Results that are too many to be made at once wait as shares. Deliveries make them in turns, a bounded number each.
+Results that are too many to make at once are queued as shares. Deliveries make them in turns, a bounded number each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .engine_port import EngineResult
 from .inputs_and_effects import Send
 
 TURN_RESULTS_MAX: Final = 512
-"""Results made in one turn: some milliseconds, for which all other clients wait."""
+"""Results made in one turn: it takes a few milliseconds, while all other clients wait."""
 
 
 @final
@@ -39,15 +39,15 @@ class Distribution:
         self._over: dict[tuple[bytes, str], Delivery] = {}
 
     def distribute(self, results: Iterable[EngineResult]) -> list[Send]:
-        """Encode each result once, queue it for every attached session, and send as far as there are credits.
+        """Encode each result once, queue it for every attached session, and send as far as credits allow.
 
-        `over` has the deliveries that are to be ended afterwards, as their readers were too slow. Shares are queued as
-        they are. A share without a count counts as one result.
+        Afterwards `over` has the deliveries whose readers were too slow, to be ended by the caller. Shares are queued
+        unmade; one without a count counts as one result.
         """
         count = 0
         touched: dict[str, None] = {}
         shares = taken_out(results)
-        self._cursors.found_too_many(shares)
+        self._cursors.keep_shares(shares)
         for share in shares:
             count += 1 if share.count is None else share.count
             for delivery in self._attachments.of(share.subscription).values():
@@ -75,18 +75,18 @@ class Distribution:
         ]
 
     def due(self, key: bytes, delivery: AnyDelivery, making: int = 0) -> list[Send]:
-        """What may be sent to this session now; with `making`, also so many results that are to be made first."""
+        """The messages that may be sent to this session now; `making`: how many results of shares to make first."""
         messages = delivery.make(making) if making else delivery.due()
         for message in messages:
             self.sent += len(message.results)
             self.redelivered += len(message.results) if message.redelivered else 0
         if isinstance(delivery, Delivery):
-            self._missed[delivery.when_slow] += delivery.drops()
+            self._missed[delivery.when_slow] += delivery.take_dropped()
             if delivery.over:
                 self._over[key, delivery.subscription] = delivery
             if delivery.ready:
                 self.ready.setdefault((key, delivery.subscription), delivery)
-            elif self.ready:  # what was to be made has given way
+            elif self.ready:  # its shares were dropped
                 self.ready.pop((key, delivery.subscription), None)
         return [Send(key, message) for message in messages]
 
@@ -97,19 +97,19 @@ class Distribution:
         return over
 
     @property
-    def settled(self) -> bool:
+    def none_over(self) -> bool:
         """Whether `over` has returned every delivery that is over."""
         return not self._over
 
     def has_work(self, full: Container[bytes]) -> bool:
-        """Whether something can be made for another session than these."""
+        """Whether results can be made for a session that is not in `full`."""
         return any(session not in full for session, _ in self.ready)
 
     def make(self, full: Container[bytes]) -> list[Send]:
         """Make results for the delivery that has waited longest."""
         for at, delivery in self.ready.items():
             if at[0] not in full:
-                del self.ready[at]  # if there is more to make, it is the last one from now on
+                del self.ready[at]  # `due` adds it at the end if there is more to make
                 return self.due(at[0], delivery, TURN_RESULTS_MAX)
         return []
 
@@ -125,11 +125,11 @@ class Distribution:
             self._over[key, name] = delivery
 
     def forget(self, key: bytes, name: str) -> None:
-        """Drop what waits for a session that is detached."""
+        """Remove a session that was detached from the turns."""
         self.ready.pop((key, name), None)
 
     def check_invariants(self, sessions: Mapping[bytes, Mapping[str, AnyDelivery]]) -> None:
-        """For tests; `sessions`: what each has."""
+        """For tests; `sessions`: the deliveries of each."""
         for key, deliveries in sessions.items():
             for name, delivery in deliveries.items():
                 assert self._attachments.of(name).get(key) is delivery
@@ -141,7 +141,7 @@ class Distribution:
         assert sum(map(len, sessions.values())) == self._attachments.statistics()["attachments"]
 
     def statistics(self) -> dict[str, int]:
-        """Of all results so far."""
+        """Totals since the start."""
         return {
             "results": self.results,
             "notifications_sent": self.sent,

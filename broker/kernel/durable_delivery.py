@@ -1,7 +1,7 @@
 """Delivers a cursor's results to the one client that is attached to it.
 
-Nothing waits here and nothing is missed here: each result is taken from the cursor when there is a credit for it, and
-positions that the cursor has dropped are told as one `incomplete` in their place. It stands where a Delivery can.
+It has no queue: it reads each result from the cursor when there is a credit for it, and reports positions that the
+cursor has dropped as one `incomplete` in their place. It has the interface of a Delivery.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .limits import Limits
 @final
 @dataclass(slots=True)
 class DurableDelivery:
-    """`next`: the position that is sent next; `again`: up to which position results may have come before.
+    """`next`: the position that is sent next. `possibly_delivered`: the last one that may have been delivered before.
 
-    `reached`: the last position that was sent here, or was said to have come. `uncounted`: the gap that is told next is
-    one of which nobody knows how much is missing. `within`: how many microseconds what was sent may be without an
-    acknowledgement; `due_since`: the first position that is, and since when that is known. `deliveries_max`: how often
-    that may be delivered; `given_up`: the position of one that was too often, until that is told.
+    `reached`: the last position that was sent here, or that the client says it has. `uncounted`: the next gap has an
+    unknown size. `within`: how many microseconds a sent result may stay unacknowledged; `due_since`: the first such
+    position, and when it was first noticed. `deliveries_max`: how often a result may be delivered; `given_up`: the
+    position of a result that exceeded this, until an `incomplete` reports it.
     """
 
     subscription: str
@@ -34,7 +34,7 @@ class DurableDelivery:
     credits: int
     cursor: Cursor
     next: int = 1
-    again: int = 0
+    possibly_delivered: int = 0
     reached: int = 0
     uncounted: bool = False
     within: int | None = None
@@ -44,7 +44,7 @@ class DurableDelivery:
     present: bool = True
     due_since: tuple[int, int] | None = None
 
-    # What a Delivery counts, and a cursor keeps.
+    # A Delivery counts these; here the cursor keeps the results.
     queued_bytes: ClassVar[int] = 0
     waiting: ClassVar[int] = 0
     missed: ClassVar[int] = 0
@@ -52,33 +52,34 @@ class DurableDelivery:
     over: ClassVar[str] = ""
 
     def offer(self, result: bytes, time: int | None) -> None:
-        """The cursor has it already."""
+        """Do nothing: the cursor keeps the result."""
 
     def defer(self, share: Share) -> None:
-        """The cursor has it already."""
+        """Do nothing: the cursor keeps the result."""
 
     def grant(self, credits: int) -> None:
-        """The client asks for so many more."""
+        """Add credits."""
         self.credits = min(self.credits + credits, CREDITS_MAX)
 
     def pause(self) -> None:
-        """There is nobody to send to."""
+        """Stop sending: the session has no connection."""
         self.credits = 0
         self.present = False
         self.due_since = None
 
     def begin(self, request: Subscribe, journaled: bool) -> None:
-        """From where this client wants it on. What it says of positions counts for the cursor that it means.
+        """Set the position to start from. Positions in the request count only for the incarnation that it names.
 
-        Without a journal a client that names no incarnation may mean a cursor of an earlier broker. A position that the
-        cursor cannot have given says nothing: it is behind what was lost. O(1), by a time O(kept results).
+        Without a journal, a client that names no incarnation may mean a cursor of an earlier broker. A position beyond
+        the cursor's last one is ignored: its results were lost. O(1); with `since` O(kept results).
         """
         cursor = self.cursor
-        self.next, self.again, self.uncounted, self.given_up = cursor.acknowledged + 1, cursor.told, False, None
+        self.next, self.possibly_delivered = cursor.acknowledged + 1, cursor.possibly_delivered
+        self.uncounted, self.given_up = False, None
         meant = request.incarnation == cursor.incarnation or (request.incarnation is None and journaled)
         if request.since is not None:
             self.next = cursor.since(request.since)
-            if self.next == cursor.first > 1:  # what is gone may have been of that time, too
+            if self.next == cursor.first > 1:  # dropped results may have been of that time, too
                 self.next, self.uncounted = cursor.first - 1, True
         elif request.replay is not None and (meant or request.incarnation is None):
             self.next = min(max(1, request.replay), cursor.last + 1)
@@ -87,9 +88,9 @@ class DurableDelivery:
         self.reached = max(cursor.acknowledged, self.next - 1)
 
     def resume(self, received: int, request: Subscribe) -> None:
-        """There is somebody again, to whom so many had come. Raises WireError."""
+        """Continue after a loss; the client has `received` notifications. Raises WireError if fewer were sent."""
         if received > self.sent:
-            raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot have come")
+            raise WireError(f"subscription {self.subscription!r}: {self.sent} were sent, {received} cannot be received")
         self.sent = received
         self.present = True
         self.within, self.deliveries_max = request.within, request.deliveries_max
@@ -97,31 +98,34 @@ class DurableDelivery:
         self.credits = min(request.credits, CREDITS_MAX)
 
     def acknowledged(self, before: int) -> None:
-        """The cursor has done with more than `before`: what is done is not sent again, unless it was asked for."""
+        """Skip newly acknowledged results, unless a replay asked for them.
+
+        `before`: the acknowledged position until now.
+        """
         if before < self.next <= self.cursor.acknowledged:
             self.next = self.cursor.acknowledged + 1
         self.reached = max(self.reached, self.cursor.acknowledged)
 
     @property
-    def begins(self) -> int:
-        """The first position of which something is told."""
+    def first_position(self) -> int:
+        """The first position that is sent or reported as missing."""
         return self.next if self.given_up is None else self.given_up
 
     @property
     def exhausted(self) -> bool:
-        """Whether what is sent next was delivered too often; asked where it may be sent again."""
+        """Whether the next result was delivered too often; checked before it may be sent again."""
         cursor, most = self.cursor, self.deliveries_max
         head = cursor.acknowledged + 1
         kept = cursor.first <= head <= cursor.last
         return most is not None and self.next == head and kept and cursor.deliveries(head) >= most
 
     def give_up(self, position: int) -> None:
-        """What is sent next was set aside, which is told in its place."""
+        """Report the next result as missing, because it was set aside."""
         self.given_up = position
         self.acknowledged(position - 1)
 
     def overdue(self, now: int) -> bool:
-        """Whether nothing was acknowledged of what was sent for too long; asked from time to time."""
+        """Whether sent results stayed unacknowledged for too long. `now`: microseconds; called at each tick."""
         head = self.cursor.acknowledged + 1
         if self.within is None or not self.present or self.next <= head:
             self.due_since = None
@@ -130,13 +134,13 @@ class DurableDelivery:
             self.due_since = head, now
         return now - self.due_since[1] >= self.within
 
-    def go_back(self) -> None:
-        """Everything that is not acknowledged is sent again, as there are credits."""
-        self.next, self.again = self.cursor.acknowledged + 1, max(self.again, self.reached)
+    def rewind(self) -> None:
+        """Send all unacknowledged results again, as far as credits allow."""
+        self.next, self.possibly_delivered = self.cursor.acknowledged + 1, max(self.possibly_delivered, self.reached)
         self.due_since = None
 
     def due(self) -> list[Notifications]:
-        """What the credits allow to send now. O(what is sent)."""
+        """The messages that credits allow to send now. O(results sent)."""
         messages: list[Notifications] = []
         cursor = self.cursor
         while self.credits and (self.next <= cursor.last or self.given_up is not None):
@@ -152,15 +156,15 @@ class DurableDelivery:
         return messages
 
     def make(self, at_most: int) -> list[Notifications]:
-        """Nothing has to be made."""
+        """The messages due; a cursor has no shares to make."""
         return self.due()
 
-    def farewell(self) -> list[Notifications]:
-        """Nothing is lost with the session."""
+    def final_gap(self) -> list[Notifications]:
+        """Nothing: the cursor keeps its results when the session ends."""
         return []
 
     def _gap(self) -> list[Notifications]:
-        """What is not kept, but for what was set aside before that."""
+        """The `incomplete` for dropped results; results that were set aside before do not count."""
         cursor = self.cursor
         missed: int | None = cursor.first - self.next
         if self.uncounted:
@@ -181,8 +185,8 @@ class DurableDelivery:
         cursor = self.cursor
         offset = self.next - cursor.first
         most = min(self.credits, NOTIFICATIONS_COUNT_MAX, cursor.last - self.next + 1)
-        if self.next <= self.again:
-            most = min(most, self.again - self.next + 1)
+        if self.next <= self.possibly_delivered:
+            most = min(most, self.possibly_delivered - self.next + 1)
         results: list[bytes] = []
         size = 0
         any_aside = bool(cursor.aside or cursor.letters)
@@ -196,7 +200,7 @@ class DurableDelivery:
         return results
 
     def _numbered(self, results: list[bytes], position: int) -> Notifications:
-        redelivered = position <= self.again
+        redelivered = position <= self.possibly_delivered
         message = Notifications(0, self.subscription, self.sent + 1, tuple(results), position, redelivered)
         self.sent += len(results)
         self.credits -= len(results)
@@ -204,8 +208,8 @@ class DurableDelivery:
             self.given_up = None
             return message
         self._go_to(position + len(results))
-        self.cursor.told = max(self.cursor.told, self.next - 1)
-        self.cursor.delivered(position, self.next - 1)
+        self.cursor.possibly_delivered = max(self.cursor.possibly_delivered, self.next - 1)
+        self.cursor.count_delivery(position, self.next - 1)
         return message
 
     def check_invariants(self) -> None:
@@ -214,7 +218,7 @@ class DurableDelivery:
         assert 1 <= self.next <= min(self.reached, self.cursor.last) + 1
         assert self.cursor.acknowledged <= self.reached
         pending = self.next <= self.cursor.last or self.given_up is not None
-        assert not (self.credits and pending), "what may be sent has been sent"
+        assert not (self.credits and pending), "all that credits allow was sent"
 
 
 AnyDelivery: TypeAlias = Delivery | DurableDelivery

@@ -1,4 +1,4 @@
-"""What the kernel needs of an engine, and nothing more, so that a test can put a small one in its place."""
+"""The interface that the kernel needs of an engine, and nothing more, so that a test can use a small one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..language.subscription import SubscriptionDefinition
 
 
 class EngineResult(Protocol):
-    """One result of the engine; `line()` is its form for the outside."""
+    """One result of the engine; `line()` returns it as a dictionary of plain values."""
 
     @property
     def subscription(self) -> str: ...
@@ -19,15 +19,15 @@ class EngineResult(Protocol):
 
 
 class EngineAnswer(Protocol):
-    """What the engine was asked; `line()` is its form for the outside."""
+    """The engine's answer to a question; `line()` returns it as a dictionary of plain values."""
 
     def line(self) -> dict[str, Any]: ...
 
 
 class EnginePort(Protocol):
-    """An engine. What it refuses, it refuses with a ForetellError and unchanged.
+    """An engine. It refuses a call with a ForetellError, and is then unchanged.
 
-    Results may be made while they are iterated over, and their number is not asked for: it can exceed every integer.
+    Iterating over results may make them. The kernel never asks for their number with `len`, which may be too large.
     """
 
     @property
@@ -73,20 +73,20 @@ class EnginePort(Protocol):
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> None:
-        """Raise what `publish` would raise; once it does not, the batch can be published in pieces of any length."""
+        """Raise the error that `publish` would raise. If there is none, the batch can be published in any pieces."""
         ...
 
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:
-        """`now` is this time again, and what reads the stream begins anew; what is told of what has ended."""
+        """Set `now` back to a time, and begin all subscriptions that read the stream anew; their last results."""
         ...
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> EngineAnswer:
-        """How likely the next match of a key is; nothing changes by it."""
+        """The probability of the next match of a key. It changes nothing."""
         ...
 
     @property
     def failures(self) -> list[Any]:
-        """Subscriptions that a mistake of the engine has suspended: names, references and exceptions. To be emptied."""
+        """Subscriptions suspended by a mistake of the engine: names, references, exceptions. The caller empties it."""
         ...
 
     def statistics(self) -> Mapping[str, Any]: ...

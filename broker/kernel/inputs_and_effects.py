@@ -1,7 +1,7 @@
-"""The inputs of the kernel and their effects, as plain values, so that a run can be written down.
+"""The inputs of the kernel and their effects, as plain values, so that a run can be recorded.
 
-A session is named by bytes that the transport gave it, the routing id of its connection; they mean nothing here. A
-session that is resumed over another connection goes on under that one's name.
+A session's key is the routing id of its connection, chosen by the transport; the kernel does not interpret it. A
+session that is resumed over another connection takes that connection's key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .records import CursorSetAside, Record
 @final
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message has arrived. `identity`: the sender's public key, as the transport vouches for it; empty without keys.
+    """A message was received. `identity`: the sender's public key, authenticated by the transport; empty without keys.
 
     `events`: how many events of a batch the kernel may match at once; None: all.
     """
@@ -33,7 +33,7 @@ class Received:
 @final
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """Bytes have arrived that are no message."""
+    """A frame was received that cannot be decoded."""
 
     session: bytes
     error: WireError
@@ -42,7 +42,7 @@ class Undecodable:
 @final
 @dataclass(frozen=True, slots=True)
 class TooManyBatches:
-    """The place of a batch beyond those that may wait; the batch was dropped, and the refusal keeps its order."""
+    """Stands for a batch that was dropped because too many waited, so that its refusal is sent in order."""
 
     session: bytes
     correlation: int
@@ -51,7 +51,7 @@ class TooManyBatches:
 @final
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The connection of this session has ended. Legal for a session that the kernel does not know."""
+    """The connection of this session has ended. The kernel need not know the session."""
 
     session: bytes
 
@@ -59,7 +59,7 @@ class Gone:
 @final
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The connection of this session has ended; a Gone follows when the batch in work is through."""
+    """The connection of this session has ended; a Gone follows after the batch in work."""
 
     session: bytes
 
@@ -73,9 +73,9 @@ class Tick:
 @final
 @dataclass(frozen=True, slots=True)
 class MakeResults:
-    """There is time for a piece of the work that waits; expected soon while `Kernel.has_work`.
+    """There is time to make results of queued shares; expected soon while `Kernel.has_work`.
 
-    Messages for the sessions in `full` still wait for the transport: the kernel makes nothing more for them now.
+    The transport still has messages for the sessions in `full`, so the kernel makes no results for them now.
     """
 
     full: Container[bytes] = ()
@@ -84,7 +84,7 @@ class MakeResults:
 @final
 @dataclass(frozen=True, slots=True)
 class ContinueBatch:
-    """There is time for so many events of the batch in work (None: all); expected soon while `Kernel.work`."""
+    """There is time to match so many events of the batch in work (None: all); expected soon while `Kernel.work`."""
 
     events: int | None
 
@@ -92,7 +92,7 @@ class ContinueBatch:
 @final
 @dataclass(frozen=True, slots=True)
 class Reconfigure:
-    """Other limits and rules from now on. The kernel ends sessions that have what these do not allow."""
+    """Apply other limits and permissions. The kernel ends sessions that violate them."""
 
     limits: Limits
     access: Access
@@ -101,7 +101,7 @@ class Reconfigure:
 @final
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """The broker is about to end: it takes nothing new, and sends what waits as far as there are credits."""
+    """The broker is about to end: it accepts nothing new, and sends queued results as far as credits allow."""
 
 
 @final
@@ -130,7 +130,7 @@ Input: TypeAlias = (
 @final
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message to a session. Messages to one session are sent in order; if that cannot be, the session is Gone."""
+    """A message to a session. Messages to one session are sent in order; if that fails, the session is Gone."""
 
     session: bytes
     message: Message
@@ -139,10 +139,10 @@ class Send:
 @final
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Everything that one input gives rise to.
+    """All effects of one input.
 
-    `sends`, in order, may leave when `records` are as safe as the broker has promised; without a journal there are no
-    records. `given_up`: the results that were delivered too often, for the log.
+    `sends` may leave, in order, when `records` are as durable as the broker has promised; without a journal there are
+    no records. `given_up`: results that were delivered too often, for the log.
     """
 
     sends: list[Send]

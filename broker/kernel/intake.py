@@ -1,7 +1,7 @@
-"""Admits, recognises, records and answers a client's batch. publishing turns it into events.
+"""Admits, deduplicates, records and answers a client's batch. Not here: turning it into events (publishing.py).
 
-A batch that is matched in pieces is recorded as a whole at its first piece, stays in work until its last, and is
-answered then. At most one batch is in work.
+A batch that is matched in pieces is recorded as a whole with its first piece, stays in work until its last, and is then
+answered. At most one batch is in work.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .records import BatchTaken, Record
 @final
 @dataclass(slots=True)
 class Work:
-    """A batch in work: the events before index `at` are matched; `session` gets the answer."""
+    """A batch in work: the events before index `at` were matched; `session` gets the answer."""
 
     session: bytes
     batch: Publish
@@ -37,10 +37,10 @@ class Work:
 
 @final
 class Intake:
-    """Passes each batch that was taken to `record`, and answers it with a receipt that promises `durability`.
+    """Passes each accepted batch to `record`, and answers it with a receipt that promises `durability`.
 
-    `end_slow` ends the subscriptions whose readers were too slow. It is called after a batch, as all of the batch still
-    matches for them.
+    `end_slow` ends the subscriptions whose readers were too slow. It is called after a batch, because the whole batch
+    still has to be matched for them.
     """
 
     __slots__ = (
@@ -77,14 +77,14 @@ class Intake:
         self.work: Work | None = None
 
     def publish(self, session: bytes, account: UserAccount, batch: Publish, now: int, most: int | None) -> list[Send]:
-        """Match at most `most` events. The answer, unless the batch is in work now, and the notifications due.
+        """Match at most `most` events (None: all); the answer, unless the batch is in work now, and notifications due.
 
-        Raises ForetellErrors, having changed nothing.
+        `now`: microseconds. Raises ForetellErrors, and then changes nothing.
         """
         assert self.work is None
         account.user.check("publish", batch.stream)
         self._admission.check_known(account.user, batch.stream, self._engine.streams)
-        # The user's name is part of the key, so that no client can use up the numbers of another user.
+        # The user's name is part of the key, so that a client cannot use up the numbers of another user.
         publisher = None if batch.publisher is None else f"{account.user.name}/{batch.publisher}"
         if publisher is not None and batch.number is not None:
             known = self.receipts.receipt(publisher, batch.number)
@@ -108,13 +108,13 @@ class Intake:
                 self.work = Work(session, batch, record, most)
                 return self._distribution.distribute(results)
             published = self.receipts.note(record, self._engine.now)
-        else:  # nothing has changed: a repetition finds the same
+        else:  # nothing has changed, so a repetition gets the same answer
             refused = tuple([Refusal(*each) for each in record.refused])
             published = Published(0, 0, self._engine.now, None, refused)
         return self._answered(session, batch, published, results)
 
-    def go_on(self, most: int | None) -> list[Send]:
-        """Match so many more events of the batch in work, if there is one; after the last, answer it."""
+    def continue_batch(self, most: int | None) -> list[Send]:
+        """Match up to `most` more events of the batch in work, if there is one; after the last event, answer it."""
         work = self.work
         if work is None:
             return []
@@ -127,7 +127,7 @@ class Intake:
         return self._answered(work.session, work.batch, published, results)
 
     def distribute(self, ended: Iterable[Iterable[EngineResult]]) -> list[Send]:
-        """Distribute results that were found outside of a batch."""
+        """Distribute results that no batch has caused."""
         sends = [send for results in ended for send in self._distribution.distribute(results)]
         return [*sends, *self._end_slow()]
 
@@ -144,5 +144,5 @@ class Intake:
         return replace(published, correlation=batch.correlation, durability=self._durability)
 
     def statistics(self) -> dict[str, int]:
-        """Of all batches."""
+        """Totals over all batches."""
         return {**self.receipts.statistics(), **self._counts}

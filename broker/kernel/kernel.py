@@ -1,22 +1,22 @@
 """The broker's state machine: it handles every input, and no state changes anywhere else.
 
-Theory of operation. `step` takes one input and returns all its effects: what to send, what to record, and which results
-were given up. Each request is answered by exactly one message with its correlation: the answer that broker.wire names,
-or Failure; only CREDIT has no answer. The engine matches a batch at once; its results are queued for every attached
-session and sent as far as there are credits: first the publisher's answer, then notifications. So each session sees the
+Theory of operation. `step` takes one input and returns all its effects: messages to send, records, and results that
+were given up. Each request gets exactly one answer with its correlation: the message that its row in broker.wire names,
+or Failure; only CREDIT has no answer. The engine matches a batch at once. Its results are queued for every attached
+session and sent as far as credits allow: first the publisher's answer, then notifications. So each session gets the
 results of one subscription in the order in which the engine found them.
 
-Bounded steps. Results that are too many to be made at once wait as shares. The kernel makes them when there are credits
-for them: as long as `has_work`, each MakeResults does a piece of it, for one delivery after the other. A batch of more
-events than may be matched at once stays in work, and ContinueBatch goes on with it. The kernel handles other inputs in
-between; but an input that `must_be_deferred` (deferral) ends the batch first, so a caller that must not block others
-holds it back until then.
+Bounded steps. Results that are too many to make at once are queued as shares. The kernel makes them when there are
+credits: while `has_work`, each MakeResults makes a bounded number, for one delivery after another. A batch of more
+events than may be matched at once stays in work, and ContinueBatch continues it. The kernel handles other inputs in
+between. An input that `must_be_deferred` (deferral.py) completes the batch first, so a caller that must not block
+others defers such inputs until then.
 
-Records. What can change a match is a fold over the records: they say everything of an input that later matches depend
-on. The sends of an input may leave when its records are as safe as the broker has promised.
+Records. The state that matches depend on is a fold over the records, so they contain everything of an input that can
+change later matches. The sends of an input may leave when its records are as durable as the broker has promised.
 
-Liveness. A client that is busy says nothing, and must lose nothing. So silence is no reason to end a session, but to
-send a Probe: the transport then knows whether there is a connection. Only Gone releases a session's subscriptions.
+Liveness. A busy client is silent, and must not lose anything. So the kernel does not end a silent session but sends a
+Probe, by which the transport notices a broken connection. Only Gone releases a session's subscriptions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from ..events import ForetellError
 from ..wire import Busy, Hello, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
 from .admission import Admission
 from .ahead import Ahead
+from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
-from .cursors import Cursors, drawn
+from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
 from .distribution import Distribution
 from .engine_port import EnginePort
@@ -51,9 +52,8 @@ from .inputs_and_effects import (
 )
 from .intake import Intake, Work
 from .limits import Limits
-from .listing import countable, excess, failure, numbers, unknown_session
 from .permissions import Access, open_access
-from .reading import ReadRequests
+from .read_requests import ReadRequests
 from .receipts import Receipts
 from .records import Record
 from .requests import Requests
@@ -62,18 +62,19 @@ from .sessions import Session, Sessions
 from .stream_requests import StreamRequests
 from .subscribing import MEMORY, Subscribing
 
-DRAIN_RETRY_MICROSECONDS: Final = 1_000_000  # there may be another broker by then
+DRAIN_RETRY_MICROSECONDS: Final = 1_000_000  # another broker may run by then
 
 
 @final
 class Kernel:
-    """Feed it with `step` and perform the effects in order. Owns the engine's subscriptions from here on.
+    """The kernel. The caller passes inputs to `step` and performs the effects in order. It owns the engine's
+    subscriptions.
 
-    Subscriptions that the engine has already belong to the configuration and stay. `around` gives further groups of
-    statistics, of what is around the kernel. The tokens of sessions that can be resumed are derived from `secret`.
+    Subscriptions that the engine already has belong to the configuration, and stay. `around` returns further groups of
+    statistics, those of the server. Tokens of resumable sessions are derived from `secret`.
 
-    With a journal: `receipts` and `cursors` are those that it has restored, `durability` is what receipts promise,
-    `permanent` are the names of the configuration's subscriptions; the engine's others wait for their clients to come
+    With a journal: `receipts` and `cursors` are the restored ones, `durability` is what receipts promise, `permanent`
+    are the names of the configuration's subscriptions; other subscriptions of the engine wait for their clients to come
     back.
     """
 
@@ -101,7 +102,7 @@ class Kernel:
         self._admission = admission or Admission(open_access())
         self._durability = durability
         self._records: list[Record] = []
-        self._cursors = cursors = Cursors(drawn(secret)) if cursors is None else cursors
+        self._cursors = cursors = Cursors(first_incarnation(secret)) if cursors is None else cursors
         sources = self._admission.sources
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
@@ -131,10 +132,10 @@ class Kernel:
     def step(self, given: Input, now: int) -> Effects:
         """Handle one input. `now` is the wall clock in microseconds since 1970; it may step back.
 
-        Raises nothing for what a client does. An exception is a mistake of the broker or of its engine; what was
-        recorded before it comes with the next step.
+        No input of a client raises. An exception is a mistake of the broker or of its engine; records made before it
+        are returned by the next step.
         """
-        self._ahead.look(now)
+        self._ahead.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
         if not (self._records or given_up):
@@ -144,16 +145,16 @@ class Kernel:
 
     def _step(self, given: Input, now: int) -> list[Send]:
         if self._intake.work is not None and must_be_deferred(given):
-            return self._intake.go_on(None) + self._step(given, now)
+            return self._intake.continue_batch(None) + self._step(given, now)
         match given:
             case Received():
                 return self._received(given, now)
             case Undecodable(session, error):
                 self._counts["garbled"] += 1
-                # Who has not said HELLO in our protocol may not even speak it: no answer.
+                # A sender without a session may not speak the protocol at all, and gets no answer.
                 return [Send(session, failure(error.correlation, error))] if session in self._sessions.present else []
             case TooManyBatches(session, correlation):
-                return [Send(session, excess(correlation))] if session in self._sessions.present else []
+                return [Send(session, too_many_batches(correlation))] if session in self._sessions.present else []
             case Gone(session):
                 self._session_requests.leave(session, now, self._draining)
                 return []
@@ -163,7 +164,7 @@ class Kernel:
             case Tick():
                 return self._tick(now)
             case ContinueBatch(events):
-                return self._intake.go_on(events)
+                return self._intake.continue_batch(events)
             case MakeResults(full):
                 return self._distribution.make(full)
             case Reconfigure(limits, access):
@@ -176,21 +177,21 @@ class Kernel:
 
     @property
     def work(self) -> Work | None:
-        """The batch in work: checked, recorded, matched in part. ContinueBatch goes on with it; not to be changed."""
+        """The batch in work: checked, recorded, and matched in part. Read-only; ContinueBatch continues it."""
         return self._intake.work
 
     def session_of(self, token: bytes, identity: str) -> bytes | None:
-        """The session that a HELLO with this token would go on with."""
+        """The key of the session that a HELLO with this token would resume; None if there is none."""
         return self._sessions.key(token, identity)
 
     @property
     def drained(self) -> bool:
-        """Whether nothing waits for anybody any more. O(attachments)."""
+        """Whether no result is queued for a connected session. O(attachments)."""
         sessions = self._sessions.present.values()
         return not any(each.waiting or each.missed for session in sessions for each in session.deliveries.values())
 
     def has_work(self, full: Container[bytes] = ()) -> bool:
-        """Whether there is something to do in a MakeResults with these sessions."""
+        """Whether a MakeResults with these `full` sessions would make results."""
         return self._distribution.has_work(full)
 
     def statistics(self) -> dict[str, dict[str, Any]]:
@@ -203,7 +204,7 @@ class Kernel:
             **self._counts,
             "denied": self._counts["denied"] + self._subscribing.denied,
             **self._session_requests.statistics(),
-            **{name: countable(count) for name, count in self._distribution.statistics().items()},
+            **{name: bounded_count(count) for name, count in self._distribution.statistics().items()},
             **self._attachments.statistics(),
             **self._cursors.statistics(),
             **self._subscribing.cursor_requests.statistics(),
@@ -211,12 +212,12 @@ class Kernel:
         }
         return {
             "broker": broker,
-            "engine": numbers(self._engine.statistics()),
-            **{name: numbers(group) for name, group in self._around().items()},
+            "engine": plain_statistics(self._engine.statistics()),
+            **{name: plain_statistics(group) for name, group in self._around().items()},
         }
 
     def owner(self, session: bytes) -> str:
-        """The name of the user whose session this is, for the log; empty where there is none."""
+        """The name of a session's user, for the log; empty if there is none."""
         return self._sessions.user(session)
 
     def check_invariants(self) -> None:
@@ -225,7 +226,7 @@ class Kernel:
         self._cursors.check_invariants()
         self._intake.receipts.check_invariants()
         self._sessions.check_invariants()
-        assert self._distribution.settled or self._intake.work is not None
+        assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
         self._distribution.check_invariants({key: session.deliveries for key, session in sessions.items()})
         assert all(key in self._sessions.present for key, _ in self._distribution.ready)
@@ -244,7 +245,7 @@ class Kernel:
                 return [Send(key, self._session_requests.hello(key, message, identity, now))]
             if session is None:
                 return [Send(key, unknown_session(message.correlation))]
-            session.heard = now
+            session.last_received = now
             if type(message) is Publish:
                 self._check_open()
                 return self._intake.publish(key, session.account, message, now, received.events)
@@ -258,7 +259,7 @@ class Kernel:
             return [Send(key, failure(message.correlation, error))]
 
     def _requests(self) -> Requests:
-        """The table of handlers; HELLO and batches have a way of their own."""
+        """The table of handlers. HELLO and PUBLISH are handled before it is looked up."""
         return {
             Statistics: self._answer_statistics,
             **self._session_requests.requests(),
@@ -274,7 +275,7 @@ class Kernel:
 
     def _check_open(self) -> None:
         if self._draining:
-            raise Busy("the broker is stopping, and takes nothing new", DRAIN_RETRY_MICROSECONDS)
+            raise Busy("the broker is stopping and accepts nothing new", DRAIN_RETRY_MICROSECONDS)
 
     def _record(self, record: Record) -> None:
         if self._durability != MEMORY:
@@ -285,7 +286,7 @@ class Kernel:
     def _tick(self, now: int) -> list[Send]:
         self._left_until = self._left_until or now + self.limits.resume_seconds * 1_000_000
         again: list[Send] = []
-        if self._intake.work is None:  # else at the next tick: the batch in work still matches what is released here
+        if self._intake.work is None:  # else at a later tick: the batch in work must match what would be released here
             if now >= self._left_until:
                 self._attachments.abandon()
             self._session_requests.expire(now)

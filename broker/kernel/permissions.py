@@ -1,11 +1,11 @@
-"""Who may do what, as values. Not here: how a client proves who it is, or what a request needs.
+"""Users, grants and quotas, as values. Not here: authentication (server/security), what a request needs (admission.py).
 
-A user has for each verb the names that it extends to: whole names, or beginnings that end in `*`. What is not granted
-is refused. `publish`, `read` and `declare` are about streams, `subscribe` about the names of subscriptions; `admin`
-sees what all users have, and no values of streams for that.
+For each verb a user has a list of names, or of prefixes that end in `*`. Everything else is refused. `publish`, `read`
+and `declare` concern streams, `subscribe` the names of subscriptions. `admin` sees what all users have, but not the
+values of streams.
 
-An identity is what the transport vouches for, the public key of a client; several may belong to one user, so that a key
-can be exchanged while both work. It is never the routing id, which anybody may choose.
+An identity is the public key of a client, authenticated by the transport. A user may have several, so that a key can be
+replaced while both are valid. It is never the routing id, which a client may choose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..wire import PermissionDenied
 Verb: TypeAlias = Literal["publish", "read", "subscribe", "declare"]
 
 ANYBODY: Final = "anybody"
-"""What everybody is called where nobody has to say who they are."""
+"""The name of the user that all clients without an identity share."""
 
 VERBS: Final[tuple[str, ...]] = get_args(Verb)
 
@@ -31,9 +31,9 @@ _PATTERN_LENGTH_MAX: Final = 128
 @final
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one user may use at a time, over all its connections; None is bounded by the broker's limits only.
+    """The resources that a user may have in use, over all its connections; None: only the broker's limits apply.
 
-    Who comes without a key has a quota for each connection. Raises DefinitionError.
+    Without keys the quota applies to each connection. Raises DefinitionError.
     """
 
     connections: int | None = None
@@ -43,10 +43,10 @@ class Quota:
     """Attached subscriptions; a further one is refused."""
 
     states: int | None = None
-    """States of the automata of these subscriptions: what a subscription costs before any event comes."""
+    """States of the automata of these subscriptions, which is their cost before any event."""
 
     events_per_second: int | None = None
-    """Published events, on average; about a second's worth may come at once. What is more is refused as busy."""
+    """Published events, on average; about a second's worth may come at once. More are refused as busy."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -58,7 +58,7 @@ class Quota:
 @final
 @dataclass(frozen=True, slots=True)
 class User:
-    """One user and its grants. Raises DefinitionError for a pattern that can fit no name."""
+    """One user and its grants. Raises DefinitionError for an invalid name, or a pattern that can match no name."""
 
     name: str
     publish: tuple[str, ...] = ()
@@ -69,10 +69,10 @@ class User:
     quota: Quota = field(default_factory=Quota)
 
     def __post_init__(self) -> None:
-        if "/" in self.name:  # which stands between a user's name and that of something it has
+        if "/" in self.name:  # it separates a user's name from that of a cursor or publisher
             raise DefinitionError(f"users: expected a name without '/', found {shown(self.name)}")
         if not self.name:
-            raise DefinitionError("users: expected a name of one character at least, found an empty one")
+            raise DefinitionError("users: expected a name of at least one character, found an empty one")
         for verb in VERBS:
             for pattern in self._patterns(verb):
                 _check_pattern(f"users.{self.name}.{verb}", pattern)
@@ -84,18 +84,18 @@ class User:
         )
 
     def check(self, verb: str, name: str) -> None:
-        """Raises PermissionDenied, in the same words whether there is something of the name or not."""
+        """Raise PermissionDenied if no grant covers the name, in the same words whether the name exists or not."""
         if not self.may(verb, name):
             what = "subscription" if verb == "subscribe" else "stream"
             raise PermissionDenied(f"{what} {name!r}: user {self.name!r} has no permission to {verb}")
 
     def check_admin(self, what: str) -> None:
-        """Raises PermissionDenied."""
+        """Raise PermissionDenied if the user is not an administrator; `what` names the refused request."""
         if not self.admin:
-            raise PermissionDenied(f"{what}: user {self.name!r} has no permission to administrate")
+            raise PermissionDenied(f"{what}: user {self.name!r} is not an administrator")
 
     def knows(self, stream: str) -> bool:
-        """Whether the stream's schema may be shown: to whoever has to do with it."""
+        """Whether the user may see the stream's schema: administrators, and users with any grant for it."""
         return self.admin or any(self.may(verb, stream) for verb in ("read", "publish", "declare"))
 
     def _patterns(self, verb: str) -> tuple[str, ...]:
@@ -109,13 +109,13 @@ _EVERYTHING: Final = ("*",)
 @final
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Users by identity. `anybody` stands for all who come without one; None: nobody may."""
+    """Users by identity. `anybody`: the user of all clients without an identity; None: they are refused."""
 
     users: Mapping[str, User] = field(default_factory=dict)
     anybody: User | None = None
 
     def user(self, identity: str) -> User | None:
-        """Whose identity this is."""
+        """The user of an identity; None if there is none."""
         return self.users.get(identity) if identity else self.anybody
 
     def everybody(self) -> Iterable[User]:
@@ -127,7 +127,7 @@ class Access:
 
 
 def open_access(quota: Quota | None = None) -> Access:
-    """Everybody may do everything: for a broker that only its own machine can reach."""
+    """Rules by which all clients may do everything, for a broker that only its own machine can reach."""
     every = _EVERYTHING
     return Access({}, User(ANYBODY, every, every, every, every, True, quota or Quota()))
 
@@ -136,4 +136,4 @@ def _check_pattern(place: str, pattern: object) -> None:
     if type(pattern) is str and 0 < len(pattern) <= _PATTERN_LENGTH_MAX:
         if _NAME_CHARACTERS.issuperset(pattern.removesuffix("*")):
             return
-    raise DefinitionError(f"{place}: expected a name or the beginning of names and *, found {shown(pattern)}")
+    raise DefinitionError(f"{place}: expected a name, or a prefix of names followed by *, found {shown(pattern)}")

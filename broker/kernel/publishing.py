@@ -1,7 +1,7 @@
-"""Turns a client's batch into events: gives times and ids, and refuses what is late or too far ahead.
+"""Turns a client's batch into events: assigns times and ids, and refuses events that are late or too far ahead.
 
 An event that is late, or too far ahead of the clock, is refused alone, with its index and a reason; the rest of its
-batch is taken. Any other fault refuses the whole batch, and changes nothing.
+batch is accepted. Any other error refuses the whole batch, and changes nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def take(
     most: int | None = None,
     latest: int | None = None,
 ) -> tuple[BatchTaken, Iterable[EngineResult]]:
-    """Feed a batch to the engine; the record of what was taken and refused, and the results.
+    """Publish a batch to the engine; the record of accepted and refused events, and the results.
 
     Events without ids are numbered from `first_id` on. Events without times get `now`, but never a time before the
-    newest processed. `latest` is the latest time of an event that is taken; None: any. `publisher` is for the receipt.
-    All events are checked; at most `most` are matched, and `match` does the rest. Raises ForetellErrors.
+    newest processed. `latest`: the latest time of an accepted event; None: no limit. `publisher`: for the receipt. All
+    events are checked; at most `most` are matched, and `match` continues. Raises ForetellErrors.
     """
     rows: Sequence[tuple[Any, ...]] = batch.rows
     if not rows:
@@ -94,7 +94,7 @@ def _plain(refused: tuple[Refusal, ...]) -> tuple[tuple[int, str, str], ...]:
 def _check_whole(
     stream: StreamDefinition, times: Sequence[Any], rows: Sequence[tuple[Any, ...]], starts: Sequence[int] | None
 ) -> None:
-    """Check everything that refuses a whole batch, which its late events may have hidden."""
+    """Check for errors that refuse a whole batch; a late event may have been found before them."""
     check_rows(stream, rows)
     for index, time in enumerate(times):
         if type(time) is not int or not -LARGEST <= time <= LARGEST:
@@ -107,14 +107,14 @@ def _check_whole(
 
 
 def _check_early(times: Sequence[Any], latest: int) -> None:
-    """Values that are no times are for the engine's checks."""
+    """Raise EarlyEvent for a time after `latest`. The engine checks that all values are times."""
     for time in times:
         if type(time) is int and time > latest:
             raise EarlyEvent(f"expected a time up to {latest} (ahead_max), found {time}")
 
 
 def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:
-    """The indexes to take, and a refusal for each event before the newest before it, or after the latest."""
+    """The indexes of accepted events, and a refusal for each event that is late or after `latest`."""
     kept: list[int] = []
     refused: list[Refusal] = []
     for index, time in enumerate(times):

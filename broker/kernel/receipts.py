@@ -1,13 +1,13 @@
 """Receipts of batches by publisher and number, by which a repeated batch is recognised; and the newest times.
 
-A publisher that does not know whether its message came through says it again, with the same number. It gets the
-receipt that it would have got, and nothing is taken twice: also after a crash, as this is part of the state that comes
-back. It depends on the records alone, never on a configuration that may have changed in between.
+A publisher that does not know whether its message arrived sends it again with the same number. It gets the receipt of
+the first time, and the broker accepts no event twice. This holds after a crash, too, because receipts are part of the
+restored state. They depend on the records alone, never on configuration.
 
-The table is bounded, and divided: each user has a fair share of it, and in that each of its publishers. Where it is
-full, the user who takes most of it loses the oldest receipt of its publisher that takes most, so that nobody within its
-share loses anything by what others do. The names of publishers are divided likewise: a user with too many loses the one
-that was silent for longest. A number whose receipt may have gone in either way is refused, not guessed.
+The table is bounded and shared fairly between users, and between the publishers of a user. When it is full, the user
+with the most bytes loses the oldest receipt of its largest publisher, so that a user within its share loses nothing to
+others. The names of publishers are shared in the same way: the user with the most names loses the publisher that was
+silent for longest. A number whose receipt may have been dropped is refused, because the broker cannot know its outcome.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from ..wire import Published, Refusal
 from .records import BatchTaken
 
 PUBLISHER_RECEIPTS_MAX: Final = 1_024
-"""Of one publisher: twice as many as a client may have under way."""
+"""Receipts of one publisher: twice as many as a client may have in flight."""
 
 RECEIPTS_BYTES_MAX: Final = 64 * 1024 * 1024
-"""Of all publishers, as estimated by RECEIPT_BYTES and REFUSAL_BYTES."""
+"""Bytes of the receipts of all publishers, as estimated by RECEIPT_BYTES and REFUSAL_BYTES."""
 
 PUBLISHERS_MAX: Final = 65_536
-"""Publishers of all users that are known by name, some 500 bytes each."""
+"""Publishers of all users whose names are kept, some 500 bytes each."""
 
 RECEIPT_BYTES: Final = 256
 REFUSAL_BYTES: Final = 128
 
 _STALE_MIN: Final = 64
-"""Entries of sizes that have changed since, before they are cleared away."""
+"""How many outdated entries the heap of sizes may have before it is rebuilt."""
 
 
 @final
 class _Publisher:
-    """Receipts by number, the oldest first; `dropped`: the greatest number of those that are not kept any more."""
+    """Receipts by number, the oldest first; `dropped`: the greatest number whose receipt was dropped."""
 
     __slots__ = ("dropped", "receipts", "size")
 
@@ -52,7 +52,7 @@ class _Publisher:
         self.size += _size(published)
 
     def drop(self) -> int:
-        """The oldest receipt goes; its size."""
+        """Drop the oldest receipt; its size."""
         number = next(iter(self.receipts))
         size = _size(self.receipts.pop(number))
         self.size -= size
@@ -61,9 +61,11 @@ class _Publisher:
 
 
 @final
-class _Share:
-    """One user's publishers, the one that was silent for longest first; `forgotten`: the greatest number that one had
-    which is not known any more."""
+class _UserReceipts:
+    """One user's publishers, the one that was silent for longest first.
+
+    `forgotten`: the greatest number of any publisher that was dropped.
+    """
 
     __slots__ = ("_sizes", "forgotten", "publishers", "size")
 
@@ -71,10 +73,10 @@ class _Share:
         self.publishers: dict[str, _Publisher] = {}
         self.forgotten = forgotten
         self.size = 0
-        self._sizes: list[tuple[int, str]] = []  # a heap: the largest first; what is not so any more is passed over
+        self._sizes: list[tuple[int, str]] = []  # a heap, the largest first; `largest` skips outdated entries
 
     def changed(self, name: str, by: int) -> None:
-        """The receipts of this publisher have another size."""
+        """Note a change in the size of a publisher's receipts."""
         self.size += by
         if len(self._sizes) > _STALE_MIN + 4 * len(self.publishers):
             self._sizes = [(-each.size, of) for of, each in self.publishers.items()]
@@ -83,7 +85,10 @@ class _Share:
             heappush(self._sizes, (-self.publishers[name].size, name))
 
     def largest(self) -> str:
-        """The publisher whose receipts take most; of equal ones the first by name. There is one. O(1) amortised."""
+        """The publisher with the largest receipts, of equal ones the first by name. Amortised O(log publishers).
+
+        There must be a publisher.
+        """
         while True:
             size, name = self._sizes[0]
             known = self.publishers.get(name)
@@ -92,7 +97,7 @@ class _Share:
             heappop(self._sizes)
 
     def forget(self) -> int:
-        """The publisher that was silent for longest goes; the size of its receipts."""
+        """Drop the publisher that was silent for longest; the size of its receipts."""
         gone = self.publishers.pop(next(iter(self.publishers)))
         self.forgotten = max(self.forgotten, gone.dropped, *gone.receipts)
         self.size -= gone.size
@@ -101,7 +106,10 @@ class _Share:
 
 @final
 class Receipts:
-    """Part of the kernel's state. `events` taken so far number those without an id. O(users) for each message."""
+    """The receipts of all publishers. Part of the kernel's state. O(users) for each message.
+
+    `events`: the number of accepted events; events without an id are numbered from it.
+    """
 
     __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "events")
 
@@ -110,14 +118,14 @@ class Receipts:
         self._known_max = publishers_max
         self.events = 0
         self._newest: dict[str, int] = {}  # the newest time of each stream
-        self._shares: dict[str, _Share] = {}
+        self._shares: dict[str, _UserReceipts] = {}
         self._bytes = 0
         self._known = 0
 
     def receipt(self, publisher: str, number: int) -> Published | None:
-        """What this message was answered, if it was taken. `publisher`: `USER/NAME`.
+        """The earlier answer to this message; None if it is new. `publisher`: `USER/NAME`.
 
-        Raises LimitExceeded where that is not known any more.
+        Raises LimitExceeded if the broker does not know any more.
         """
         user, _, name = publisher.partition("/")
         share = self._shares.get(user)
@@ -127,21 +135,21 @@ class Receipts:
         if known is None:
             if number <= share.forgotten:
                 raise LimitExceeded(
-                    f"message {number}: this broker knows at most {self._known_max:,} publishers, has forgotten some "
-                    f"of user {user!r} with numbers up to {share.forgotten}, and does not know any more whether it was "
-                    "taken"
+                    f"message {number}: this broker keeps at most {self._known_max:,} publishers, has dropped some of "
+                    f"user {user!r} with numbers up to {share.forgotten}, and does not know any more whether it has "
+                    "accepted this message"
                 )
             return None
         found = known.receipts.get(number)
         if found is None and number <= known.dropped:
             raise LimitExceeded(
                 f"message {number}: this broker keeps the newest {PUBLISHER_RECEIPTS_MAX:,} receipts of a publisher, "
-                "less where they are large, and does not know any more whether it was taken"
+                "fewer if they are large, and does not know any more whether it has accepted this message"
             )
         return found
 
     def note(self, batch: BatchTaken, newest: int | None) -> Published:
-        """This was taken, and `newest` was the newest time then; the answer, without a correlation."""
+        """Note an accepted batch; its answer, without a correlation. `newest`: the engine's newest time after it."""
         count = len(batch.rows)
         self.events += count
         if count:
@@ -153,7 +161,7 @@ class Receipts:
         return published
 
     def newest_but(self, stream: str) -> tuple[int, str] | None:
-        """The newest time of all streams but this one, and which has it: of equal ones the first. O(streams)."""
+        """The newest time of all other streams, and the stream that has it: of equal ones the first. O(streams)."""
         others = [(-time, name) for name, time in self._newest.items() if name != stream]
         if not others:
             return None
@@ -161,17 +169,17 @@ class Receipts:
         return -time, name
 
     def reset_time(self, stream: str) -> None:
-        """Times of this stream were none."""
+        """Forget the newest time of a stream, because it was wrong."""
         self._newest.pop(stream, None)
 
     def _keep(self, publisher: str, number: int, published: Published) -> None:
         user, _, name = publisher.partition("/")
         share = self._shares.get(user)
         if share is None:
-            share = self._shares[user] = _Share()
+            share = self._shares[user] = _UserReceipts()
         known = share.publishers.pop(name, None)
         if known is None:
-            known = _Publisher(share.forgotten)  # it may be one of those that were forgotten, as far as anybody knows
+            known = _Publisher(share.forgotten)  # it may be one that was dropped
             self._known += 1
         share.publishers[name] = known
         known.keep(number, published)
@@ -186,11 +194,11 @@ class Receipts:
             self._bytes -= self._most_publishers().forget()
             self._known -= 1
 
-    def _changed(self, share: _Share, name: str, by: int) -> None:
+    def _changed(self, share: _UserReceipts, name: str, by: int) -> None:
         share.changed(name, by)
         self._bytes += by
 
-    def _most_bytes(self) -> _Share:
+    def _most_bytes(self) -> _UserReceipts:
         shares = iter(self._shares.values())
         most = next(shares)
         for share in shares:
@@ -198,7 +206,7 @@ class Receipts:
                 most = share
         return most
 
-    def _most_publishers(self) -> _Share:
+    def _most_publishers(self) -> _UserReceipts:
         shares = iter(self._shares.values())
         most = next(shares)
         for share in shares:
@@ -211,15 +219,15 @@ class Receipts:
         return [self.events, self._newest, [_plain(user, share) for user, share in self._shares.items()]]
 
     def restore(self, plain: Sequence[Any]) -> None:
-        """Take the place of what has said this of itself."""
+        """Replace the state by the one that `save` described."""
         self.events, newest, shares = plain
         self._newest = dict(newest)
-        self._shares = {user: _share(forgotten, publishers) for user, forgotten, publishers in shares}
+        self._shares = {user: _user_receipts(forgotten, publishers) for user, forgotten, publishers in shares}
         self._bytes = sum(share.size for share in self._shares.values())
         self._known = sum(len(share.publishers) for share in self._shares.values())
 
     def statistics(self) -> dict[str, int]:
-        """Of the table."""
+        """The size of the table."""
         return {"events": self.events, "publishers": self._known, "receipts_bytes": self._bytes}
 
     def check_invariants(self) -> None:
@@ -241,7 +249,7 @@ def _size(published: Published) -> int:
     return RECEIPT_BYTES + sum(REFUSAL_BYTES + len(each.reason) for each in published.refused)
 
 
-def _plain(user: str, share: _Share) -> list[Any]:
+def _plain(user: str, share: _UserReceipts) -> list[Any]:
     publishers = [[name, each.dropped, _receipts(each)] for name, each in share.publishers.items()]
     return [user, share.forgotten, publishers]
 
@@ -253,8 +261,8 @@ def _receipts(publisher: _Publisher) -> list[list[Any]]:
     ]
 
 
-def _share(forgotten: int, publishers: Sequence[Sequence[Any]]) -> _Share:
-    share = _Share(forgotten)
+def _user_receipts(forgotten: int, publishers: Sequence[Sequence[Any]]) -> _UserReceipts:
+    share = _UserReceipts(forgotten)
     for name, dropped, receipts in publishers:
         publisher = share.publishers[name] = _Publisher(dropped)
         for number, count, newest, first, refused in receipts:

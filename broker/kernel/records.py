@@ -1,8 +1,8 @@
-"""The records of a journal: everything that can change a match, as values. storage knows their bytes.
+"""The records of a journal: everything that can change a match, as values. Not here: their encoding (broker.storage).
 
-A broker's state is a fold over these. So nothing in them refers to a clock, a file or a session, and nothing is left
-open: times and ids are those that the broker gave, not those that a client left out. The kernel makes them (its
-`records`); storage writes and reads them.
+A broker's state is a fold over its records. So they never refer to a clock, a file or a session, and are complete: they
+hold the times and ids that the broker assigned where a client gave none. The kernel makes records; storage writes and
+reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StreamDeclared:
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionAdded:
-    """As the engine was asked; `options` are the broker's own, such as who it belongs to."""
+    """A subscription as the engine got it; `options` are the broker's own, and empty today."""
 
     name: str
     language: str
@@ -46,8 +46,9 @@ class SubscriptionRemoved:
 @final
 @dataclass(frozen=True, slots=True)
 class BatchTaken:
-    """Events as they were taken: no late ones. `client` and `message` make a repetition of the request known, and
-    `refused` what it was told then of late ones: index, code and reason of each.
+    """The accepted events of a batch. `client` and `message` identify a repetition of the request.
+
+    `refused`: the index, code and reason of each refused event, to repeat the answer.
     """
 
     stream: str
@@ -63,7 +64,7 @@ class BatchTaken:
 @final
 @dataclass(frozen=True, slots=True)
 class ClockTick:
-    """The broker's clock, where something waits for it."""
+    """A time of the broker's clock, for inputs that depend on it."""
 
     time: int
 
@@ -85,7 +86,7 @@ class LimitsChanged:
 @final
 @dataclass(frozen=True, slots=True)
 class ModelChanged:
-    """Forecasts go on with what was counted elsewhere, too: a model file's text and its digest."""
+    """Forecasts continue with the counts of a model file: its text and its digest."""
 
     digest: str
     text: str
@@ -94,8 +95,10 @@ class ModelChanged:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorAdded:
-    """From now on results of this subscription are kept for `owner`, at most so many and so many bytes of them, and
-    `retain` of those that are acknowledged, and at most so many dead letters."""
+    """A cursor was created: it keeps results of a subscription for `owner`, within these limits.
+
+    `notifications` results of at most `size` bytes, `retain` acknowledged ones, `letters` dead letters.
+    """
 
     cursor: str
     subscription: str
@@ -109,7 +112,7 @@ class CursorAdded:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorMoved:
-    """A durable cursor has done with everything up to this position; None: it is given up."""
+    """A cursor's results up to this position were acknowledged; None: the cursor was forgotten."""
 
     cursor: str
     position: int | None
@@ -118,7 +121,7 @@ class CursorMoved:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorSetAside:
-    """This result of a cursor is done with and has become a dead letter, after so many deliveries."""
+    """A cursor's result became a dead letter, after so many deliveries. `time`: microseconds."""
 
     cursor: str
     position: int
@@ -130,7 +133,7 @@ class CursorSetAside:
 @final
 @dataclass(frozen=True, slots=True)
 class DeadLettersSettled:
-    """These dead letters of a cursor are gone; with `again` they were found once more."""
+    """Dead letters of a cursor were deleted; with `again` they became new results."""
 
     cursor: str
     positions: Sequence[int]
@@ -140,7 +143,7 @@ class DeadLettersSettled:
 @final
 @dataclass(frozen=True, slots=True)
 class CursorOvertaken:
-    """Retention has removed records that a cursor had not done with: a gap to be told."""
+    """Retention has removed records that a cursor had not acknowledged, which leaves a gap."""
 
     cursor: str
     first: int
@@ -150,8 +153,10 @@ class CursorOvertaken:
 @final
 @dataclass(frozen=True, slots=True)
 class TimeWasReset:
-    """A time of this stream was none: the newest is this one again (None: there is none), and what reads the stream
-    begins anew."""
+    """A stream's wrong time was taken back: the newest time is `time` again (microseconds; None: there is none).
+
+    Subscriptions that read the stream began anew.
+    """
 
     stream: str
     time: int | None

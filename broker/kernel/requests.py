@@ -1,8 +1,8 @@
-"""The type of the table in which the kernel finds the handler of a request, by the type of message.
+"""The type of the kernel's table of handlers, by type of message.
 
-Each topic (streams, reading, subscribing, cursors, sessions) names its handlers in a method `requests`; Kernel joins
-them. The row of a message (broker.wire.messages) says the rest: its answer, whether it may be handled while a batch is
-in work, what becomes of it without room for a record.
+Each topic (streams, reading, subscribing, cursors, sessions) lists its handlers in a method `requests`, and Kernel
+joins them. The row of a message (broker.wire.messages) has the rest: its answer, whether it may be handled while a
+batch is in work, and what happens to it when the journal has no room for a record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .inputs_and_effects import Send
 from .sessions import Session
 
 Handler: TypeAlias = Callable[[bytes, Session, Any, int], list[Send]]
-"""The key of a session, the session, the request, the wall clock; what is to be sent. Raises ForetellErrors, having
-changed nothing."""
+"""Takes a session's key, the session, the request and the wall clock in microseconds; returns the messages to send.
+Raises ForetellErrors, and then changes nothing."""
 
 Requests: TypeAlias = Mapping[type[Message], Handler]

@@ -1,7 +1,7 @@
 """Opens, resumes, pauses and ends sessions, when a client asks for it or its connection is lost.
 
-A session begins with HELLO. It ends with GOODBYE, when it is away for longer than it can be resumed, or with the
-broker. Which sessions there are is sessions'; what a session is attached to is subscribing's.
+A session begins with HELLO. It ends with GOODBYE, when it was away for too long to be resumed, or with the broker. Not
+here: the registry of sessions (sessions.py), attaching to subscriptions (subscribing.py).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final, final
 from .. import __version__
 from ..wire import VERSION, Closing, Done, Goodbye, Hello, Message, Ping, Pong, Probe, Welcome, WireError
 from .admission import Admission
+from .answers import unknown_version
 from .attachments import Attachments
 from .distribution import Distribution
 from .inputs_and_effects import Send
 from .intake import Intake
 from .limits import Limits
-from .listing import unknown_version
 from .requests import Requests
 from .sessions import Session, Sessions
 from .subscribing import Subscribing
@@ -27,7 +27,7 @@ SOFTWARE: Final = f"foretell {__version__}"
 
 @final
 class SessionRequests:
-    """`limits` may be exchanged. `check_open` raises Busy once the broker is stopping."""
+    """The handlers. `limits` may be replaced. `check_open` raises Busy once the broker is stopping."""
 
     __slots__ = (
         "_admission", "_attachments", "_check_open", "_counts", "_distribution", "_intake", "_sessions", "_subscribing",
@@ -58,7 +58,7 @@ class SessionRequests:
     # ---- requests ----
 
     def requests(self) -> Requests:
-        """The requests of this topic but HELLO, which comes before there is a session."""
+        """The requests of this topic except HELLO, which needs no session."""
         return {Ping: self._ping, Goodbye: self._goodbye}
 
     def hello(self, key: bytes, hello: Hello, identity: str, now: int) -> Message:
@@ -66,7 +66,7 @@ class SessionRequests:
         if hello.version != VERSION:
             return unknown_version(hello)
         if key in self._sessions.present:
-            raise WireError("HELLO: this session is open already")
+            raise WireError("HELLO: this session has begun already")
         self._check_open()
         earlier = self._sessions.find(hello.session, identity) if hello.session else None
         if earlier is not None:
@@ -80,13 +80,13 @@ class SessionRequests:
         return self._welcome(hello, session, now)
 
     def _resume(self, key: bytes, old: bytes, session: Session, hello: Hello, now: int) -> Message:
-        """Continue the session over this connection. The client then asks for each subscription again."""
+        """Resume the session over this connection. The client then requests each subscription again."""
         for name, delivery in session.deliveries.items():
             self._distribution.pause(old, delivery)
             self._distribution.move(old, key, name)
             self._attachments.rename(name, old, key)
         self._sessions.move(session, key)
-        session.heard = now
+        session.last_received = now
         self._counts["sessions_resumed"] += 1
         return self._welcome(hello, session, now)
 
@@ -124,7 +124,7 @@ class SessionRequests:
             self._admission.leave(session.account)
 
     def expire(self, now: int) -> None:
-        """Release the sessions that nobody has resumed in time."""
+        """Release the sessions that were not resumed in time."""
         for key in self._sessions.expired(now):
             self.release(key)
 
@@ -132,10 +132,10 @@ class SessionRequests:
         """A probe for each session that has been silent for too long. Silence alone never ends a session."""
         return [Send(key, Probe(0)) for key in self._sessions.silent(now, self.limits.silence_seconds * 1_000_000)]
 
-    # ---- what ends many at once ----
+    # ---- all sessions ----
 
     def reconfigure(self, limits: Limits) -> list[Send]:
-        """Apply other limits, and close the sessions that have what they may not have any more."""
+        """Apply other limits, and close the sessions that the present permissions do not allow any more."""
         self.limits = limits
         sends: list[Send] = []
         for key, session in self._sessions.everybody():
@@ -147,10 +147,10 @@ class SessionRequests:
         return sends
 
     def close_all(self, reason: str) -> list[Send]:
-        """End every session: the last message of each subscription, then CLOSING."""
+        """End every session: send the gap of each subscription, then CLOSING."""
         sends: list[Send] = []
         for key, session in self._sessions.present.items():
-            last = [message for delivery in session.deliveries.values() for message in delivery.farewell()]
+            last = [message for delivery in session.deliveries.values() for message in delivery.final_gap()]
             sends += [*(Send(key, message) for message in last), Send(key, Closing(0, reason))]
         self._sessions.clear()
         self._distribution.ready.clear()

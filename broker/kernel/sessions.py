@@ -1,8 +1,8 @@
 """The registry of sessions, with those that have lost their connection and can be resumed.
 
-A session that asked for it gets a token, and outlives its connection for a while: it stays attached, and its results
-wait. A client with the token and the same identity resumes it. A token is a secret of the two ends: it is derived from
-the broker's own secret, so that no client can guess one, and a run can still be repeated.
+A session that asked for it gets a token and outlives its connection for a while: it stays attached, and its results are
+queued. A client with the token and the same identity resumes it. A token is a secret of client and broker. It is
+derived from the broker's own secret, so that clients cannot guess one and a run can still be repeated exactly.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ TOKEN_BYTES: Final = 16
 @final
 @dataclass(slots=True)
 class Session:
-    """The state of one client. `heard`: when its last message came or it was probed, in microseconds.
+    """The state of one client. `last_received`: when its last message came or it was probed, in microseconds.
 
-    `ended`: subscriptions that the broker has ended; a client that resumes and asks for one gets its end once more.
+    `ended`: subscriptions that the broker has ended; a client that resumes and requests one gets its end once more.
     """
 
     identity: str
     account: UserAccount
     software: str
-    heard: int
+    last_received: int
     token: bytes | None = None
     deliveries: dict[str, AnyDelivery] = field(default_factory=dict)
     ended: dict[str, Delivery] = field(default_factory=dict)
@@ -39,37 +39,37 @@ class Session:
 
 @final
 class Sessions:
-    """By key: the transport's name of the session's connection, of its last one while it is away."""
+    """Sessions by key: the routing id of a session's connection, or of its last one while it is away."""
 
-    __slots__ = ("_away", "_drawn", "_keys", "_secret", "present")
+    __slots__ = ("_away", "_keys", "_secret", "_tokens_made", "present")
 
     def __init__(self, secret: bytes) -> None:
         self.present: dict[bytes, Session] = {}
-        self._away: dict[bytes, tuple[Session, int]] = {}  # by key, with until when
+        self._away: dict[bytes, tuple[Session, int]] = {}  # by key, with the time of expiry
         self._keys: dict[bytes, tuple[bytes, Session]] = {}  # by token
         self._secret = secret
-        self._drawn = 0
+        self._tokens_made = 0
 
     def __len__(self) -> int:
         return len(self.present) + len(self._away)
 
     def everybody(self) -> Iterator[tuple[bytes, Session]]:
-        """All sessions, with those that are away."""
+        """All sessions, including those that are away."""
         yield from tuple(self.present.items())
         for key, (session, _) in tuple(self._away.items()):
             yield key, session
 
     def of(self, key: bytes) -> Session:
-        """The session of this key, wherever it is."""
+        """The session of this key, present or away."""
         return self.present[key] if key in self.present else self._away[key][0]
 
     def key(self, token: bytes, identity: str) -> bytes | None:
-        """The key of the session that a HELLO with this token would go on with."""
+        """The key of the session that a HELLO with this token would resume; None if there is none."""
         earlier = self.find(token, identity)
         return None if earlier is None else earlier[0]
 
     def user(self, key: bytes) -> str:
-        """The name of the user whose session this is; empty where there is none."""
+        """The name of a session's user; empty if there is no session."""
         known = self.present.get(key)
         return "" if known is None else known.account.user.name
 
@@ -79,16 +79,16 @@ class Sessions:
         return len(self._away)
 
     def displaced(self, most: int, may_go: bool) -> bytes:
-        """The session that gives way to a new one: the one away for longest. Raises LimitExceeded. O(1)."""
+        """The session to remove for a new one: the one away for longest. Raises LimitExceeded if none may go. O(1)."""
         if not (self._away and may_go):
-            raise LimitExceeded(f"sessions: this broker takes {most:,} clients at a time")
+            raise LimitExceeded(f"sessions: this broker accepts at most {most:,} clients at a time")
         return next(iter(self._away))
 
     def open(self, key: bytes, session: Session, resumable: bool) -> None:
         """Add a session, with a token if it may be resumed."""
         if resumable:
-            self._drawn += 1
-            token = blake2b(self._drawn.to_bytes(8, "big"), key=self._secret, digest_size=TOKEN_BYTES).digest()
+            self._tokens_made += 1
+            token = blake2b(self._tokens_made.to_bytes(8, "big"), key=self._secret, digest_size=TOKEN_BYTES).digest()
             session.token = token
             self._keys[token] = key, session
         self.present[key] = session
@@ -103,9 +103,9 @@ class Sessions:
         return session
 
     def leave(self, key: bytes, until: int) -> Session | None:
-        """Keep a session whose connection has ended until then; None if it cannot be resumed.
+        """Keep a session whose connection has ended until a time, in microseconds; None if it cannot be resumed.
 
-        May be called again for a session that is away: a late request has an answer that cannot be sent.
+        It may be called again for a session that is away, when the answer to a late request cannot be sent.
         """
         if key in self._away:
             return self._away[key][0]
@@ -117,12 +117,12 @@ class Sessions:
         return session
 
     def find(self, token: bytes, identity: str) -> tuple[bytes, Session] | None:
-        """The session of this token, if it belongs to this identity, present or away."""
+        """The key and the session of a token, present or away; None if it belongs to another identity."""
         found = self._keys.get(token)
         return None if found is None or found[1].identity != identity else found
 
     def move(self, session: Session, new: bytes) -> None:
-        """Give a session with a token another connection."""
+        """Move a session with a token to another connection."""
         assert session.token is not None
         old, _ = self._keys[session.token]
         self._away.pop(old, None)
@@ -131,16 +131,16 @@ class Sessions:
         self.present[new] = session
 
     def silent(self, now: int, longest: int) -> list[bytes]:
-        """The sessions silent for `longest` microseconds, to be probed now; also when the clock steps back."""
+        """The sessions silent for `longest` microseconds, to be probed now, and those with a time after `now`."""
         found: list[bytes] = []
         for key, session in self.present.items():
-            if not 0 <= now - session.heard < longest:
-                session.heard = now
+            if not 0 <= now - session.last_received < longest:
+                session.last_received = now
                 found.append(key)
         return found
 
     def expired(self, now: int) -> list[bytes]:
-        """The sessions that can be resumed no more."""
+        """The sessions whose time to be resumed is over."""
         return [key for key, (_, until) in self._away.items() if now >= until]
 
     def clear(self) -> None:

@@ -1,12 +1,12 @@
-"""Which streams a subscription reads and feeds, directly and through other subscriptions, now and before.
+"""Tracks which streams flow into a subscription and out of it, directly or through others, now and earlier.
 
-A subscription over a published stream reads also what that is made of, however many subscriptions lie between. It keeps
-what it has read: matches that have begun, results in a cursor. So whatever has flowed into a subscription counts as
-long as the subscription is there, also when the one that fed it has gone. This is part of the state that comes back
-after a crash: it depends on the subscriptions that came and went, and on nothing else.
+A subscription that reads a published stream also reads the inputs of that stream, through any number of subscriptions.
+It keeps values that it has read, in partial matches and in cursors. So every stream that has flowed into a subscription
+counts as long as the subscription exists, even if the one that fed it is gone. This history is part of the state that
+is restored after a crash: it depends only on the subscriptions that were added and removed.
 
-A text is asked for what it reads before it is typed: an error about an attribute would already say something of a
-stream that must not be read.
+The streams of a query are determined before it is typed, because an error about an attribute would already reveal
+something about a stream that the user must not read.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from ..language.subscription import SubscriptionDefinition
 @final
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What one subscription reads, in the order of its text, and the stream that it publishes, if it does."""
+    """The streams that a subscription reads, in the order of its text, and the stream that it publishes, or None."""
 
     reads: tuple[str, ...]
     publishes: str | None = None
 
 
 Flows: TypeAlias = Callable[[SubscriptionDefinition], Flow]
-"""How a text is read. Raises what the engine would raise for a text that cannot be read."""
+"""Determines the flow of a definition. Raises the engine's error for a text that cannot be parsed."""
 
 Wires: TypeAlias = Callable[[str], Flow]
-"""The flow of a subscription that the engine has, by its name."""
+"""Returns the flow of a subscription of the engine, by name."""
 
 
 class Catalogued(Protocol):
-    """An engine that can read a text without subscribing to it, and whose subscriptions can be looked up."""
+    """An engine that can parse a text without subscribing to it, and whose subscriptions can be looked up."""
 
     @property
     def catalog(self) -> Any: ...
 
 
 def states(engine: Catalogued) -> Callable[[str], int]:
-    """How many states the automata of a subscription of this engine have."""
+    """A function from a subscription of this engine to the number of its automaton's states."""
 
     def of(name: str) -> int:
         number: int = engine.catalog.subscriptions[name].form.states
@@ -52,10 +52,10 @@ def states(engine: Catalogued) -> Callable[[str], int]:
 
 
 def flows(engine: Catalogued) -> Flows:
-    """How this engine reads texts; it keeps what it has read for when the subscription comes."""
+    """The flows of definitions by this engine's parser, whose cache the following subscription uses."""
 
     def flow(definition: SubscriptionDefinition) -> Flow:
-        # What a forecast may be says nothing of streams.
+        # Forecast options do not affect which streams are read.
         parsed = engine.catalog.parse(replace(definition, forecast=None))
         return Flow(tuple(dict.fromkeys(parsed.reads())), parsed.publish)
 
@@ -63,7 +63,7 @@ def flows(engine: Catalogued) -> Flows:
 
 
 def wires(engine: Catalogued) -> Wires:
-    """What the subscriptions of this engine read and feed. No text is read for it."""
+    """The flows of this engine's subscriptions, from their compiled forms, without parsing."""
 
     def flow(name: str) -> Flow:
         form = engine.catalog.subscriptions[name].form
@@ -74,36 +74,36 @@ def wires(engine: Catalogued) -> Wires:
 
 @final
 class Sources:
-    """The flows between subscriptions, kept in step with an engine's by `add` and `remove`.
+    """The flows between subscriptions. `add` and `remove` keep them equal to the engine's.
 
-    Only those that publish, or read what others publish, take room here.
+    Only subscriptions that publish a stream, or read a published one, take memory here.
     """
 
     __slots__ = ("_feeding", "_flows", "_once", "_past", "_readers", "_wires")
 
     def __init__(self, wires: Wires, known: Iterable[str] = ()) -> None:
-        """`known`: the names of the subscriptions that the engine has already."""
+        """`known`: the names of the engine's present subscriptions."""
         self._wires = wires
         self._flows: dict[str, Flow] = {}
-        self._feeding: dict[str, dict[str, int]] = {}  # what flows into a published stream, and on how many ways
-        self._readers: dict[str, dict[str, None]] = {}  # who reads a published stream
-        self._once: dict[str, frozenset[str]] = {}  # what has flowed into a subscription, and may not any more
-        self._past: dict[str, dict[str, int]] = {}  # the same of those that publish a stream, counted
+        self._feeding: dict[str, dict[str, int]] = {}  # the inputs of a published stream, with the number of paths
+        self._readers: dict[str, dict[str, None]] = {}  # the readers of a published stream
+        self._once: dict[str, frozenset[str]] = {}  # earlier inputs of a subscription
+        self._past: dict[str, dict[str, int]] = {}  # the same for published streams, counted
         self._know(known)
 
     def of(self, name: str) -> Flow:
-        """The flow of a subscription that the engine has."""
+        """The flow of a subscription of the engine."""
         return self._wires(name)
 
     def add(self, name: str) -> None:
-        """The engine has the subscription from now on."""
+        """Note a subscription that the engine has added."""
         flow = self._wires(name)
         if flow.publishes is not None:
             _count(self._feeding.setdefault(flow.publishes, {}), flow.reads, 1)
         self._enter(name, flow)
 
     def remove(self, name: str) -> None:
-        """The engine has it no more. O(what it was made of, and those that it fed)."""
+        """Note a subscription that the engine has removed. O(its inputs and the subscriptions that it fed)."""
         flow = self._flows.pop(name, None)
         if flow is None:
             return
@@ -123,7 +123,7 @@ class Sources:
             self._remember(reader, lost)
 
     def upstream(self, streams: Iterable[str]) -> tuple[str, ...]:
-        """These streams, and all that flows into them or is kept in what does. O(what is found)."""
+        """These streams and all their present and earlier inputs, direct or not. O(streams found)."""
         found: dict[str, None] = {}
         past: dict[str, None] = {}
         waiting = list(streams)
@@ -136,13 +136,13 @@ class Sources:
         return tuple(found | past)
 
     def into(self, name: str) -> tuple[str, ...]:
-        """What flows into a subscription that the engine has, or did since it came. O(what is found)."""
+        """All streams that flow into a subscription, or did since it was added. O(streams found)."""
         now = self.upstream(self._wires(name).reads)
         once = self._once.get(name)
         return now if once is None else tuple(dict.fromkeys((*now, *sorted(once))))
 
     def downstream(self, stream: str) -> tuple[str, ...]:
-        """The subscriptions that read a stream, or what is made of it. O(what is found)."""
+        """The subscriptions that read a stream, directly or through others. O(subscriptions found)."""
         found: dict[str, None] = {}
         waiting = [stream]
         while waiting:
@@ -161,11 +161,11 @@ class Sources:
     # ---- the whole ----
 
     def save(self) -> list[Any]:
-        """Plain values that `restore` takes: what the engine's subscriptions do not say of themselves."""
+        """Plain values that `restore` takes: the earlier inputs, which the engine's subscriptions do not contain."""
         return [[name, sorted(once)] for name, once in sorted(self._once.items())]
 
     def restore(self, plain: Sequence[Any], known: Iterable[str]) -> None:
-        """Take the place of what has said this of itself, beside an engine that has these subscriptions."""
+        """Replace the state by the one that `save` described, for an engine with these subscriptions."""
         for each in (self._flows, self._feeding, self._readers, self._once, self._past):
             each.clear()
         self._know(known)
@@ -180,7 +180,7 @@ class Sources:
             assert getattr(again, name) == getattr(self, name), name
 
     def _know(self, names: Iterable[str]) -> None:
-        # A reader may be older than one of those that feed it: all that is published comes first.
+        # Published streams first, because a reader may be older than a subscription that feeds it.
         every = [(name, self._wires(name)) for name in names]
         for _, flow in every:
             if flow.publishes is not None:
@@ -196,7 +196,7 @@ class Sources:
             self._readers.setdefault(stream, {})[name] = None
 
     def _remember(self, name: str, lost: frozenset[str]) -> None:
-        """All that has flowed into this one."""
+        """Add to the earlier inputs of a subscription."""
         before = self._once.get(name, frozenset())
         self._once[name] = before | lost
         published = self._flows[name].publishes

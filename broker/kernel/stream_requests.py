@@ -1,4 +1,4 @@
-"""Carries out requests about streams: declare one, set its time back. What a stream may be is broker.events'."""
+"""Carries out requests about streams: declare one, reset its time. Not here: valid definitions (broker.events)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import final
 
 from ..events import LimitExceeded
 from ..wire import AddStream, Done, ResetTime, TimeReset
+from .answers import contradiction, stream_definition
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .limits import Limits
-from .listing import contradiction, stream_definition
 from .receipts import Receipts
 from .records import Record, StreamDeclared
 from .records import TimeWasReset as TimeResetRecord
@@ -20,7 +20,7 @@ from .sessions import Session
 
 @final
 class StreamRequests:
-    """`limits` may be exchanged. `distribute` sends the results that a change of a stream gives."""
+    """The handlers. `limits` may be replaced. `distribute` sends the results of resetting a stream's time."""
 
     __slots__ = ("_distribute", "_engine", "_receipts", "_record", "limits")
 
@@ -43,7 +43,7 @@ class StreamRequests:
         return {AddStream: self._declare, ResetTime: self._reset_time}
 
     def _declare(self, key: bytes, session: Session, request: AddStream, now: int) -> list[Send]:
-        """Declare a stream, unless an equal one is there."""
+        """Declare a stream, unless an equal one exists."""
         engine, user = self._engine, session.account.user
         wanted = stream_definition(request)
         existing = engine.streams.get(wanted.name)
@@ -51,7 +51,7 @@ class StreamRequests:
             user.check("declare", wanted.name)
         if existing is None:
             if len(engine.streams) >= self.limits.streams:
-                raise LimitExceeded(f"streams: this broker takes {self.limits.streams:,} streams")
+                raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
             attributes = wanted.schema.declared()
             engine.add_stream(wanted.name, attributes, key=wanted.key, disorder=wanted.disorder)
             definition = wanted.name, attributes, wanted.key, wanted.disorder, wanted.lateness, wanted.speculation
@@ -61,9 +61,9 @@ class StreamRequests:
         return [Send(key, Done(request.correlation))]
 
     def _reset_time(self, key: bytes, session: Session, request: ResetTime, now: int) -> list[Send]:
-        """Set a stream's newest time back to that of the other streams, after a wrong time.
+        """Set the newest time back to that of the other streams, after this stream had a wrong time.
 
-        Its subscriptions lose their partial matches, so only an administrator may do it.
+        Subscriptions that read the stream lose their partial matches, so only an administrator may do it.
         """
         session.account.user.check_admin(f"stream {request.stream!r}")
         newest = self._receipts.newest_but(request.stream)

@@ -1,7 +1,7 @@
 """Attaches sessions to subscriptions and detaches them, directly or by a durable cursor.
 
-One session at a time is attached to a cursor. A session without a connection gives way; a session that may have lost
-its connection unnoticed is probed.
+One session at a time is attached to a cursor. A session without a connection gives it up to a new one; a session that
+may have lost its connection unnoticed is probed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..wire import (
 )
 from ..wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
 from .admission import Admission
+from .answers import failure
 from .attachments import Attachments
 from .cursor_requests import CursorRequests
 from .cursors import Cursors
@@ -36,23 +37,22 @@ from .durable_delivery import AnyDelivery, DurableDelivery
 from .engine_port import EnginePort
 from .inputs_and_effects import Send
 from .limits import Limits
-from .listing import failure
 from .permissions import User
 from .records import Record
 from .requests import Requests
 from .sessions import Session, Sessions
 
 MEMORY: Final = "memory"
-"""What a receipt promises without a journal: that the events are in the broker's memory."""
+"""The durability without a journal: the events are only in the broker's memory."""
 
 SLOW: Final = "slow"
-"""The code of the end of a subscription whose reader was too slow."""
+"""The code of Ended for a subscription whose reader was too slow."""
 
 
 @final
 class Subscribing:
-    """Carries requests out, and passes what has happened to `record`. `durability` is what cursors promise;
-    `check_open` raises Busy where the broker takes nothing new."""
+    """The handlers. They pass changes to `record`. `durability`: what cursors promise. `check_open` raises Busy once
+    the broker is stopping."""
 
     __slots__ = (
         "_admission", "_attachments", "_check_open", "_cursors", "_distribution", "_durability", "_engine", "_sessions",
@@ -89,7 +89,7 @@ class Subscribing:
     # ---- attachments ----
 
     def requests(self) -> Requests:
-        """The requests of this topic but those about cursors."""
+        """The requests of this topic except those about cursors."""
         return {
             Subscribe: self._subscribe,
             SubscribeMany: self._subscribe_many,
@@ -98,10 +98,10 @@ class Subscribing:
         }
 
     def _subscribe(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
-        """Attach, or resume; the answer, and the notifications due."""
+        """Attach or resume; the answer and the notifications due."""
         name, received = request.name, request.received
         if received is not None and (name in session.deliveries or name in session.ended):
-            return self._go_on(key, session, request, received, now)
+            return self._resume(key, session, request, received, now)
         self._check_open()
         check_deadline(request.deadline, now)
         return self._attach(key, session, request, now)
@@ -148,14 +148,14 @@ class Subscribing:
     def _credit(self, key: bytes, session: Session, grant: Credit, now: int) -> list[Send]:
         delivery = session.deliveries.get(grant.name)
         if delivery is None:
-            return []  # it crossed an unsubscribe, or a refusal on its way to the client
+            return []  # the grant crossed the end of the subscription on its way
         delivery.grant(grant.credits)
         return self._distribution.due(key, delivery)
 
     def _attach(self, key: bytes, session: Session, request: Subscribe, now: int) -> list[Send]:
         limit = self.limits.session_subscriptions
         if len(session.deliveries) >= limit:
-            raise LimitExceeded(f"session_subscriptions: this broker takes {limit:,} subscriptions of one client")
+            raise LimitExceeded(f"session_subscriptions: this broker accepts at most {limit:,} of one client")
         admission, account, known = self._admission, session.account, self._attachments.definitions
         existing = known.get(request.name)
         flow = admission.check_subscribe(account, request, existing, self._engine.streams, known)
@@ -168,10 +168,10 @@ class Subscribing:
             resumable = session.token is not None
             delivery = Delivery(request.name, self.limits, request.credits, resumable=resumable, when_slow=when_slow)
         else:
-            cursor = self.cursor_requests.wanted(request, account.user, self.limits)
+            cursor = self.cursor_requests.requested(request, account.user, self.limits)
             holder = self.cursor_requests.holder(cursor)
             if holder is not None and holder[0] != key and holder[0] in self._sessions.present:
-                return self.cursor_requests.held(key, holder[0], request, cursor)
+                return self.cursor_requests.refuse_busy(key, holder[0], request, cursor)
             delivery = DurableDelivery(request.name, self.limits, request.credits, cursor)
             delivery.within, delivery.deliveries_max = request.within, request.deliveries_max
         attached = self._attachments.attach(key, request, delivery)
@@ -198,13 +198,13 @@ class Subscribing:
         owners = [self._admission.user(cursor.owner) for cursor in self._cursors.of(name)]
         return [*attached, *(owner for owner in owners if owner is not None)]
 
-    def _go_on(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
-        """Resume a subscription of a resumed session: the answer, then what was lost and what has waited."""
+    def _resume(self, key: bytes, session: Session, request: Subscribe, received: int, now: int) -> list[Send]:
+        """Resume a subscription of a resumed session: the answer, then lost and queued notifications."""
         name = request.name
         delivery = session.deliveries[name] if name in session.deliveries else session.ended[name]
         if isinstance(delivery, DurableDelivery):
             if request.durable != delivery.cursor.name:
-                raise DefinitionError(f"subscription {name!r}: this client has it by {delivery.cursor.name!r}")
+                raise DefinitionError(f"subscription {name!r}: this client has it with cursor {delivery.cursor.name!r}")
             delivery.resume(received, request)
             self.cursor_requests.attach(delivery)
             self.cursor_requests.give_up(delivery, now)
@@ -220,10 +220,10 @@ class Subscribing:
         return [answer, *self._distribution.due(key, delivery)]
 
     def end_slow(self) -> list[Send]:
-        """End the subscriptions whose reader was too slow and has asked for that; their last messages.
+        """End the subscriptions with the policy `disconnect` whose reader was too slow; their last messages.
 
-        A session that can be resumed keeps its ended deliveries, without what has waited: it may be away, and gets the
-        end when it is back.
+        A resumable session keeps its ended deliveries, without their queues: it may be away, and gets the end when it
+        resumes.
         """
         sends: list[Send] = []
         for (key, name), delivery in self._distribution.over().items():
@@ -254,18 +254,18 @@ class Subscribing:
     ) -> Subscribed:
         if isinstance(delivery, Delivery):
             return Subscribed(request.correlation, request.name, attached, resumed)
-        promise, position, incarnation = self._durability, delivery.begins, delivery.cursor.incarnation
+        promise, position, incarnation = self._durability, delivery.first_position, delivery.cursor.incarnation
         return Subscribed(request.correlation, request.name, attached, resumed, promise, position, incarnation)
 
 
 def _policy(request: Subscribe) -> str:
-    """What becomes of a full queue. Raises DefinitionError."""
+    """The policy for a full queue. Raises DefinitionError."""
     check_when_slow(request.name, request.durable, request.when_slow)
     return request.when_slow or WHEN_SLOW[0]
 
 
 def _end(key: bytes, delivery: Delivery) -> list[Send]:
-    """The gap at the end, without regard to credits, and ENDED."""
-    gap = [Send(key, message) for message in delivery.farewell()]
-    reason = f"{delivery.over}: more waited for its reader than the queue takes, and it was asked to end then"
+    """The last gap, whatever the credits, and ENDED."""
+    gap = [Send(key, message) for message in delivery.final_gap()]
+    reason = f"{delivery.over}: the reader was too slow, so the queue was full, and when_slow is 'disconnect'"
     return [*gap, Send(key, Ended(0, delivery.subscription, SLOW, reason))]

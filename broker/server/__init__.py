@@ -1,7 +1,7 @@
-"""The broker as a process: sockets, clock, signals, configuration. The kernel decides; nothing is decided here.
+"""The broker as a process: sockets, clock, signals, configuration. Not here: decisions, which the kernel makes.
 
-`serve` runs a broker until it is asked to stop. Whose key a connection has is security's. A journal plugs in where the
-engine is made (serving.serve) and where effects leave the kernel (durability_gate).
+`serve` runs a broker until it is asked to stop. security/ authenticates connections. A journal is connected where the
+engine is made (serving.py) and where effects leave the kernel (durability_gate.py).
 """
 
 from __future__ import annotations

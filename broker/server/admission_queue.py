@@ -1,8 +1,8 @@
 """Queues requests while a batch is in work, and releases them in order.
 
-The kernel says which inputs must be deferred (kernel.deferral). A client's requests are answered in the order in which
-they came, so while an input of a session waits, its later inputs wait too, also behind its own batch. A credit has no
-answer, and waits only behind inputs that may be about its subscription. The queue is first in, first out.
+The kernel says which inputs must be deferred (kernel/deferral.py). A client's requests are answered in order, so while
+an input of a session waits, its later inputs wait too, even behind the session's own batch. A credit has no answer, and
+waits only behind inputs that may concern its subscription. The queue is first in, first out.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..kernel import Gone, Input, Kernel, Received, TooManyBatches, Undecodable,
 from ..wire import Acknowledge, Credit, Hello, Publish
 
 WAITING_MESSAGES_MAX: Final = 4_096
-"""Waiting inputs from which on nothing is read from the socket: expensive batches slow publishers down."""
+"""With this many waiting inputs the broker stops reading the socket, so that expensive batches slow publishers down."""
 
 WAITING_BYTES_MAX: Final = 64 * 1024 * 1024
-"""The same in bytes, as they came."""
+"""The same limit in bytes of the messages received."""
 
 
 @final
 class AdmissionQueue:
-    """O(1) for each input in and out."""
+    """The queue. O(1) for each input in and out."""
 
     __slots__ = ("_batches", "_bytes", "_gone", "_inputs", "_kernel", "_requests", "_subscribing")
 
@@ -30,17 +30,17 @@ class AdmissionQueue:
         self._kernel: Final = kernel
         self._inputs: deque[tuple[Input, int]] = deque()
         self._bytes = 0
-        self._requests: dict[bytes, int] = {}  # by session, the inputs that wait
-        self._subscribing: dict[bytes, int] = {}  # of these, how many may be about subscriptions
-        self._batches: dict[bytes, int] = {}  # and how many are batches
-        self._gone: dict[bytes, None] = {}  # whose end waits
+        self._requests: dict[bytes, int] = {}  # waiting inputs by session
+        self._subscribing: dict[bytes, int] = {}  # those that may concern subscriptions
+        self._batches: dict[bytes, int] = {}  # those that are batches
+        self._gone: dict[bytes, None] = {}  # sessions whose end waits
 
     def __len__(self) -> int:
         return len(self._inputs)
 
     @property
     def crowded(self) -> bool:
-        """Whether so much waits that nothing more should be read from the socket."""
+        """Whether the queue is so long that the socket should not be read."""
         return len(self._inputs) >= WAITING_MESSAGES_MAX or self._bytes >= WAITING_BYTES_MAX
 
     def leaving(self, session: bytes) -> bool:
@@ -101,7 +101,7 @@ class AdmissionQueue:
             _count(self._batches, given.session, change)
 
     def statistics(self) -> dict[str, int]:
-        """Of what waits."""
+        """The length of the queue."""
         return {"waiting": len(self._inputs), "waiting_bytes": self._bytes}
 
     def check_invariants(self) -> None:

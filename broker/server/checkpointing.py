@@ -1,8 +1,8 @@
 """Saves the broker's state as checkpoints, one at a time, so that a start has little to replay.
 
-A thread of its own waits for the disk. How the state becomes bytes is saving's: for as long as the loop stands still
-for it, the next checkpoint comes after REST times as long at the earliest; one that a copy of the process makes rests
-as long as it took, so that checkpoints take half of another processor at most.
+A thread waits for the disk. If saving the state blocks the loop, the next checkpoint comes after at least REST times
+that duration. If a copy of the process saves it, the next comes after as long as it took, so that checkpoints use at
+most half of another processor. Not here: serialising the state (saving.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .saving import InLoop, Saved, Saving
 from .worker import Hands
 
 REST: Final = 20
-"""Checkpoints take at most one part in so many of the loop's time."""
+"""Checkpoints take at most 1/REST of the loop's time."""
 
 
 @final
@@ -41,7 +41,7 @@ class Checkpointing:
         self._worker: Final = worker
         self._saved: Saved | None = None
         self._writing: Writing | None = None
-        self._given = False  # to the worker
+        self._given = False  # whether the worker has it
         self._begun = self._rest_until = 0.0
         self._made = self._refused = self._held_microseconds = 0
 
@@ -51,9 +51,9 @@ class Checkpointing:
         return self._writing is not None and not self._given
 
     def advance(self, now: int, whole: bool, syncing: bool) -> None:
-        """Begin a checkpoint when one is due, or go on with the one under way.
+        """Begin a checkpoint if one is due, or continue the one in progress.
 
-        `whole`: no batch is in work, and so the state is a fold over the records. Raises StorageFailed.
+        `whole`: no batch is in work, so the state is a fold over the records. Raises StorageFailed.
         """
         store, writing = self._store, self._writing
         if writing is None:
@@ -83,12 +83,12 @@ class Checkpointing:
             self._saved = saved
 
     def _serialised(self, saving: Saving) -> Saved | None:
-        """A mistake of the broker here costs the checkpoint and not the broker: the journal has everything."""
+        """Serialise the state; None after an error, which costs only this checkpoint: the journal has all records."""
         try:
             return saving.begin(self._state)
         except Exception:
             LOG.exception("the state could not be saved, which is a mistake in the broker")
-            self._store.unsaved_bytes = 0  # again after as many
+            self._store.unsaved_bytes = 0  # try again after as many
             self._refused += 1
             return None
 
@@ -107,23 +107,23 @@ class Checkpointing:
     # ---- the end ----
 
     def discard(self) -> None:
-        """Do not wait for a copy of the process: at the end the state is saved anew, or not any more."""
+        """End a copy of the process without waiting for it: at the end the state is saved anew, or not at all."""
         saved, self._saved = self._saved, None
         if saved is not None:
             saved.discard()
 
     def release_thread(self) -> None:
-        """Wait for what the disk is doing."""
+        """Wait for the worker's tasks."""
         self._worker.close()
 
     def settle(self) -> None:
-        """After `release_thread`: note whether the last checkpoint was written. Raises StorageFailed."""
+        """Note, after `release_thread`, whether the last checkpoint was written. Raises StorageFailed."""
         writing, self._writing = self._writing, None
         if writing is not None and writing.ended:
             self._store.settle_checkpoint(writing)
 
     def save_last(self, now: int) -> None:
-        """Save the state here and now: nobody is served any more. Raises StorageErrors."""
+        """Save the state in the loop, when no client is served any more. Raises StorageErrors."""
         saved = self._serialised(InLoop())
         writing = None if saved is None else self._store.begin_checkpoint(saved, now)
         if writing is not None:
@@ -131,7 +131,7 @@ class Checkpointing:
             self._end(writing)
 
     def statistics(self) -> dict[str, int]:
-        """Of the checkpoints so far."""
+        """Totals of checkpoints."""
         return {
             "checkpoints_made": self._made,
             "checkpoints_refused": self._refused,

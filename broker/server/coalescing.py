@@ -19,7 +19,7 @@ from ..wire.limits import NOTIFICATIONS_BYTES_TARGET, NOTIFICATIONS_COUNT_MAX
 @final
 @dataclass(slots=True)
 class _Run:
-    """Notifications of one session and subscription that follow each other; `sends` has one or more."""
+    """Consecutive notifications of one session and subscription; `sends` has one or more."""
 
     sends: list[Send]
     parts: list[tuple[bytes, ...]]
@@ -28,11 +28,11 @@ class _Run:
 
 
 def coalesced(sends: list[Send]) -> list[Send]:
-    """The same messages in the same order for each session, with fewer of notifications. O(sends)."""
+    """The same results in the same order for each session, in fewer Notifications messages. O(sends)."""
     if len(sends) <= 2:
-        return sends  # a receipt and what its batch has found, as a rule
+        return sends  # usually a receipt and the results of its batch
     found: list[Send | _Run] = []
-    last: dict[bytes, _Run | None] = {}  # by session, what may still grow
+    last: dict[bytes, _Run | None] = {}  # by session, the run that may still grow
     for send in sends:
         message = send.message
         if type(message) is not Notifications or message.position is not None:

@@ -1,4 +1,4 @@
-"""The operator's settings, as values that fit each other. configuration_file reads them from TOML."""
+"""The operator's settings, as consistent values. Not here: reading them from TOML (configuration_file.py)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CONSOLE_EXAMPLE: Final = "http://127.0.0.1:5580"
 class ServerConfiguration:
     """A broker's configuration. Raises DefinitionError.
 
-    `subscriptions`: a subscription file that is loaded at the start. What it declares cannot be removed by clients.
-    `model`: what forecasts begin with, counted before (`foretell run --save-model`, or training).
-    `drain`: how long a broker that is told to stop delivers what waits, in microseconds. `keys`: the file of the
-    broker's keys; with it, it serves nobody but the owners of `user_keys`. `insecure`: other machines may come without.
-    `console`: where metrics and health are told, which `console_open` lets other machines ask for.
+    `subscriptions`: a subscription file that is loaded at the start. Clients cannot remove what it declares.
+    `model`: a file with counts that forecasts begin with (from `foretell run --save-model`, or training).
+    `drain`: how long a stopping broker delivers queued results, in microseconds. `keys`: the file of the broker's keys;
+    with it the broker serves only the owners of `user_keys`. `insecure`: other machines may connect without keys.
+    `console`: the address of metrics and health; `console_open`: other machines may read them.
     `io_threads`: how many threads read and write the connections.
-    `journal`: where what must not be lost is kept; None: everything is in memory only.
+    `journal`: where the broker stores its state durably; None: everything is in memory only.
     """
 
     address: str = DEFAULT_ADDRESS
@@ -61,23 +61,23 @@ class ServerConfiguration:
         if not 1 <= self.io_threads <= IO_THREADS_MAX:
             raise DefinitionError(f"io_threads: expected 1 to {IO_THREADS_MAX}, found {self.io_threads}")
         if self.keys is None and self.user_keys:
-            raise DefinitionError("users: expected security.keys too: without, nobody knows who is who")
+            raise DefinitionError("users: expected security.keys too: without it the broker cannot identify users")
         if self.keys is not None and not self.user_keys:
-            raise DefinitionError("security.keys: expected users too: without, nobody may connect")
+            raise DefinitionError("security.keys: expected users too: without them no client may connect")
         if self.console is not None:
             host, _ = host_and_port(self.console, "console.address", "http", CONSOLE_EXAMPLE)
             if not (is_loopback(host) or self.console_open):
                 raise DefinitionError(
-                    "console.address: expected a loopback address, or console.open = true: whoever reaches it can "
-                    "read the broker's numbers"
+                    "console.address: expected a loopback address, or console.open = true: other machines could read "
+                    "the broker's statistics"
                 )
 
     @property
     def exposed(self) -> bool:
-        """Whether everybody on the network may do everything."""
+        """Whether any machine on the network may do everything."""
         host, _ = host_and_port(self.address, "address", "tcp", DEFAULT_ADDRESS)
         return self.keys is None and not is_loopback(host)
 
     def access(self) -> Access:
-        """Who may do what: the users, or everybody everything where there are no keys."""
+        """The permissions: those of the users, or without keys all permissions for every client."""
         return open_access(self.quota) if self.keys is None else Access(self.user_keys)

@@ -1,15 +1,14 @@
-"""Reads the configuration from a TOML file. configuration says what the values mean and which fit together.
+"""Reads the configuration from a TOML file. Not here: the values' meaning and consistency (configuration.py).
 
     address = "tcp://127.0.0.1:5570"       # port 0 takes a free one; beyond this machine only with keys
     subscriptions = "subscriptions.toml"   # streams and subscriptions that exist from the start; beside this file
-    model = "model.json"                   # what forecasts begin with: counted before
-    drain = "5 s"                          # how long a broker that is told to stop delivers what waits
-
-    io_threads = 1                         # that read and write the connections; four where strangers come by thousands
+    model = "model.json"                   # counts that forecasts begin with
+    drain = "5 s"                          # how long a stopping broker delivers queued results
+    io_threads = 1                         # they read and write the connections; 4 if strangers connect by thousands
 
     [security]
     keys = "broker.keys"                   # by `foretell keygen`; beside this file
-    insecure = false                       # true: other machines may come, see and change everything without keys
+    insecure = false                       # true: other machines may read and change everything without keys
 
     [users.ann]                            # see broker.kernel.permissions
     keys = ["..."]
@@ -20,7 +19,7 @@
     admin = false
     quota = { connections = 5 }
 
-    [quota]                                # of users that have no other
+    [quota]                                # of users without their own
     [limits]                               # see broker.kernel.limits; ahead_max is a duration, or "off"
     [log]
     level = "warning"
@@ -30,17 +29,17 @@
     open = false
 
     [journal]                              # absent: everything is in memory only
-    path = "data"                          # a folder, beside this file; made if it is missing
+    path = "data"                          # a folder, beside this file; created if it is missing
     fsync = "always"                       # always, interval, os: see broker.storage.settings
     interval = "50 ms"
     segment_bytes = 67_108_864
-    checkpoint_bytes = 16_777_216          # of records, after which the state is saved
-    check = "all"                          # at the start: all records that are kept, or those that are needed
-    checkpoint = "fork"                    # fork: by a copy of the process; loop: while everybody waits
-    retain_age = "7 day"                   # absent: whatever its age
-    retain_bytes = 10_000_000_000          # absent: whatever the size
+    checkpoint_bytes = 16_777_216          # of records between checkpoints
+    check = "all"                          # at the start: all records, or those that are replayed
+    checkpoint = "fork"                    # fork: by a copy of the process; loop: while all clients wait
+    retain_age = "7 day"                   # absent: no limit
+    retain_bytes = 10_000_000_000          # absent: no limit
 
-A key that is unknown is an error that names the nearest known one, and so is a value of another kind.
+An unknown key is an error that names the nearest known one. A value of the wrong type is an error, too.
 """
 
 from __future__ import annotations
@@ -74,11 +73,11 @@ _JOURNAL: Final = (
 _USER: Final = ("keys", *VERBS, "admin", "quota")
 
 
-def read_configuration(text: str, place: str, said: Mapping[str, Any] | None = None) -> ServerConfiguration:
-    """The configuration that a TOML text describes; `place` is its file's path, for errors and relative paths.
+def read_configuration(text: str, place: str, overrides: Mapping[str, Any] | None = None) -> ServerConfiguration:
+    """The configuration in a TOML text; `place` is its file's path, for errors and relative paths.
 
-    What is `said` elsewhere, by the configuration's own names, comes before what is written. Raises DefinitionError,
-    one line that begins with `place`.
+    `overrides`, by the fields of ServerConfiguration, take precedence over the file. Raises DefinitionError, one line
+    that begins with `place`.
     """
     try:
         document = tomllib.loads(text)
@@ -86,7 +85,7 @@ def read_configuration(text: str, place: str, said: Mapping[str, Any] | None = N
         raise DefinitionError(f"{place}: {str(error).partition(chr(10))[0]}") from None
     try:
         written = _configuration(_Table(document, "", _TOP), Path(place).parent)
-        return ServerConfiguration(**(written | dict(said or {})))
+        return ServerConfiguration(**(written | dict(overrides or {})))
     except DefinitionError as error:
         raise DefinitionError(f"{place}: {error}") from None
 
@@ -161,12 +160,12 @@ def _users(users: object, quota: Quota) -> dict[str, User]:
         for key in keys:
             known = owners.setdefault(checked_key(key, f"users.{name}.keys"), user)
             if known is not user:
-                raise DefinitionError(f"users.{name}.keys: the key {key} is that of {known.name!r} already")
+                raise DefinitionError(f"users.{name}.keys: the key {key} already belongs to {known.name!r}")
     return owners
 
 
 def _limits(top: _Table) -> Limits:
-    """`ahead_max` is a duration, or off."""
+    """The limits; `ahead_max` is a duration or "off"."""
     table = top.table("limits", [each.name for each in fields(Limits)])
     ahead = None if table.values.get("ahead_max") == "off" else table.duration("ahead_max", AHEAD_MICROSECONDS)
     return Limits(**dict(table.values) | {"ahead_max": ahead})
@@ -182,7 +181,7 @@ def _quota(table: _Table, default: Quota) -> Quota:
 
 @final
 class _Table:
-    """A table of the file, whose keys are all known. Each getter raises DefinitionError, naming the key."""
+    """A table of the file, with known keys only. Each getter raises DefinitionError, which names the key."""
 
     def __init__(self, values: object, prefix: str, known: Collection[str]) -> None:
         if not isinstance(values, dict):
@@ -200,7 +199,7 @@ class _Table:
     def text(self, key: str) -> str | None:
         value = self.values.get(key)
         if value is not None and not (isinstance(value, str) and value):
-            raise self._wrong(key, "a text")
+            raise self._wrong(key, "a string")
         return value
 
     def path(self, key: str, folder: Path, of: str) -> Path | None:
@@ -228,7 +227,7 @@ class _Table:
         value = self.values.get(key, [])
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
-        raise self._wrong(key, "a list of texts")
+        raise self._wrong(key, "a list of strings")
 
     def count(self, key: str, default: int) -> int:
         value = self.values.get(key, default)

@@ -1,16 +1,16 @@
-"""Tracks the TCP connections below the router's socket, counts the bytes under way on each, and ends them.
+"""Tracks the TCP connections below the router's socket, counts the bytes in flight on each, and ends connections.
 
-libzmq has no call that ends a connection, and keeps what was sent to a peer until that takes it or goes. So it is ended
-from below: its TCP socket is shut down, libzmq notices and frees all that it holds. A monitor tells which descriptors
-were accepted and closed, and each message bears that of its connection. A number may be another connection's by the
-time it is used: it is duplicated first, and the peer's address compared.
+libzmq has no call that ends a connection, and keeps messages for a peer until the peer takes them or disconnects. So
+this module shuts down the TCP socket itself; libzmq notices, and frees all that it holds. A monitor reports which
+descriptors were accepted and closed, and each message carries that of its connection. A descriptor's number may belong
+to another connection by the time it is used, so it is duplicated first, and the peer's address compared.
 
-Under way is what was handed to libzmq and the peer's system has not acknowledged. libzmq takes a thousand messages for
-each peer, however large; here UNDER_WAY_BYTES_MAX is the most. What it adds to a message is counted too low, so that
-the difference is never too large for long: where more was acknowledged than counted, the count catches up.
+Bytes in flight were handed to libzmq and not acknowledged by the peer's system. libzmq takes a thousand messages for
+each peer, however large; the limit here is IN_FLIGHT_BYTES_MAX. The framing that libzmq adds is not counted, so more
+bytes may be acknowledged than were counted; the count then catches up, and errors do not accumulate.
 
-A connection over which nobody has a session is of no use to anybody honest for long. It is ended after
-SILENT_SECONDS_MAX; where there are more than SILENT_CONNECTIONS_MAX, the address with the most loses its oldest.
+An honest client begins a session soon after it has connected. A connection without a session is ended after
+SILENT_SECONDS_MAX. With more than SILENT_CONNECTIONS_MAX of them, the address with the most loses its oldest.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from typing import Any, Final, final
 
 import zmq
 
-UNDER_WAY_BYTES_MAX: Final = 4 * 1024 * 1024
-"""To one peer: enough for a fast one that is far away, as a hundredth of a second lies between two looks."""
+IN_FLIGHT_BYTES_MAX: Final = 4 * 1024 * 1024
+"""The limit for one peer. It is enough for a fast and distant one, which is checked every hundredth of a second."""
 
 SILENT_SECONDS_MAX: Final = 10
-"""As the loop counts seconds: however long it was busy, that was one."""
+"""Measured in ticks of the loop: a tick counts as one second, however long the loop was busy."""
 
 SILENT_CONNECTIONS_MAX: Final = 1_000
-"""Or as many as there may be sessions, all of which may come at once."""
+"""Connections without a session. The limit is at least the number of sessions, which may all begin at once."""
 
 _ENDPOINT: Final = "inproc://foretell.connections"
 _ACCEPTED, _DISCONNECTED = int(zmq.EVENT_ACCEPTED), int(zmq.EVENT_DISCONNECTED)
@@ -41,14 +41,14 @@ _NOBLOCK: Final = int(zmq.NOBLOCK)
 _TCP_INFO: Final = getattr(sockets, "TCP_INFO", None)
 _TCP_INFO_BYTES: Final = 256
 _ACKNOWLEDGED: Final = Struct("=120xQ")
-"""`tcpi_bytes_acked` of Linux's `struct tcp_info`: what the peer's system has taken since the connection began."""
+"""`tcpi_bytes_acked` of Linux's `struct tcp_info`: bytes that the peer's system has acknowledged."""
 _HEAD_BYTES: Final = 2
 
 
 @final
 class _Connection:
-    """`silent`: for how many seconds nobody has had a session over it. `handed`, `taken`: bytes, to libzmq and by the
-    peer's system when that was last looked at.
+    """A connection. `silent`: for how many seconds it has had no session. `handed`: bytes given to libzmq; `taken`:
+    bytes acknowledged by the peer's system when that was last checked.
     """
 
     __slots__ = ("descriptor", "handed", "peer", "session", "silent", "taken")
@@ -72,7 +72,7 @@ class Connections:
         socket: zmq.Socket[bytes],
         silent_max: int = SILENT_CONNECTIONS_MAX,
     ) -> None:
-        """To be made before the socket listens. `ended`: how many silent ones were ended."""
+        """Must be constructed before the socket listens. `ended`: how many silent connections were ended."""
         self._silent_max = silent_max
         self._connections: dict[int, _Connection] = {}
         self._sessions: dict[bytes, _Connection] = {}
@@ -80,11 +80,11 @@ class Connections:
         socket.monitor(_ENDPOINT, _ACCEPTED | _DISCONNECTED)
         self._events: zmq.Socket[bytes] = context.socket(zmq.PAIR)
         self._events.linger = 0
-        self._events.rcvhwm = 0  # or the threads that read and write connections would wait for the loop
+        self._events.rcvhwm = 0  # with a limit, libzmq's I/O threads would wait for the loop
         self._events.connect(_ENDPOINT)
 
     def attend(self) -> None:
-        """Take note of all that has happened, without waiting."""
+        """Process all events of the monitor, without waiting."""
         while True:
             try:
                 event, descriptor = _EVENT.unpack(self._events.recv_multipart(_NOBLOCK)[0])
@@ -97,41 +97,41 @@ class Connections:
                 self._connections[descriptor] = _Connection(descriptor)
 
     def knows(self, session: bytes) -> bool:
-        """Whether it was `heard`, and its connection has not ended."""
+        """Whether the session has sent a message and its connection still exists."""
         return session in self._sessions
 
     def heard(self, session: bytes, descriptor: int) -> None:
-        """The first message of a session came over this descriptor."""
+        """Note the descriptor over which the first message of a session came."""
         self.attend()
         connection = self._connections.get(descriptor)
         if connection is None or connection.session is not None:
-            return  # it has ended already, and the number may be another one's
+            return  # the connection has ended already, and the number may belong to another one
         connection.session = session
         connection.peer = connection.peer or _peer(descriptor)
         self._sessions[session] = connection
 
-    # ---- what is under way ----
+    # ---- bytes in flight ----
 
     def handed(self, session: bytes, size: int) -> None:
-        """A message of so many bytes was given to libzmq."""
+        """Count a message of `size` bytes that was given to libzmq."""
         connection = self._sessions.get(session)
         if connection is not None:
             connection.handed += size + _HEAD_BYTES
 
     def has_room(self, session: bytes) -> bool:
-        """Whether more may be given to libzmq. Asks the system after each UNDER_WAY_BYTES_MAX at most, else O(1)."""
+        """Whether libzmq may get more messages. Asks the system at most once per IN_FLIGHT_BYTES_MAX; else O(1)."""
         connection = self._sessions.get(session)
-        if connection is None or connection.handed - connection.taken < UNDER_WAY_BYTES_MAX:
+        if connection is None or connection.handed - connection.taken < IN_FLIGHT_BYTES_MAX:
             return True
         taken = self._acknowledged(connection)
         if taken is None:
             return True
         connection.taken = taken
         connection.handed = max(connection.handed, taken)
-        return connection.handed - taken < UNDER_WAY_BYTES_MAX
+        return connection.handed - taken < IN_FLIGHT_BYTES_MAX
 
     def _acknowledged(self, connection: _Connection) -> int | None:
-        """None where the system does not say."""
+        """The bytes acknowledged so far; None if the system does not report them."""
         if _TCP_INFO is None:
             return None
         with _held(connection) as held:
@@ -147,13 +147,13 @@ class Connections:
     # ---- ending ----
 
     def end(self, session: bytes) -> None:
-        """End the connection of this session, if it is known; what libzmq held for it is freed."""
+        """End the connection of a session, if it is known; libzmq frees all that it holds for it."""
         connection = self._sessions.get(session)
         if connection is not None:
             _shut(connection)
 
     def tick(self, served: Callable[[bytes], bool]) -> None:
-        """Once a second: end what has been silent for too long. `served`: whether this is a session of the broker's."""
+        """End connections without a session; called once a second. `served`: whether the broker has this session."""
         self.attend()
         silent: list[_Connection] = []
         for connection in self._connections.values():
@@ -170,14 +170,14 @@ class Connections:
             _shut(connection)
 
     def close(self) -> None:
-        """Nothing is told any more."""
+        """Stop monitoring."""
         self._events.close(0)
 
 
 def _crowding(silent: list[_Connection], count: int) -> Iterator[_Connection]:
-    """So many of them: the oldest of whatever address has the most. O(n log n)."""
+    """Choose `count` of them: each time the oldest of the address with the most. O(n log n)."""
     waiting: dict[str, list[_Connection]] = {}
-    for connection in reversed(silent):  # which are in the order in which they came
+    for connection in reversed(silent):  # they are sorted by arrival
         peer = connection.peer
         waiting.setdefault(str(peer[0]) if isinstance(peer, tuple) else "", []).append(connection)
     shares = [(-len(each), host) for host, each in waiting.items()]
@@ -196,7 +196,7 @@ def _shut(connection: _Connection) -> None:
 
 @contextmanager
 def _held(connection: _Connection) -> Iterator[sockets.socket | None]:
-    """Its socket under another number, which stays its; None if it is not there any more."""
+    """A duplicate of the connection's socket; None if the connection has ended."""
     held: sockets.socket | None = None
     there = False
     with suppress(OSError):

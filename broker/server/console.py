@@ -1,11 +1,10 @@
 """Serves metrics and health over HTTP. Nothing can be changed here.
 
-    /metrics   the statistics; 503 where the loop does not answer
-    /livez     200 as long as the loop comes around; a batch may take it a while, an endless one would not be alive
-    /readyz    200 as long as it takes something new; not once it is stopping
+    /metrics   the statistics; 503 if the loop does not answer
+    /livez     200 unless a pass of the loop takes longer than ALIVE_SECONDS_MAX
+    /readyz    200 while the broker accepts new requests; 503 once it is stopping
 
-It runs in a thread of its own and asks the loop, which answers between two passes. It needs the extra
-`foretell[console]`.
+It runs in its own thread and asks the loop, which answers between two passes. It needs the extra `foretell[console]`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS: Final = 5.0
 """How long a request waits for the loop."""
 ALIVE_SECONDS_MAX: Final = 60.0
-"""How long one pass of the loop may take, as the clients have it, too."""
+"""How long one pass of the loop may take. Clients have the same limit."""
 _JOIN_SECONDS: Final = 5.0
 
 
@@ -34,7 +33,8 @@ _JOIN_SECONDS: Final = 5.0
 def console(broker: Broker, address: str) -> Iterator[str]:
     """Serve beside the broker until the block ends; the address with its port.
 
-    Raises DefinitionError where the address cannot be had, or the extra is missing.
+
+    Raises DefinitionError if the address cannot be used, or the extra is missing.
     """
     try:
         import uvicorn
@@ -54,7 +54,7 @@ def console(broker: Broker, address: str) -> Iterator[str]:
             lifespan="off",
             http=Connection,
             ws="none",
-            limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the one that asks
+            limit_concurrency=CONNECTIONS_MAX + 1,  # uvicorn counts the new connection, too
             timeout_keep_alive=0,
             server_header=False,
         )
@@ -70,7 +70,7 @@ def console(broker: Broker, address: str) -> Iterator[str]:
 
 
 def application(broker: Broker, only_here: bool) -> Starlette:
-    """The application; `only_here`: refuse requests that name another host, as a page in a browser might send them."""
+    """The application; `only_here`: refuse requests for another host name, which a page in a browser might send."""
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.middleware import Middleware

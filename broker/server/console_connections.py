@@ -1,7 +1,7 @@
 """Limits the connections of the console in number and time; an idle one gives way to a new one.
 
-A client that sends half a request, or does not read its answer, holds a connection and nothing else: health stays to be
-asked for. One connection is one request: a scraper that comes every few seconds needs no more.
+A client that sends half a request, or does not read its answer, blocks one connection and nothing else, so health can
+still be queried. A connection serves one request: a scraper that polls every few seconds needs no more.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any, Final
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 CONNECTIONS_MAX: Final = 32
-"""Connections at a time. Beyond, the oldest without a whole request is closed; if all have one, the newest gets 503."""
+"""Connections at a time. For a further one the oldest without a complete request is closed; if there is none, it gets
+503."""
 
 CONNECTION_SECONDS_MAX: Final = 15.0
-"""From its beginning to the end of its answer, for which a request may wait PATIENCE_SECONDS in the loop's line."""
+"""From the start of a connection to the end of its answer. A request may wait PATIENCE_SECONDS for the loop."""
 
 
 class Connection(H11Protocol):
-    """One of them, as uvicorn makes it. Its application answers one request."""
+    """A connection, constructed by uvicorn. It answers one request."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -32,7 +33,7 @@ class Connection(H11Protocol):
         self._deadline = self.loop.call_later(CONNECTION_SECONDS_MAX, transport.abort)
         if len(self.connections) > CONNECTIONS_MAX:
             idle = [each for each in self.connections if isinstance(each, Connection) and each.cycle is None]
-            oldest = min(idle, key=lambda each: each._opened)  # this one at least has asked nothing
+            oldest = min(idle, key=lambda each: each._opened)  # `idle` contains at least this connection
             if oldest is not self:
                 oldest.transport.abort()
                 self.connections.discard(oldest)

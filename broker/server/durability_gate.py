@@ -1,10 +1,11 @@
-"""Appends records to the journal, and holds what the kernel sends until it is as durable as the broker promises.
+"""Appends records to the journal, and holds the kernel's messages until their records are durable.
 
-The gate holds what the kernel sends after a record, in order, until that record is safe in the chosen mode. A thread of
-its own waits for each sync, so that the loop goes on; records that come during a sync wait for the next one (group
-commit). Checkpoints are checkpointing's.
+The gate holds the messages that the kernel sends after a record, in order, until that record is safe in the chosen
+mode. A thread waits for each sync, so that the loop continues; records that arrive during a sync wait for the next one
+(group commit). Not here: checkpoints (checkpointing.py).
 
-Any failure of the disk ends the broker, except that it is full: nothing is sent any more that is not safe.
+Any failure of the disk ends the broker, except a full disk. After a failure no message is sent whose record is not
+safe.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from .saving import Saving
 from .worker import Hands, Worker
 
 HELD_MAX: Final = 16_384
-"""Held messages from which on nothing is read from the socket: a disk that is slow slows publishers down."""
+"""With this many held messages the broker stops reading the socket, so that a slow disk slows publishers down."""
 
 FULL_RETRY_MICROSECONDS: Final = 1_000_000
-"""When to try again what a full disk has refused."""
+"""When to retry a request that was refused because the disk is full."""
 
 
 @final
 class DurabilityGate(OutputGate):
-    """`notify` is called from other threads when the disk is done with something: call `advance` then.
+    """The gate with a journal. Other threads call `notify` when a disk operation has ended; call `advance` then.
 
-    The state's engine, receipts and cursors are those of the kernel. `checkpoint_bytes`: of records, from which on
-    there is a new checkpoint.
+    The state's engine, receipts and cursors are those of the kernel. `checkpoint_bytes`: the size of records between
+    checkpoints.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class DurabilityGate(OutputGate):
             self._store.reserve()
         except StorageFull as error:
             self._refused += 1
-            return Busy(f"{error}: nothing is taken until there is room", FULL_RETRY_MICROSECONDS)
+            return Busy(f"{error}: the broker accepts nothing until there is room", FULL_RETRY_MICROSECONDS)
         except StorageError as error:
             self.fail(error)
             return Busy(str(error), FULL_RETRY_MICROSECONDS)
@@ -147,7 +148,7 @@ class DurabilityGate(OutputGate):
         self._held.clear()
 
     def close(self, now: int, whole: bool) -> None:
-        """Where the end has come in the middle of a batch, no state is saved, and the next start replays all of it."""
+        """Save the state and close the store. In the middle of a batch no state is saved; the next start replays it."""
         self._closed = True
         if whole:
             self._checkpointing.save_last(now)
@@ -163,7 +164,7 @@ class DurabilityGate(OutputGate):
         self._store.abandon()
 
     def _release_threads(self) -> None:
-        """Wait for what the disk is doing."""
+        """Wait for the disk operations in progress."""
         self._syncing.close()
         self._checkpointing.release_thread()
 

@@ -1,4 +1,4 @@
-"""A histogram of durations: constant in size and time, however many there were."""
+"""A histogram of durations, constant in size and in time for each operation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ BOUNDS_MICROSECONDS: Final = (100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000
 """Upper bounds of the buckets; the last bucket has none."""
 
 BUCKETS: Final = "publish_microseconds"
-"""The name of the group that tells how many were in each bucket, by its upper bound."""
+"""The name of the group of statistics with the buckets' counts by upper bound."""
 
 
 @final
 class Durations:
-    """Counts, and the sum of all in microseconds."""
+    """The counts of the buckets, and the sum of all durations in microseconds."""
 
     __slots__ = ("counts", "longest", "total")
 
@@ -24,13 +24,13 @@ class Durations:
         self.longest = 0
 
     def add(self, microseconds: int) -> None:
-        """One more."""
+        """Count a duration. O(buckets)."""
         self.counts[bisect_left(BOUNDS_MICROSECONDS, microseconds)] += 1
         self.total += microseconds
         self.longest = max(self.longest, microseconds)
 
     def quantile(self, share: float) -> int:
-        """An upper bound of the duration that so great a share does not exceed; 0 where there was nothing."""
+        """An upper bound of a quantile, in microseconds; 0 without durations. `share`: from 0 to 1."""
         rest = share * sum(self.counts)
         for bound, count in zip((*BOUNDS_MICROSECONDS, self.longest), self.counts):
             rest -= count
@@ -39,7 +39,7 @@ class Durations:
         return 0
 
     def statistics(self) -> dict[str, Any]:
-        """The numbers as they are told; the buckets as a list."""
+        """The numbers for reports, with the buckets as a list."""
         return {
             "batches": sum(self.counts),
             "request_microseconds": self.total,
@@ -49,5 +49,5 @@ class Durations:
         }
 
     def buckets(self) -> dict[str, int]:
-        """How many there were in each bucket."""
+        """The count of each bucket, by its upper bound."""
         return dict(zip((*map(str, BOUNDS_MICROSECONDS), "more"), self.counts))

@@ -1,15 +1,15 @@
-"""Forks a copy of this process that makes some bytes and ends. It does not know what the bytes are.
+"""Forks a copy of this process that makes some bytes and ends. Not here: the content of the bytes.
 
-The copy has the memory of one moment, and goes on while its parent does something else. It hands over what it has made
-through a file without a name that lies in memory. It ends with its parent, however that ends, and after
-COPY_SECONDS_MAX in any case: its parent ends it then, and so does a timer of its own.
+The copy has the memory of one moment, and works while its parent continues. It returns its bytes in an anonymous file
+in memory. It ends with its parent, however that ends, and after COPY_SECONDS_MAX in any case, by its parent and by a
+timer of its own.
 
-To fork beside other threads is safe here because of what the copy does not do. Whatever another thread held locked at
-that moment stays locked in the copy for ever: so it logs nothing, uses no socket, loads no module, and never comes back
-into its parent's stack: no `finally`, no exit handler, no other thread is run. What it does use is safe: the
-interpreter's own locks were held by whoever forked or are made anew, and glibc's malloc looks after its own. It blocks
-all signals, as the handlers would wake its parent, and closes all files but its own: among them are the sockets, and
-the lock of the journal's folder, which others may have as soon as the parent is gone.
+Forking beside other threads is safe here because of what the copy avoids. A lock that another thread held at that
+moment stays locked in the copy for ever. So the copy logs nothing, uses no socket, loads no module, and never returns
+into its parent's stack: no `finally`, no exit handler and no other thread runs. What it uses is safe: the interpreter's
+locks were held by the forking thread or are created anew, and glibc's malloc handles forks itself. It blocks all
+signals, because their handlers would wake the parent, and closes all files except its own, among them the sockets and
+the lock of the journal's folder, which another process may take as soon as the parent is gone.
 
 If memory runs out, the system ends the copy first.
 """
@@ -32,10 +32,10 @@ from contextlib import suppress
 from typing import Final, NoReturn, final
 
 NICENESS: Final = 10
-"""The copy's, beside its parent's: on one processor a tenth of it, while the parent needs the rest."""
+"""The copy's niceness relative to its parent's: if both need one processor, the copy gets about a tenth of it."""
 
 COPY_SECONDS_MAX: Final = 600
-"""How long a copy may work. What takes longer is hung, or would never be done before the next one is due."""
+"""How long a copy may work. One that takes longer hangs, or could not finish before the next is due."""
 
 _NAME: Final = ctypes.create_string_buffer(b"foretell copy")  # as `top` shows it; 15 characters at most
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # prctl.h
@@ -47,21 +47,21 @@ Work = Callable[[], Iterable[bytes]]
 
 
 class CopyFailed(Exception):
-    """The copy has made nothing; why, in one line."""
+    """The copy has failed; the text is the reason in one line."""
 
 
 def possible() -> bool:
-    """Whether this system has what is needed."""
+    """Whether this system supports it."""
     named = hasattr(os, "fork") and hasattr(os, "memfd_create")
     return sys.platform == "linux" and named and _prctl() is not None and os.path.isdir(_OPEN_FILES)
 
 
 @final
 class Forked:
-    """A copy of this process, which does its work from now on, and of which there may be one at a time.
+    """A copy of this process, working from its construction on. There may be one at a time.
 
-    Raises OSError where the system gives no process or no memory for it. To be constructed by the thread that lives
-    longest: a copy ends with the thread that it was forked by.
+    Raises OSError if the system has no process or memory for it. Construct it in the thread that lives longest, because
+    a copy ends with the thread that forked it.
     """
 
     def __init__(self, work: Work) -> None:
@@ -86,13 +86,13 @@ class Forked:
 
     @property
     def process(self) -> int:
-        """Its number."""
+        """The copy's process id."""
         return self._process
 
     def result(self) -> io.FileIO:
-        """What it has made, from the beginning on; to be closed. Once, from any thread; waits for the copy's end.
+        """Wait for the copy's end; its bytes as a file, which the caller closes. Call it once, from any thread.
 
-        Raises CopyFailed, and OSError.
+        Raises CopyFailed and OSError.
         """
         with self._lock:
             file, self._file = self._file, None
@@ -101,7 +101,7 @@ class Forked:
             self._kill()
         status = os.waitstatus_to_exitcode(self._reap())
         if file is None:
-            raise CopyFailed("it was not waited for")
+            raise CopyFailed("the copy of the process was discarded")
         file.seek(0)
         if status == 0:
             return file
@@ -115,7 +115,7 @@ class Forked:
         raise CopyFailed(said.decode("utf-8", "replace") or f"the copy of the process ended with status {status}")
 
     def discard(self) -> None:
-        """End it, if it has not ended; nothing of it is left. From any thread, also beside `result`."""
+        """End the copy if it still works, and remove all of it. From any thread, also during `result`."""
         with self._lock:
             file, self._file = self._file, None
         self._kill()
@@ -129,7 +129,7 @@ class Forked:
                 os.kill(self._process, signal.SIGKILL)
 
     def _ends_in_time(self) -> bool:
-        """Wait for its end; False where it takes too long. Where the system cannot say, its own timer has to do."""
+        """Wait for the copy's end; False if it takes too long. Without system support the copy's timer ends it."""
         with self._lock:
             if self._status is not None:
                 return True
@@ -145,7 +145,7 @@ class Forked:
             os.close(process)
 
     def _reap(self) -> int:
-        # First it is only looked at: until it is reaped, within the lock, its number is nobody else's.
+        # Wait without reaping: until the copy is reaped, within the lock, its process id cannot be reused.
         with suppress(ChildProcessError):
             os.waitid(os.P_PID, self._process, os.WEXITED | os.WNOWAIT)
         with self._lock:
@@ -165,9 +165,9 @@ def _prctl() -> Callable[..., int] | None:
 
 
 def _expect_to_fork_beside_threads() -> None:
-    """From 3.12 on Python warns of it. Here it is meant, for the reasons above; anywhere else the warning stays.
+    """Suppress the warning that Python gives from 3.12 on, for this module only: forking is safe here, see above.
 
-    Set for each fork, as others may have changed the filters; one that is there already is only moved to the front.
+    Called for each fork, because other code may have changed the filters; an existing filter only moves to the front.
     """
     warnings.filterwarnings("ignore", r".*use of fork\(\) may lead", DeprecationWarning, re.escape(__name__))
 
@@ -178,14 +178,14 @@ def _expect_to_fork_beside_threads() -> None:
 def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileIO, work: Work) -> NoReturn:
     status = 1
     try:
-        gc.disable()  # a collection would touch, and so copy, all memory that there is
+        gc.disable()  # a collection would touch, and so copy, all memory
         signal.set_wakeup_fd(-1)
         _end_in_time()
         if control is not None:
             if control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0):
-                raise OSError("the system does not end it with its parent")
+                raise OSError("the system cannot end the copy with its parent")
             control(_PR_SET_NAME, ctypes.addressof(_NAME), 0, 0, 0)
-        if os.getppid() == parent:  # else it was gone before it could be said
+        if os.getppid() == parent:  # otherwise the parent ended before the copy could ask to end with it
             _close_all_but(_STANDARD_ERROR, file.fileno())
             _step_back()
             for piece in work():
@@ -201,7 +201,7 @@ def _be_the_copy(parent: int, control: Callable[..., int] | None, file: io.FileI
 
 
 def _end_in_time() -> None:
-    """By the one signal that is not blocked here, and has no handler any more."""
+    """Set the timer, whose signal alone is not blocked here and has no handler."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, COPY_SECONDS_MAX)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGALRM,))
@@ -210,12 +210,12 @@ def _end_in_time() -> None:
 def _close_all_but(*kept: int) -> None:
     for descriptor in [int(name) for name in os.listdir(_OPEN_FILES)]:
         if descriptor not in kept:
-            with suppress(OSError):  # the listing's own
+            with suppress(OSError):  # the descriptor of the listing itself
                 os.close(descriptor)
 
 
 def _step_back() -> None:
-    """The parent comes first: for processors, and for what is left of the memory."""
+    """Lower the copy's priority below its parent's, for processors and when memory runs out."""
     with suppress(OSError):
         os.nice(NICENESS)
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
@@ -230,7 +230,7 @@ def _write(file: io.FileIO, piece: bytes) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """In one line, with its place; nothing is read from files for it."""
+    """The error and its place in one line, made without reading any file."""
     place, trace = "", error.__traceback__
     while trace is not None:
         place, trace = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next

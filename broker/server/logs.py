@@ -1,7 +1,7 @@
 """Writes the operator's log: one line an event, on standard error, as text or as JSON.
 
-No payload of an event, no query and no secret key is ever logged. What a client may make the broker write is bounded:
-complaints of one kind are counted, and logged once a second with the last of them.
+Payloads of events, queries and secret keys are never logged. Clients cannot flood the log: refusals of one kind are
+counted, and logged once a second with the last of them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _VALUE_CHARACTERS_MAX: Final = 500
 
 
 def say(level: int, event: str, **fields: object) -> None:
-    """Log one event; `event` is a constant text, so that lines can be searched for, and `fields` is what differs."""
+    """Log one event; `event` is a constant text, so that lines can be searched for, and `fields` has the details."""
     if LOG.isEnabledFor(level):
         LOG.log(level, event, extra={_FIELDS: fields})
 
 
 def open_log(level: str, form: str, stream: TextIO | None = None) -> None:
-    """From now on the log goes to standard error, in this form, from this level on. May be called again."""
+    """Log to standard error in this form, from this level on. May be called again."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(Formatter(form == "json"))
     LOG.handlers[:] = [handler]
@@ -34,7 +34,7 @@ def open_log(level: str, form: str, stream: TextIO | None = None) -> None:
 
 
 def log_failures(failures: list[Any]) -> None:
-    """Subscriptions that mistakes of ours have suspended, each with the reference that its subscribers are told."""
+    """Log subscriptions that were suspended by mistakes of the broker, with the reference that subscribers get."""
     for subscription, reference, error in failures:
         fields = {"subscription": subscription, "reference": reference}
         trace = (type(error), error, error.__traceback__)
@@ -44,7 +44,7 @@ def log_failures(failures: list[Any]) -> None:
 
 @final
 class Formatter(logging.Formatter):
-    """One line for each record, whatever is in it: control characters are escaped, tracebacks become one field."""
+    """Formats each record as one line: control characters are escaped, tracebacks become one field."""
 
     def __init__(self, as_json: bool) -> None:
         super().__init__()
@@ -65,18 +65,18 @@ class Formatter(logging.Formatter):
 
 @final
 class Complaints:
-    """Counts refusals by kind; the log gets each kind once a second, with its number and the last one."""
+    """Counts refusals by kind, and logs each kind once a second, with its count and the last refusal."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[int, dict[str, object]]] = {}
 
     def add(self, event: str, **fields: object) -> None:
-        """One more of this kind."""
+        """Count a refusal."""
         count, _ = self._kinds.get(event, (0, fields))
         self._kinds[event] = count + 1, fields
 
     def report(self) -> None:
-        """Log what has come since the last time."""
+        """Log the refusals since the last call."""
         for event, (count, fields) in self._kinds.items():
             say(logging.WARNING, event, count=count, **fields)
         self._kinds.clear()

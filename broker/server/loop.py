@@ -1,8 +1,8 @@
 """The event loop: carries inputs to the kernel and effects to the socket, in one thread and in bounded passes.
 
-The end has three parts. From the first request to stop on, the broker takes nothing new, and delivers what waits as far
-as clients ask for it; then it tells every client what was not delivered, and that this is the end; then the socket may
-finish. A second request skips what is left of this.
+The end has three parts. After the first request to stop, the broker accepts nothing new, and delivers queued results as
+far as clients grant credits; then it reports to every client what was not delivered, and closes the sessions; then
+libzmq sends what it still has. A second request skips the remaining parts.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .sender import Sender
 
 TICK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.01
-"""How soon a full peer is tried again."""
+"""How soon sending to a full peer is retried."""
 FLUSH_SECONDS_MAX: Final = 5.0
 _SECRET_BYTES: Final = 32
 
 Reload = Callable[[], tuple[Limits, Access]]
 MakeGate = Callable[[Callable[[], None]], OutputGate]
-"""Makes a gate that calls this, from other threads, when the disk is done with something."""
+"""Makes a gate that calls the given function, from other threads, when a disk operation has ended."""
 
 
 def wall_clock() -> int:
@@ -47,14 +47,14 @@ def wall_clock() -> int:
 
 @final
 class Broker:
-    """A kernel behind a socket: a context manager. Listens from its construction on; `run` returns when it is stopped.
+    """A kernel behind a socket, as a context manager. It listens from its construction; `run` returns once stopped.
 
-    `keys`: the broker serves only clients that `access` knows. `drain_seconds`: how long it delivers what waits at the
-    end. `reload` gives other limits and permissions; it raises what is wrong with them. Raises DefinitionError where
-    the address cannot be had.
+    `keys`: the broker serves only clients that `access` knows. `drain_seconds`: how long it delivers queued results at
+    the end. `reload` returns other limits and permissions, and raises if they are invalid. Raises DefinitionError if
+    the address cannot be used.
 
     `make_gate`: with a journal, makes the gate that has its state. `permanent`: the names of the subscriptions that
-    stay without clients; None: of all that the engine has.
+    stay without clients; None: all present ones.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Broker:
         self._complaints = Complaints()
         self._sender = Sender(self._router, self._kernel, self._complaints)
         self._receiver = Receiver(self._router, self._scheduler, gate, self._sender, self._complaints)
-        self._deaf = False  # whether nothing is read from the socket for a while
+        self._deaf = False  # whether the socket is not read for a while
         self._reload = reload
         self._drain_seconds = drain_seconds
         self._drain_until: float | None = None
@@ -110,12 +110,12 @@ class Broker:
 
     @property
     def wakeup(self) -> LoopWakeup:
-        """Where a signal's number goes."""
+        """Where Python writes a signal's number."""
         return self._wakeup
 
     @property
     def idle_seconds(self) -> float:
-        """How long the loop has not come around: below TICK_SECONDS unless an event takes longer. From any thread."""
+        """Seconds since the loop began its pass: below TICK_SECONDS unless an event takes longer. From any thread."""
         return time.monotonic() - self._passed
 
     @property
@@ -128,7 +128,7 @@ class Broker:
         self._wakeup.ask(LoopRequest.STOP)
 
     def report(self, patience_seconds: float) -> dict[str, dict[str, Any]]:
-        """Its statistics, from any thread. Raises TimeoutError."""
+        """The broker's statistics, from any thread. Raises TimeoutError."""
         asked: Future[dict[str, dict[str, Any]]] = Future()
         self._asked.append(asked)
         self._wakeup.ask(LoopRequest.REPORT)
@@ -137,8 +137,9 @@ class Broker:
     def run(self) -> None:
         """Serve until asked to stop, then close every session. May be called once.
 
-        Raises what the engine raised in the middle of a batch, after which its state is doubtful, and StorageErrors
-        where nothing can be written any more.
+
+        Raises an error of the engine in the middle of a batch, which leaves its state undefined, and StorageErrors if
+        the journal cannot be written any more.
         """
         poller = zmq.Poller()
         poller.register(self._router.socket, zmq.POLLIN)
@@ -158,7 +159,7 @@ class Broker:
             ready = dict(poller.poll(0 if at_once else max(0, int(patience * 1_000) + 1)))
             self._passed = time.monotonic()
             if self._wakeup.reader.fileno() in ready and (self._attend() or self._drained()):
-                break  # what has come after the request to stop is not read any more, and gets CLOSING like all else
+                break  # messages after the request to stop are not read; their senders get CLOSING
             self._receiver.authenticate()
             self._scheduler.turn()
             if self._router.socket in ready:
@@ -183,16 +184,16 @@ class Broker:
     def _tick(self) -> None:
         self._scheduler.step(Tick())
         self._send_released()
-        if not self._deaf:  # else clients seem silent because nothing is read
+        if not self._deaf:  # otherwise clients seem silent because nothing is read
             self._router.connections.tick(self._serves)
         log_failures(self._engine.failures)
         self._complaints.report()
-        self._trimming.go_on()
+        self._trimming.trim_if_due()
 
-    # ---- what comes from outside of the socket ----
+    # ---- signals and other threads ----
 
     def _attend(self) -> bool:
-        """Do what was asked for by a signal or another thread; whether to end now."""
+        """Carry out requests of signals and other threads; whether to end now."""
         for request in self._wakeup.take():
             match request:
                 case LoopRequest.REPORT:
@@ -213,7 +214,7 @@ class Broker:
     def _drained(self) -> bool:
         until = self._drain_until
         if until is None or self._scheduler.waiting:
-            return until == 0.0  # what was taken is answered, unless there is no time for that
+            return until == 0.0  # accepted requests are answered, unless there is no time left
         return time.monotonic() >= until or (self._kernel.drained and not self._gate.holding)
 
     def _reread(self) -> None:
@@ -222,7 +223,7 @@ class Broker:
             return
         try:
             limits, access = self._reload()
-        except Exception as error:  # whatever is wrong with the file: the broker goes on as it was
+        except Exception as error:  # whatever is wrong with the file, the broker keeps its configuration
             say(logging.ERROR, "not reloaded", reason=str(error))
             return
         if self._router.authenticator.allowed is not None:
@@ -259,7 +260,7 @@ class Broker:
         self._router.forget(session)
 
     def _flush(self) -> int:
-        """Close every session and send what waits, within FLUSH_SECONDS_MAX; how long libzmq may go on, in ms."""
+        """Close every session and send queued messages, within FLUSH_SECONDS_MAX; libzmq's linger time in ms."""
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
         at_once = self._drain_until == 0.0
         failed = self._gate.failed is not None

@@ -1,7 +1,7 @@
 """Wakes the loop from a signal or another thread: a byte in a socket pair that the loop listens to.
 
-That is safe from a signal handler. Python itself writes the number of each signal; requests of other threads have
-numbers that no signal has.
+That is safe in a signal handler. Python itself writes the number of each signal; requests of other threads have numbers
+that no signal has.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _BYTES_MAX: Final = 256
 
 
 class LoopRequest(Enum):
-    """What a signal or another thread asks of the loop."""
+    """A request of a signal or another thread to the loop."""
 
     STOP = 0
     RELOAD = int(signal.SIGHUP)
     REPORT = _REPORT_BYTE
     STORED = _STORED_BYTE
-    """The disk is done with something: the loop should advance its gate."""
+    """A disk operation has ended: the loop should advance its gate."""
 
 
 @final
@@ -39,12 +39,12 @@ class LoopWakeup:
         self.writer.setblocking(False)
 
     def ask(self, request: LoopRequest) -> None:
-        """From any thread. If there is no room, the loop is about to wake anyway."""
+        """Wake the loop with a request, from any thread. If there is no room, the loop is about to wake anyway."""
         with suppress(BlockingIOError):
             self.writer.send(bytes((request.value,)))
 
     def take(self) -> list[LoopRequest]:
-        """What was asked for since the last time."""
+        """The requests since the last call."""
         try:
             asked = self.reader.recv(_BYTES_MAX)
         except BlockingIOError:
@@ -53,6 +53,6 @@ class LoopWakeup:
         return [known.get(byte, LoopRequest.STOP) for byte in asked]
 
     def close(self) -> None:
-        """Both ends."""
+        """Close both ends."""
         self.reader.close()
         self.writer.close()

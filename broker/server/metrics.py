@@ -1,6 +1,6 @@
-"""Writes the broker's statistics in the Prometheus text format. What is counted is decided elsewhere.
+"""Writes the broker's statistics in the Prometheus text format. Not here: counting.
 
-A number becomes `foretell_GROUP_NAME`, a counter where it only grows, else a gauge. What is not a number is left out.
+A number becomes `foretell_GROUP_NAME`: a counter if it only grows, otherwise a gauge. Other values are left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Opens a broker's journal, recovers its state, and makes the state agree with the configuration.
 
-The configuration is applied as records, like everything else that changes a match. A subscription that is there already
-stays as it is, with its partial matches; one with another text is exchanged; one that is not in the configuration any
-more waits for clients, like those that clients have brought.
+The configuration is applied as records, like everything that can change a match. An unchanged subscription keeps its
+partial matches; one with another text is replaced; one that is no longer in the configuration waits for clients, like
+subscriptions that clients have added.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DIGEST_BYTES: Final = 16
 class Journalling:
     """Where and how a broker keeps its journal.
 
-    `checkpoint_bytes`: of records, between checkpoints; `checkpoint`: how the state is saved then.
+    `checkpoint_bytes`: the size of records between checkpoints; `checkpoint`: how the state is saved.
     """
 
     path: Path
@@ -44,9 +44,10 @@ class Journalling:
 def opened(
     journal: Journalling, wanted: Engine, model: str | None, now: int
 ) -> tuple[Store, ReplicatedState, Recovery]:
-    """The folder, locked; the state, as it was and as it is configured. Raises StorageErrors, DefinitionError.
+    """The locked folder, the recovered state with the configuration applied, and the recovery's outcome.
 
-    `wanted`: an engine with what the configuration declares; `model`: the text of its model file.
+    `wanted`: an engine with the configuration's streams and subscriptions; `model`: the text of its model file. Raises
+    StorageErrors, DefinitionError.
     """
     try:
         files = Folder.made(journal.path)
@@ -75,7 +76,7 @@ def opened(
 
 
 def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Iterator[Record]:
-    """What the state lacks of the configuration. Each is to be applied before the next is asked for."""
+    """Records of the configuration that the state lacks. Apply each before requesting the next."""
     engine = state.engine
     for stream in wanted.streams.values():
         existing = engine.streams.get(stream.name)
@@ -84,7 +85,7 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
                 stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
             )
         elif existing != stream:
-            raise DefinitionError(f"stream {stream.name!r} is another one in the journal, and a stream cannot change")
+            raise DefinitionError(f"stream {stream.name!r} has another definition in the journal, and cannot change")
     for one in wanted.subscriptions.values():
         known = engine.subscriptions.get(one.name)
         if known == one:

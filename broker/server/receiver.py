@@ -16,12 +16,12 @@ from .sender import Sender
 
 PASS_MESSAGES_MAX: Final = 256
 PASS_SECONDS_MAX: Final = 0.001
-"""A pass that has lasted so long takes no further message: what is to be sent waits for the end of its pass."""
+"""A pass takes no further message after this time, because messages are sent only at its end."""
 
 
 @final
 class Receiver:
-    """Refuses forged routing ids; refusals are counted among `complaints`."""
+    """Receives messages, and refuses forged routing ids; `complaints` counts refusals."""
 
     def __init__(
         self, router: Router, scheduler: Scheduler, gate: OutputGate, sender: Sender, complaints: Complaints
@@ -33,12 +33,15 @@ class Receiver:
         self._complaints: Final = complaints
 
     def authenticate(self) -> None:
-        """Answer the handshakes that wait."""
+        """Answer the waiting handshakes."""
         for refused in self._router.authenticator.answer():
             self._complaints.add("connection refused", reason=refused)
 
     def receive(self, began: float) -> None:
-        """Take messages until there are none, or the scheduler has enough, or the pass that `began` then is over."""
+        """Take messages until there are none, the scheduler is full, or the pass has lasted long enough.
+
+        `began`: the start of the pass.
+        """
         for _ in range(PASS_MESSAGES_MAX):
             if self._scheduler.crowded or self._gate.failed is not None:
                 return
@@ -62,7 +65,7 @@ class Receiver:
 
     def _refuse_forged(self, session: bytes, identity: str) -> None:
         self._complaints.add("forged routing id refused", session=session[:16].hex(), key=identity)
-        if reserved(session):  # its peer waits for another connection that is to get this id
+        if reserved(session):  # the peer may wait for a later connection to get this id
             self._router.give_up(session)
             return
         self._sender.send(session, Failure(0, "protocol", "a client must not choose its routing id"))

@@ -1,7 +1,7 @@
 """The broker's state as a fold over its journal: applies records, saves and digests the state.
 
-The kernel changes the same state while it makes a record. A replay does it again, without clients; of the results only
-cursors get any.
+The kernel changes the same state when it makes a record. A replay repeats the change without clients; only cursors keep
+results.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ FORMAT: Final = 4
 
 @final
 class ReplicatedState:
-    """The engine, what has flowed into its subscriptions, the publishers' receipts, the cursors, and the digest of the
-    newest model."""
+    """The engine, the sources of its subscriptions, the receipts, the cursors, and the digest of the newest model."""
 
     __slots__ = ("cursors", "engine", "model", "receipts", "sources")
 
@@ -49,7 +48,7 @@ class ReplicatedState:
         self.model = ""
 
     def replay(self, position: int, time: int, record: Record) -> None:
-        """Apply a record once more. Raises ForetellErrors where it contradicts the state."""
+        """Apply a record again. Raises ForetellErrors if it contradicts the state."""
         engine = self.engine
         match record:
             case BatchTaken():
@@ -57,7 +56,7 @@ class ReplicatedState:
                     record.stream, record.times, cast("list[tuple[Any, ...]]", record.rows), record.ids, record.starts
                 )
                 self.receipts.note(record, engine.now)
-                self.cursors.find_all(results)
+                self.cursors.keep_all(results)
             case StreamDeclared():
                 engine.add_stream(record.name, record.attributes, record.key, cast("Disorder", record.disorder))
             case SubscriptionAdded():
@@ -78,7 +77,7 @@ class ReplicatedState:
                 self.cursors.settle(record)
             case TimeWasReset(stream, newest):
                 for ended in engine.reset_time(stream, newest):
-                    self.cursors.find_all(ended)
+                    self.cursors.keep_all(ended)
                 self.receipts.reset_time(stream)
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
@@ -87,7 +86,7 @@ class ReplicatedState:
                 raise Damaged(f"record {position}: this version makes no {type(record).__name__}, found one")
 
     def save(self) -> bytes:
-        """Serialise the state for `restore`. O(runs + receipts + results that cursors hold)."""
+        """Serialise the state for `restore`. O(runs + receipts + results of cursors)."""
         cursors, sources = self.cursors.save(), self.sources.save()
         body: bytes = msgpack.packb(
             [FORMAT, self.engine.snapshot(), self.receipts.save(), self.model, cursors, sources]
@@ -95,7 +94,7 @@ class ReplicatedState:
         return body
 
     def restore(self, body: bytes) -> None:
-        """Become the state that `save` has serialised. Raises Damaged, DefinitionError."""
+        """Replace the state by the one that `save` serialised. Raises Damaged, DefinitionError."""
         snapshot, receipts, self.model, cursors, sources = _fields(body)
         self.engine = Engine.restore(snapshot)
         self.sources = Sources(wires(self.engine))
@@ -104,11 +103,11 @@ class ReplicatedState:
         self.cursors.restore(cursors)
 
     def digest(self) -> bytes:
-        """32 bytes, equal for states that will go on equally."""
+        """32 bytes, equal for states with the same future."""
         return digest_of(self.save())
 
     def digest_of_older(self, body: bytes) -> bytes | None:
-        """That of a state whose engine an earlier version has saved in another form."""
+        """The digest of a state whose engine was saved by an earlier version in another form; None otherwise."""
         if not is_older(_fields(body)[0]):
             return None
         read = ReplicatedState()
@@ -117,13 +116,13 @@ class ReplicatedState:
 
 
 def digest_of(body: bytes) -> bytes:
-    """The digest of a serialised state. Takes longer than to serialise it, and needs only the bytes."""
+    """The digest of a serialised state. It takes longer than serialising, and needs only the bytes."""
     snapshot, *rest = _fields(body)
     return digest(engine_digest(snapshot), msgpack.packb([FORMAT, *rest]))
 
 
 def _fields(body: bytes) -> Any:
-    """All but the format. Raises Damaged for a state of another one, DefinitionError for something else."""
+    """The fields behind the format. Raises Damaged for another format, DefinitionError for anything else."""
     try:
         fields = msgpack.unpackb(body, strict_map_key=False)
     except (ValueError, TypeError, msgpack.UnpackException):

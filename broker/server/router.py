@@ -1,13 +1,14 @@
 """The ROUTER socket: opens, reads and writes it without ever waiting. It moves bytes and does not decode them.
 
-ROUTER with ROUTER_MANDATORY: a message that cannot be sent is told at once, where the default would drop it in silence.
-A peer that does not take its messages gets them from a queue here, in order; one whose queue grows over
-OUTBOX_BYTES_MAX is given up, and so is the one with the longest where all together are over OUTBOXES_BYTES_MAX. Its
-connection is ended then, which frees what libzmq holds for it. Honest clients stay far below: notifications only go out
-against credits, and each further message answers a request.
+ROUTER_MANDATORY makes ROUTER report at once a message that cannot be sent; by default it would drop it silently.
 
-With keys, each message comes with the public key that its connection has proved, which is who sent it. The routing id
-only says where answers go; security.routing_ids says why nobody may choose one.
+Messages for a slow peer wait in an outbox here, in order. A peer whose outbox exceeds OUTBOX_BYTES_MAX is dropped, and
+so is the one with the largest outbox if all together exceed OUTBOXES_BYTES_MAX. Its connection is then ended, which
+frees what libzmq holds for it. Honest clients stay far below these limits: notifications need credits, and every other
+message answers a request.
+
+With keys, each message comes with the public key that its connection has proved, which identifies the sender. The
+routing id only says where answers go; security/routing_ids.py explains why a peer must not choose one.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ from .security.rates import AT_ONCE
 
 HIGH_WATER_MESSAGES: Final = 1_000
 HANDSHAKE_MILLISECONDS_MAX: Final = 1_000
-"""A connection that is no ZeroMQ peer by then is closed; libzmq's default is 30 s."""
+"""A connection that has not finished the ZeroMQ handshake by then is closed; libzmq's default is 30 s."""
 BACKLOG_CONNECTIONS: Final = 1_024
 HEARTBEAT_MILLISECONDS: Final = 30_000
 HEARTBEAT_TIMEOUT_MILLISECONDS: Final = 600_000
-"""A peer whose machine does not answer for so long is cut off. Long, because a stopped process (a debugger, a suspended
-laptop) must not lose its notifications; one that has ended is noticed at once, as its connection is closed."""
+"""A peer whose machine does not answer for so long is disconnected. It is long because a stopped process (in a
+debugger, on a suspended laptop) must not lose its notifications. A process that ends is noticed at once by its closed
+connection."""
 OUTBOX_BYTES_MAX: Final = 64 * 1024 * 1024
 OUTBOXES_BYTES_MAX: Final = 256 * 1024 * 1024
 _IDENTITY: Final = "User-Id"
 _DESCRIPTOR: Final = int(zmq.SRCFD)
-# As plain integers: to combine and compare enumerations costs as much as a message.
+# Plain integers, because combining and comparing enumerations costs as much as a message.
 _NOBLOCK: Final = int(zmq.NOBLOCK)
 _FIRST: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
 _MORE: Final = int(zmq.RCVMORE)
@@ -45,7 +47,7 @@ _MORE: Final = int(zmq.RCVMORE)
 
 @final
 class Router:
-    """Owns its ZeroMQ context. Not thread-safe, as no ZeroMQ socket is."""
+    """The ROUTER socket with its own ZeroMQ context. Not thread-safe, as no ZeroMQ socket is."""
 
     __slots__ = (
         "_assigned", "_context", "_given_up", "_keyed", "_outbox_bytes", "_outboxes", "_outboxes_bytes", "_sizes",
@@ -62,13 +64,11 @@ class Router:
         outbox_bytes: int = OUTBOX_BYTES_MAX,
         outboxes_bytes: int = OUTBOXES_BYTES_MAX,
     ) -> None:
-        """Listen; with `keys` only to clients whose public key is `allowed`, which is tried out first. Nobody gets in
-        but while `authenticator` answers.
+        """Listen; with `keys` only to clients whose public key is in `allowed`, which is tested first.
 
-        Connections are spread over so many `io_threads` of libzmq, each of which takes its share of the traffic. At
-        least so many `sessions` may come at once.
-
-        Raises DefinitionError where the address cannot be had, or where strangers are not refused.
+        Clients are admitted only while `authenticator` answers. libzmq spreads connections over `io_threads`. At least
+        `sessions` clients may connect at once. Raises DefinitionError if the address cannot be used, or if the test
+        shows that strangers are not refused.
         """
         scatter()
         self._context = zmq.Context(io_threads)
@@ -97,7 +97,7 @@ class Router:
             zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MILLISECONDS,
             zmq.IPV6: int("[" in address),
             zmq.ZAP_DOMAIN: DOMAIN,
-            zmq.ZAP_ENFORCE_DOMAIN: 1,  # without an answer to the question who that is, nobody gets in
+            zmq.ZAP_ENFORCE_DOMAIN: 1,  # without an answer by the authenticator every client is refused
         }
         secrets = {} if keys is None else _curve(keys)
         try:
@@ -112,24 +112,24 @@ class Router:
         if keys is not None:
             try:
                 check_strangers_fail(self.endpoint, keys.public, self.authenticator.answer)
-                self.authenticator.denied = 0  # that was nobody
+                self.authenticator.denied = 0  # do not count the test's clients
             except BaseException:
                 self.close(0)
                 raise
 
     @property
     def endpoint(self) -> str:
-        """The address with the port that was taken."""
+        """The address with the actual port."""
         return self.socket.getsockopt_string(zmq.LAST_ENDPOINT)
 
     @property
     def waiting(self) -> bool:
-        """Whether messages wait for peers that do not take them."""
+        """Whether messages wait in outboxes."""
         return bool(self._outboxes)
 
     @property
     def full(self) -> KeysView[bytes]:
-        """The peers for which messages wait."""
+        """The peers with messages in outboxes."""
         return self._outboxes.keys()
 
     def receive(self) -> tuple[bytes, str, list[bytes]] | None:
@@ -143,7 +143,7 @@ class Router:
                     self.connections.heard(session, first.get(_DESCRIPTOR))
                     frames = [first.bytes]
                 else:
-                    frames = [receive(_NOBLOCK)]  # a ROUTER puts the session before what was sent: one frame or more
+                    frames = [receive(_NOBLOCK)]  # a ROUTER puts the routing id before the sent frames
                 while self.socket.getsockopt(_MORE):
                     frames.append(receive(_NOBLOCK))
                 return session, "", frames
@@ -156,11 +156,11 @@ class Router:
         return session, str(parts[-1].get(_IDENTITY)), frames
 
     def assigned(self, session: bytes) -> bool:
-        """Whether this routing id was assigned; any other was chosen by its peer."""
+        """Whether libzmq assigned this routing id; otherwise its peer chose it."""
         return self._assigned.holds(session, self.authenticator.admitted)
 
     def send(self, session: bytes, frame: bytes) -> bool:
-        """Send or queue; False if the peer is gone or was given up."""
+        """Send or queue a message; False if the peer is gone or was dropped."""
         outbox = self._outboxes.get(session)
         if outbox is None:
             match self._attempt(session, frame):
@@ -185,16 +185,16 @@ class Router:
         return True
 
     def give_up(self, session: bytes) -> None:
-        """Drop what waits for this session, and end its connection."""
+        """Drop a session's outbox, and end its connection."""
         self.forget(session)
         self.connections.end(session)
 
     def probe(self, session: bytes, frame: bytes) -> bool:
-        """Send if there is room; False if the peer is gone. A full peer is there."""
+        """Send if there is room; False if the peer is gone. A full peer counts as present."""
         return session in self._outboxes or self._attempt(session, frame) is not False
 
     def retry(self) -> list[bytes]:
-        """Try again to send what waits; the sessions that are gone."""
+        """Try again to send the outboxes; the sessions that are gone."""
         gone, self._given_up = self._given_up, []
         if self._outboxes:
             self.connections.attend()
@@ -216,12 +216,12 @@ class Router:
         return gone
 
     def forget(self, session: bytes) -> None:
-        """Drop what waits for this session."""
+        """Drop a session's outbox."""
         self._outboxes.pop(session, None)
         self._waiting_bytes -= self._sizes.pop(session, 0)
 
     def close(self, linger_milliseconds: int) -> None:
-        """Close; what libzmq holds may still go out for so long, or until a signal. Does nothing the second time."""
+        """Close; libzmq may send remaining messages for so long, or until a signal. Does nothing the second time."""
         if not self.socket.closed:
             self.socket.close(linger_milliseconds)
             self.connections.close()
@@ -233,7 +233,7 @@ class Router:
         if not self.connections.has_room(session):
             return None
         try:
-            # Refused is the first frame, or nothing: where that has gone out, the second one does.
+            # Only the first frame can be refused: once it was sent, the second one is accepted.
             self.socket.send(session, _FIRST)
             self.socket.send(frame, _NOBLOCK)
         except zmq.Again:

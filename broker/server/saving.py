@@ -1,7 +1,7 @@
 """Serialises the state at one moment, in the loop or in a forked child, so that the loop does not block.
 
-Both give the same bytes. In the loop, all clients wait for it. A forked child costs the time to fork, and memory: pages
-that either process changes from then on exist twice.
+Both make the same bytes. In the loop, all clients wait. A forked child costs the time to fork, and memory: each page
+that either process changes from then on exists twice.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ WAYS: Final[tuple[Way, ...]] = ("fork", "loop")
 
 
 class Saved(SavedState, Protocol):
-    """A state of one moment, in the making."""
+    """A state of one moment that is being serialised."""
 
     @property
     def beside(self) -> bool:
-        """Whether a forked child makes it, beside the loop."""
+        """Whether a forked child serialises it, beside the loop."""
 
     def discard(self) -> None:
-        """Give it up: nothing of it is left once `take` has returned. From any thread."""
+        """Abandon it; `take` then returns early, and nothing is left of it. From any thread."""
 
 
 class Saving(Protocol):
     """A way to save a state."""
 
     def begin(self, state: ReplicatedState) -> Saved:
-        """Serialise the state of this moment. Raises what goes wrong at once."""
+        """Begin to serialise the state of this moment. Raises errors that occur at once."""
 
 
 @final
 class InLoop:
-    """Makes the bytes at once, the digest in the thread that takes it."""
+    """Serialises the state at once, and makes the digest in the thread that calls `take`."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class InLoop:
 
 @final
 class InCopy:
-    """Makes bytes and digest in a forked child; in the loop where the system gives none."""
+    """Makes bytes and digest in a forked child; in the loop if the system cannot fork."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class InCopy:
 
 
 def saving(way: Way) -> Saving:
-    """The way of this name; in the loop where a system has no other."""
+    """The way of this name; on systems without fork always in the loop."""
     return InCopy() if way == "fork" and forking.possible() else InLoop()
 
 
@@ -82,7 +82,7 @@ class _Made:
         return digest_of(self._body), self._body
 
     def discard(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: the bytes are made already."""
 
 
 @final

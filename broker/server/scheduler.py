@@ -1,13 +1,13 @@
-"""Decides when the kernel gets each input: at once, after a batch in work, piece by piece, or when there is room.
+"""Decides when the kernel gets each input: at once, after a batch in work, in pieces, or when there is room.
 
-The way of a batch: the Receiver takes it from the socket, the Scheduler hands it to the Kernel, at once or after it has
+The path of a batch: the Receiver takes it from the socket, the Scheduler passes it to the Kernel, at once or after it
 waited in the AdmissionQueue, and the OutputGate holds the effects until the journal has made them safe.
 
-Room. An input that may be recorded is taken when there is room for its record. Without, the scheduler refuses requests
-as busy, and postpones what has happened anyway (a client has gone, a client unsubscribes) until there is room.
+Room. An input that may be recorded needs room for its record. Without room, the scheduler refuses requests as busy, and
+postpones inputs that cannot be refused (a client has gone, a client unsubscribes) until there is room.
 
-Mistakes of the broker end here. The client that asked gets an error; the others keep their broker unless events are
-concerned: a batch that was taken in part would make every later answer doubtful.
+Mistakes of the broker are caught here. The requesting client gets an error, and the broker continues, unless a batch
+was matched in part: that ends the broker, because every later answer could be wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..kernel import (
     Tick,
     Work,
 )
-from ..kernel.listing import failure
+from ..kernel.answers import failure
 from ..wire import ROW_OF, Failure, Message, Publish
 from .admission_queue import AdmissionQueue
 from .durations import Durations
@@ -42,12 +42,12 @@ from .output_gate import OutputGate
 from .slice_sizer import PIECE_NANOSECONDS, SliceSizer
 
 LET_IN_MAX: Final = 256
-"""How many inputs that have waited are handled in one pass of the loop."""
+"""How many queued inputs are handled in one pass of the loop."""
 
 
 @final
 class Scheduler:
-    """`now` is the wall clock in microseconds; `stopwatch` counts nanoseconds, to size the pieces of a batch."""
+    """The scheduler. `now`: the wall clock in microseconds. `stopwatch`: nanoseconds, to size the pieces of a batch."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class Scheduler:
         self._now: Final = now
         self._stopwatch: Final = stopwatch
         self._queue: Final = AdmissionQueue(kernel)
-        self._postponed: deque[Input] = deque()  # until there is room for a record
+        self._postponed: deque[Input] = deque()  # inputs that wait for room for a record
         self._sizer: Final = SliceSizer()
-        self._spent = 0  # on batches in this pass, in nanoseconds
-        self._spent_before = 0  # on the batch in work
+        self._spent = 0  # nanoseconds spent on batches in this pass
+        self._spent_before = 0  # nanoseconds spent on the batch in work
         self.durations: Final = Durations()
 
     @property
@@ -83,7 +83,7 @@ class Scheduler:
         return self._queue.crowded
 
     def statistics(self) -> dict[str, int]:
-        """Of what waits."""
+        """The numbers of waiting inputs."""
         return self._queue.statistics()
 
     def check_invariants(self) -> None:
@@ -102,34 +102,34 @@ class Scheduler:
             self._handle(given)
 
     def leave(self, session: bytes) -> bool:
-        """Note that nothing reaches this session any more; whether that is news."""
+        """Note that this session cannot be reached any more; whether that is new."""
         if self._queue.leaving(session):
             return False
         self.step(Gone(session) if self._queue.admit(Gone(session)) else Away(session))
         return True
 
     def turn(self) -> None:
-        """In each pass of the loop: go on with the batch in work, or handle inputs that have waited for its end."""
+        """Continue the batch in work, or handle inputs that waited for its end. Called in each pass of the loop."""
         self._spent = 0
         if self._kernel.work is not None:
             self._continue(self._kernel.work)
         else:
             self._let_in()
-        self._spent = 0  # what comes now need not wait for that
+        self._spent = 0  # new inputs need not wait for earlier batches
 
     def make_results(self, full: Container[bytes]) -> None:
-        """Make a piece of the results that wait, but none for these sessions."""
+        """Make some results of queued shares, but none for the sessions in `full`."""
         try:
             self.step(MakeResults(full))
         except Exception as error:
-            # A mistake of the broker, and results are lost that no subscriber would learn of.
+            # A mistake of the broker has lost results, and no subscriber would notice.
             LOG.exception("results could not be made, which is a mistake in the broker")
             self._gate.fail(error)
 
     # ---- the kernel ----
 
     def step(self, given: Input) -> None:
-        """Hand an input to the kernel if there is room for its records; else refuse or postpone it."""
+        """Pass an input to the kernel if there is room for its records; otherwise refuse or postpone it."""
         match _when_full(given):
             case "take":
                 self._step(given)
@@ -219,7 +219,7 @@ class Scheduler:
 
 
 def _when_full(given: Input) -> str:
-    """What becomes of an input without room for a record: it needs none (take), is refused, or waits."""
+    """What to do with an input if there is no room for a record: take it (it needs none), refuse, or wait."""
     if isinstance(given, Received):
         return ROW_OF[type(given.message)].when_full
     return "wait" if isinstance(given, Gone | Reconfigure | Tick) else "take"

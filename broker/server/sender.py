@@ -1,4 +1,4 @@
-"""Sends the kernel's messages: joins notifications, encodes, and logs what an operator wants to hear of."""
+"""Sends the kernel's messages: joins notifications, encodes, and logs refusals that concern the operator."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .logs import Complaints, say
 from .router import Router
 
 _REFUSALS: Final = frozenset(("permission", "limit", "busy", "expired", "version", "protocol"))
-"""The codes that concern an operator: a client has too few rights or too little room, or should not be here."""
+"""The codes that concern the operator: a client lacks permissions or room, or should not connect at all."""
 
 
 @final
 class Sender:
-    """Sends over the router's socket; refusals are counted among `complaints`."""
+    """Sends over the router's socket; `complaints` counts refusals."""
 
     def __init__(self, router: Router, kernel: Kernel, complaints: Complaints) -> None:
         self._router: Final = router
@@ -25,7 +25,7 @@ class Sender:
         self._complaints: Final = complaints
 
     def send_all(self, sends: list[Send]) -> list[bytes]:
-        """Send these in order; the sessions that cannot be reached any more."""
+        """Send messages in order; the sessions that cannot be reached any more."""
         gone: list[bytes] = []
         for each in coalesced(sends):
             session = each.session

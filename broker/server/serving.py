@@ -30,15 +30,16 @@ from .security.exposure import check_writers
 Reread = Callable[[], ServerConfiguration]
 
 _RELOADED = ("limits", "user_keys", "quota", "log_level", "log_format")
-"""What a broker that runs can change; the rest of its configuration is how it was started."""
+"""The settings that SIGHUP changes; the others need a restart."""
 
 
 def serve(configuration: ServerConfiguration, announce: Callable[[str], None], reread: Reread | None = None) -> None:
     """Run a broker until SIGTERM or SIGINT; `announce` gets lines for the operator, first `listening on ADDRESS`.
 
-    `reread` gives the configuration anew on SIGHUP. Raises ForetellErrors for a configuration that cannot be served: a
-    port in use, a wrong subscription file; StorageErrors for a journal that is damaged, or cannot be written any more.
-    Outside of the main thread there are no signals, and it runs until the process ends.
+
+    `reread` returns the new configuration on SIGHUP. Raises ForetellErrors for a configuration that cannot be served,
+    such as a port in use or a wrong subscription file; StorageErrors for a journal that is damaged or cannot be written
+    any more. Outside the main thread there are no signals, and it runs until the process ends.
     """
     give_large_blocks_back()
     open_log(configuration.log_level, configuration.log_format)
@@ -64,7 +65,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
     )
     with broker, _signals_to(broker):
         gc.collect()
-        gc.freeze()  # what was loaded stays: a full collection need not visit it again
+        gc.freeze()  # loaded modules stay, so that full collections need not visit them
         if configuration.exposed:
             say(logging.WARNING, "everybody on the network may read and change everything", address=broker.endpoint)
         with _console(broker, configuration.console) as numbers:
@@ -78,7 +79,7 @@ def serve(configuration: ServerConfiguration, announce: Callable[[str], None], r
 
 
 def check(configuration: ServerConfiguration) -> str:
-    """Everything that can be wrong with a configuration but the port; one line of what it would serve.
+    """Check all of a configuration except the port; one line that describes the broker it would run.
 
     Raises ForetellErrors as `serve` does.
     """
@@ -93,7 +94,7 @@ def check(configuration: ServerConfiguration) -> str:
 
 
 def engine_of(configuration: ServerConfiguration) -> Engine:
-    """An engine with what is declared, and what was counted, from the start. Raises ForetellErrors."""
+    """An engine with the configured streams, subscriptions and model. Raises ForetellErrors."""
     for each in (configuration.subscriptions, configuration.model):
         if each is not None:
             check_writers(each)
@@ -113,7 +114,7 @@ def engine_of(configuration: ServerConfiguration) -> Engine:
 def _recovered(
     configuration: ServerConfiguration, journal: Journalling, declared: Engine
 ) -> tuple[ReplicatedState, MakeGate, str]:
-    """The state as it was, what makes its gate, and a line for the operator. Raises StorageErrors, DefinitionError."""
+    """The recovered state, a maker of its gate, and a line for the operator. Raises StorageErrors, DefinitionError."""
     model = None if configuration.model is None else write_model(load_model(configuration.model))
     store, state, recovery = opened(journal, declared, model, wall_clock())
     *remarks, result = recovery.lines()
@@ -134,9 +135,9 @@ def _shown(journal: Journalling) -> str:
 def admission_of(
     configuration: ServerConfiguration, engine: Engine, access: Access, sources: Sources | None = None
 ) -> Admission:
-    """Who may do what with this engine. Without keys everybody may do everything, and no text is read for that.
+    """The admission for this engine. Without keys all clients may do everything, and no query is analysed for that.
 
-    `sources`: with a journal, what it knows of what has flowed where.
+    `sources`: with a journal, the recovered sources of subscriptions.
     """
     if configuration.keys is None:
         return Admission(access, None, states(engine), sources)
@@ -147,7 +148,7 @@ def admission_of(
 
 @contextmanager
 def _console(broker: Broker, address: str | None) -> Iterator[str]:
-    """Its address; nothing is loaded for it where there is none."""
+    """Run the console, if there is an address; its actual address. Without one its packages are not loaded."""
     if address is None:
         yield ""
         return
@@ -161,7 +162,7 @@ def _reloading(started: ServerConfiguration, reread: Reread) -> Callable[[], tup
     def reload() -> tuple[Limits, Access]:
         new = reread()
         if (new.keys is None) != (started.keys is None):
-            raise DefinitionError("security.keys: expected as it was at the start; this needs a restart")
+            raise DefinitionError("security.keys: expected the setting of the start; a change needs a restart")
         open_log(new.log_level, new.log_format)
         if replace(started, **{name: getattr(new, name) for name in _RELOADED}) != new:
             say(logging.WARNING, "some of the configuration changes with a restart only", reloaded=", ".join(_RELOADED))

@@ -1,4 +1,4 @@
-"""Chooses how many events of a batch to match in one piece, so that it takes about PIECE_NANOSECONDS, as measured."""
+"""Chooses how many events of a batch to match in one piece, from measured times, so that it takes PIECE_NANOSECONDS."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final, final
 from ..wire import BATCH_EVENTS_MAX
 
 PIECE_NANOSECONDS: Final = 20_000_000
-"""What everybody else waits for a piece of an expensive batch. A single event may take longer."""
+"""How long other clients wait for a piece of an expensive batch. A single event may take longer."""
 
 FIRST_EVENTS: Final = 64
 
 
 @final
 class SliceSizer:
-    """`events` of the next piece: at once fewer where one took too long, at most twice as many where it did not."""
+    """`events`: the size of the next piece; fewer after a slow piece, at most twice as many after a fast one."""
 
     __slots__ = ("events",)
 
@@ -22,7 +22,7 @@ class SliceSizer:
         self.events = FIRST_EVENTS
 
     def took(self, events: int, nanoseconds: int) -> None:
-        """So many events took so long. O(1)."""
+        """Note the time that a piece took. O(1)."""
         if nanoseconds > PIECE_NANOSECONDS:
             self.events = max(1, min(events, self.events) * PIECE_NANOSECONDS // nanoseconds)
         elif events >= self.events:

@@ -9,7 +9,7 @@ from typing import Final, Protocol, final
 
 
 class Task(Protocol):
-    """Is run once. It stores its outcome, and raises nothing."""
+    """A task. `run` is called once; it stores its outcome and raises nothing."""
 
     def run(self) -> None: ...
 
@@ -35,11 +35,11 @@ class Worker:
         self._thread.start()
 
     def give(self, task: Task) -> None:
-        """From any thread."""
+        """Queue a task, from any thread."""
         self._tasks.put(task)
 
     def close(self) -> None:
-        """Return when all tasks are done."""
+        """Wait for all tasks, and end the thread."""
         self._tasks.put(None)
         self._thread.join()
 

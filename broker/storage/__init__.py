@@ -1,7 +1,7 @@
-"""Durability: the journal, checkpoints and recovery; never a decision about what a message means.
+"""Durability: the journal, checkpoints and recovery. Not here: what the records mean (broker.kernel).
 
-`Store` is a broker's folder. All reaches the disk through `files.Files`; time and identity come in as parameters;
-what is journalled are the values of `records`. docs/durability.md says what is promised.
+`Store` is a broker's folder. All disk access goes through `files.Files`; time and identity are parameters. The journal
+holds the values of broker.kernel.records. docs/durability.md describes what is promised.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A checkpoint: the broker's state at one position of its journal, as a file that is there whole or not at all.
+"""A checkpoint: the broker's state at one position of its journal, as a file that exists whole or not at all.
 
     head     magic, format, identity, position, time, digest of the state, length of the body, nothing
     body     the state's own bytes
     tail     BLAKE2b of all before
 
-It is written under another name, made durable and renamed. Two are kept: should the newer one be unreadable, the older
-one and more of the journal give the same state. One that cannot be read is put aside, never removed.
+It is written under another name, made durable and renamed. Two checkpoints are kept: if the newer one is unreadable,
+the older one and more of the journal give the same state. An unreadable checkpoint is put aside, never removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORMAT: Final = 1
 KEPT: Final = 2
 DIGEST_BYTES: Final = 32
 ASIDE: Final = ".bad"
-"""The suffix of a checkpoint that could not be read."""
+"""The suffix of an unreadable checkpoint."""
 
 _MAGIC: Final = b"FtState\n"
 _HEAD: Final = Struct(f"<8sII{IDENTITY_BYTES}sQq{DIGEST_BYTES}sQ")
@@ -34,7 +34,7 @@ _NAME: Final = re.compile(r"([0-9]{20})\.checkpoint")
 @final
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """`body` is the state after the record at `position`; `digest` (32 bytes) is what that state says of itself."""
+    """`body`: the state after the record at `position`. `digest`: the state's own digest of 32 bytes."""
 
     identity: bytes
     position: int
@@ -44,7 +44,7 @@ class Checkpoint:
 
 
 def digest(*parts: bytes) -> bytes:
-    """A digest of some bytes after each other."""
+    """A digest of these bytes, concatenated."""
     found = blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         found.update(part)
@@ -56,15 +56,15 @@ def checkpoint_name(position: int) -> str:
 
 
 def checkpoints(files: Files) -> list[tuple[int, str]]:
-    """Position and name of those there are, the newest first; whether they can be read is another question."""
+    """The position and name of each checkpoint, the newest first, without reading them."""
     found = [(int(match.group(1)), name) for name in files.names() if (match := _NAME.fullmatch(name))]
     return sorted(found, reverse=True)
 
 
 def write(files: Files, checkpoint: Checkpoint) -> None:
-    """Make it durable, then remove those that are older than the KEPT newest.
+    """Make a checkpoint durable, then remove all but the newest KEPT.
 
-    All records up to its position must be durable. Raises StorageFull, having changed nothing, and OSError.
+    All records up to its position must be durable. Raises StorageFull, and then changes nothing; OSError.
     """
     name = checkpoint_name(checkpoint.position)
     head = _HEAD.pack(
@@ -97,7 +97,7 @@ def write(files: Files, checkpoint: Checkpoint) -> None:
 
 
 def read(files: Files, name: str) -> Checkpoint | str:
-    """The checkpoint, or what is wrong with it, in one line that begins with its name."""
+    """The checkpoint, or its error in one line that begins with its name."""
     data = files.read(name)
     if len(data) < _HEAD.size + DIGEST_BYTES:
         return f"{name}: expected a checkpoint, found {len(data)} bytes"
@@ -114,5 +114,5 @@ def read(files: Files, name: str) -> Checkpoint | str:
 
 
 def put_aside(files: Files, name: str) -> None:
-    """Keep an unreadable one for whoever wants to look, out of the way of the others."""
+    """Rename an unreadable checkpoint, so that it is kept for inspection and not read again."""
     files.rename(name, name + ASIDE)

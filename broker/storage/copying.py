@@ -1,8 +1,8 @@
-"""Copies a broker's folder consistently, also while a broker works in it. The source is not touched.
+"""Copies a broker's folder consistently, even while a broker works in it. The source is not changed.
 
-Checkpoints come first: the records that they need stay for as long as they do, and everything up to them is durable.
-Sealed segments never change. Of the last one the copy has what is whole when it is read: an exact prefix. Everything is
-checked as it is copied, so a copy of damaged files is refused rather than made.
+Checkpoints are copied first: the records that they need are kept as long as they are, and all records up to them are
+durable. Sealed segments never change. Of the last segment the copy contains the whole records at the time of reading,
+an exact prefix. All files are checked while they are copied, and damaged ones are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .scanning import CHUNK_BYTES, SegmentEnd, head_of
 from .segments import check_mark, end_of, segment_names, survey
 
 ATTEMPTS: Final = 5
-"""How often a copy is begun again because a file went while it was made."""
+"""How often a copy is tried, because a file may be removed meanwhile."""
 
 
 @final
@@ -36,13 +36,13 @@ class Copied:
 
 
 def copy(source: Files, target: Files) -> Copied:
-    """Fill an empty target. O(bytes). Raises Damaged for what is bad in the source, StorageError, and OSError."""
+    """Fill an empty target. O(bytes). Raises Damaged for damage in the source, StorageError, OSError."""
     if target.names():
         raise StorageError("expected an empty folder to copy to, found files in it")
     for attempt in range(ATTEMPTS):
         try:
             return _copied(source, target)
-        except FileNotFoundError:  # retention, or a newer checkpoint, has removed it meanwhile
+        except FileNotFoundError:  # retention or a newer checkpoint has removed it meanwhile
             if attempt == ATTEMPTS - 1:
                 raise
             for name in target.names():
@@ -77,7 +77,7 @@ def _copied(source: Files, target: Files) -> Copied:
     if last is None:
         raise StorageError("expected a journal to copy, found none")
     head, end = last
-    check_mark(mark, head, end)  # a journal whose end is missing is not copied as if it were whole
+    check_mark(mark, head, end)  # refuses a journal whose end is missing
     write_mark(target, Mark(head.identity, head.first, end.position))
     target.sync_folder()
     return _checked(target)
@@ -105,7 +105,7 @@ def _checked(target: Files) -> Copied:
         if finding.damage:
             raise Damaged(finding.line())
     found = survey(target)
-    assert found is not None, "it has a segment"
+    assert found is not None, "the copy has a segment"
     newest = max((position for position, _ in checkpoints(target)), default=0)
     names = target.names()
     return Copied(found.position, newest, len(names), sum(map(target.size, names)))

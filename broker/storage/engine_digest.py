@@ -1,8 +1,8 @@
 """A digest of an engine's snapshot that does not depend on the order of its entries.
 
-Runs lie in the engine by key, and in each key's cell in order; in which order the keys are listed depends on which came
-first, and that is forgotten by a snapshot. It changes no result. So the digest takes runs as a bag, each with its rows.
-Forecasts are not in it: they are listed by key as well, and refer to runs by the numbers of that listing.
+The engine stores runs by key, and in order within each key's cell. The order of the keys depends on which came first,
+affects no result, and is lost in a snapshot. So the digest treats runs as a bag, each with its rows. It does not cover
+forecasts, which are listed by key as well, and refer to runs by their numbers in that list.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import msgpack
 
 from .checkpoint import digest
 
-_ROW, _SLOTS = 1, 2  # of a run's fields, those that name rows by their numbers
+_ROW, _SLOTS = 1, 2  # the fields of a run that refer to rows by number
 
 
 def engine_digest(snapshot: bytes) -> bytes:
-    """32 bytes, equal for engines that will find the same matches. O(n log n) of its runs."""
+    """32 bytes, equal for engines that will find the same matches. O(n log n) for n runs."""
     content: dict[str, Any] = msgpack.unpackb(snapshot, strict_map_key=False, use_list=True)
     sections: dict[str, Any] = content.get("sections", content)
     sections.pop("forecasts", None)

@@ -1,7 +1,7 @@
-"""The errors of storage. Each message names the file, and where it applies the place in it.
+"""The errors of storage. Each message names the file, and the offset in it where there is one.
 
-Four kinds, because each asks for something else: free the disk and go on; start the broker anew; restore a backup; stop
-the other broker.
+There are four kinds, because each has another remedy: free disk space and continue; restart the broker; restore a
+backup; stop the other broker.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from ..events.errors import ForetellError
 
 
 class StorageError(ForetellError):
-    """Something is wrong with the files of a journal, or with writing them."""
+    """An error in the files of a journal, or in writing them."""
 
     code: ClassVar[str] = "storage"
 
 
 class StorageFull(StorageError):
-    """There is no room for another record. Nothing was changed; it may be tried again when there is room."""
+    """There is no room for another record. Nothing was changed; try again when there is room."""
 
     code = "storage-full"
 
 
 class StorageFailed(StorageError):
-    """Writing or syncing failed once, and nothing is written any more: what is on disk is only known after a restart.
+    """Writing or syncing failed, and nothing is written any more: only a restart shows what is on disk.
 
-    A system that reports a failed fsync may have dropped what it could not write, and report success the next time.
+    After a failed fsync the system may have dropped the data that it could not write, and the next fsync may succeed.
     """
 
     code = "storage-failed"
 
 
 class Damaged(StorageError):
-    """What was once durable is not what was written: a start is refused, and nothing is repaired by itself."""
+    """Durable data differs from what was written. The broker does not start, and repairs nothing by itself."""
 
     code = "damaged"
 

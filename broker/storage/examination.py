@@ -1,4 +1,4 @@
-"""Reads and judges every file of a broker's folder. It changes nothing and needs no lock."""
+"""Reads and checks every file of a broker's folder. It changes nothing and needs no lock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .segments import end_of, segment_names, survey
 @final
 @dataclass(frozen=True, slots=True)
 class FileFinding:
-    """What there is to say about one file, in one line. `damage`: a broker would not start, or has lost something."""
+    """A finding about one file, in one line. `damage`: a broker would not start, or has lost data."""
 
     name: str
     text: str
@@ -29,9 +29,9 @@ class FileFinding:
 
 
 def examine(files: Files) -> Iterator[FileFinding]:
-    """A finding for each segment and checkpoint, then those about how they fit together. O(bytes).
+    """A finding for each segment and checkpoint, then findings about how they fit together. O(bytes).
 
-    Of a folder in which a broker is at work, the last record may be seen half-written: that is told as torn.
+    While a broker works in the folder, the last record may be half-written, and is reported as torn.
     """
     damage = False
     for finding in (*_segments(files), *_mark(files), *_checkpoints(files)):
@@ -78,7 +78,7 @@ def _checkpoints(files: Files) -> Iterator[FileFinding]:
 
 
 def _together(files: Files) -> Iterator[FileFinding]:
-    """What would be refused at a start though each file is sound."""
+    """Findings for which a start would be refused although each file is sound."""
     there = checkpoints(files)
     try:
         found = survey(files)

@@ -1,8 +1,8 @@
-"""A folder of files, and the few operations that storage needs. All disk access goes through here.
+"""A folder of files, with the few operations that storage needs. All disk access goes through here.
 
-All of storage goes through `Files`, so that a test can put a disk in its place that loses power, tears writes, is full
-or lies. Three rules follow from what POSIX promises: bytes are durable after `sync` and not before; a name (created,
-renamed or removed) is durable after `sync_folder`, whatever was done to the file; and an error of either is final.
+Storage uses only `Files`, so that a test can replace it by a disk that loses power, tears writes, is full or lies.
+Three rules follow from what POSIX guarantees: bytes are durable only after `sync`; a name (created, renamed or removed)
+is durable only after `sync_folder`, whatever was done to the file; and an error of either is final.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from .errors import Occupied
 
 LOCK: Final = "lock"
 _UNLOCKABLE: Final = (errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP)
-"""What systems say of a folder that cannot be locked."""
+"""The errors of systems that cannot lock a folder."""
 UNFINISHED: Final = ".new"
-"""The suffix of a file that is being made: of no meaning, and removed when a journal is opened."""
+"""The suffix of a file that is being made. It is ignored, and removed when a journal is opened."""
 
 
 class File(Protocol):
     """A file that is being written. Methods raise OSError."""
 
     def write(self, offset: int, data: bytes) -> None:
-        """All of the data, at this place."""
+        """Write all of the data at an offset."""
 
     def allocate(self, size: int) -> None:
-        """Make room, filled with zeros, up to this size: writing there needs none any more. ENOSPC if there is none."""
+        """Allocate room up to this size, filled with zeros, so that a later write cannot fail with ENOSPC."""
 
     def sync(self) -> None:
-        """Make durable what was written. May be called from another thread, while this one writes."""
+        """Make all written bytes durable. May be called from another thread while this one writes."""
 
     def finish(self, size: int) -> None:
-        """Cut to this size, make all of it durable, and close."""
+        """Truncate to this size, make it durable, and close."""
 
     def close(self) -> None:
         """Close; does nothing the second time."""
@@ -46,26 +46,26 @@ class Files(Protocol):
     """A folder. Names are plain file names. Methods raise OSError."""
 
     def names(self) -> list[str]:
-        """Sorted."""
+        """The names of the files, sorted."""
 
     def size(self, name: str) -> int: ...
 
     def read(self, name: str, offset: int = 0, length: int | None = None) -> bytes:
-        """Fewer bytes only at the end of the file."""
+        """Read `length` bytes (None: all) from an offset; fewer only at the end of the file."""
 
     def create(self, name: str) -> File:
-        """Empty; what had this name is gone."""
+        """Create an empty file, in place of one of this name."""
 
     def rename(self, old: str, new: str) -> None:
-        """At once; what had the new name is gone."""
+        """Rename atomically, in place of a file with the new name."""
 
     def remove(self, name: str) -> None: ...
 
     def sync_folder(self) -> None:
-        """Make durable which names there are, and of which files."""
+        """Make created, renamed and removed names durable."""
 
     def lock(self) -> None:
-        """Keep every other process out until `close`. Raises Occupied."""
+        """Lock the folder against every other process until `close`. Raises Occupied."""
 
     def close(self) -> None: ...
 
@@ -77,20 +77,20 @@ class Folder:
     __slots__ = ("_locks", "path")
 
     def __init__(self, path: Path) -> None:
-        """Nothing is touched yet."""
+        """Name a folder, without touching it yet."""
         self.path: Final = path
         self._locks: list[int] = []
 
     @classmethod
     def made(cls, path: Path) -> Folder:
-        """The folder, made durably if it is missing. Its parent must exist. Raises OSError."""
+        """The folder, created durably if it is missing. Its parent must exist. Raises OSError."""
         if not path.exists():
             path.mkdir(mode=0o700)
             _sync_folder(path.absolute().parent)
         return cls(path)
 
     def names(self) -> list[str]:
-        # Folders too: one that has the name of a file of ours is refused with its name when it is read.
+        # Folders included: one with the name of a journal file is refused, by name, when it is read.
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_file() or entry.is_dir())
 
     def size(self, name: str) -> int:
@@ -123,9 +123,9 @@ class Folder:
         _sync_folder(self.path)
 
     def lock(self) -> None:
-        """The folder itself is locked, which nobody can remove as long as it has files; the file says by whom.
+        """Lock the folder itself, which cannot be removed while it has files, and a file that names the process.
 
-        The file is locked too: that keeps out earlier versions, and everybody where a folder cannot be locked (NFS).
+        The file's lock keeps out earlier versions, and every process where a folder cannot be locked (NFS).
         """
         if self._locks:
             return
@@ -145,7 +145,7 @@ class Folder:
 
     def close(self) -> None:
         while self._locks:
-            os.close(self._locks.pop())  # which gives up the lock
+            os.close(self._locks.pop())  # releases the lock
 
 
 @final
@@ -192,7 +192,7 @@ class _OpenFile:
 
 
 def _locked(descriptor: int, unless: tuple[int, ...] = ()) -> bool:
-    """Whether nobody else holds this lock, or, by one of these errors, there is no such lock."""
+    """Whether the lock was acquired, or one of these errors shows that there is no such lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -205,7 +205,7 @@ def _locked(descriptor: int, unless: tuple[int, ...] = ()) -> bool:
 
 def _sync(descriptor: int) -> None:
     if sys.platform == "darwin":
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # where fsync stops at the disk's own memory
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # on macOS fsync does not flush the disk's own cache
     else:
         os.fsync(descriptor)
 

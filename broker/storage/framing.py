@@ -1,14 +1,15 @@
 """The byte layout of a journal: the head of a segment, a record, the seal at the end.
 
-    segment   header, records, seal; zeros where room was made and nothing is written yet
+    segment   header, records, seal; zeros where room was allocated and nothing is written yet
     record    magic, length, kind, position, durable, time, CRC of the payload, CRC of all these; payload
 
 All numbers are little-endian. Positions count records from 1 on. `durable` is the last position that was known to be on
-disk when the record was written: whoever finds a bad record and, behind it, one that knew it to be durable has found
-damage; without such a witness it is the torn end of what was being written. The CRC of a record's head begins with the
-journal's identity, so that bytes of another journal, or of an event that looks like a record, are not taken for one.
+disk when the record was written. So if a bad record is followed by one that knew it to be durable, the journal is
+damaged; without such a witness the bad record is the torn end of an interrupted write. The CRC of a record's head
+starts from the journal's identity, so that bytes of another journal, or event data that looks like a record, are not
+mistaken for one.
 
-Here: bytes to values and back. Not here: files, and what to do about a bad one.
+Here: bytes to values and back. Not here: files, and the reaction to a bad record (scanning.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from zlib import crc32
 FORMAT: Final = 1
 IDENTITY_BYTES: Final = 16
 SEAL: Final = 0
-"""The kind of record that ends a segment. It takes no position: it bears that of the record after it."""
+"""The kind of record that ends a segment. It has the position of the record after it."""
 
 RECORD_MAGIC: Final = b"\xf0Rec"
 _SEGMENT_MAGIC: Final = b"Foretell"
@@ -38,9 +39,9 @@ SEAL_BYTES: Final = _RECORD.size + _SEAL.size
 @final
 @dataclass(frozen=True, slots=True)
 class SegmentHead:
-    """`first`: the position of its first record; `time`: no record in it is earlier (microseconds).
+    """`first`: the position of the first record. `time`: a lower bound of the records' times, in microseconds.
 
-    `marked`: the journal has a mark beside it, as all have but those of earlier versions.
+    `marked`: the journal has a mark beside it, as all except those of earlier versions.
     """
 
     identity: bytes
@@ -52,7 +53,7 @@ class SegmentHead:
 @final
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """Everything of a record but its payload of `length` bytes."""
+    """A record without its payload of `length` bytes."""
 
     length: int
     kind: int
@@ -65,7 +66,7 @@ class RecordHead:
 @final
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """How many records a segment has, and the times of its first and last; a segment without records has its head's."""
+    """The number of a segment's records, and the times of its first and last; without records the head's time."""
 
     count: int
     first_time: int
@@ -73,7 +74,7 @@ class Seal:
 
 
 def seed(identity: bytes) -> int:
-    """What the CRC of every record's head begins with."""
+    """The start value for the CRC of every record's head."""
     return crc32(identity)
 
 
@@ -83,7 +84,7 @@ def segment_head(head: SegmentHead) -> bytes:
 
 
 def read_segment_head(data: bytes) -> SegmentHead | str:
-    """The head, or what is wrong with it."""
+    """The head, or its error in words."""
     if len(data) < SEGMENT_HEAD_BYTES:
         return f"expected a segment's head of {SEGMENT_HEAD_BYTES} bytes, found {len(data)}"
     magic, form, marked, identity, first, time, crc = _SEGMENT.unpack_from(data)
@@ -97,7 +98,7 @@ def read_segment_head(data: bytes) -> SegmentHead | str:
 
 
 def record(seed: int, kind: int, position: int, durable: int, time: int, payload: bytes) -> bytes:
-    """A whole record. Lengths and kinds take 32 bits, positions and times 64."""
+    """The bytes of a record. Lengths and kinds have 32 bits, positions and times 64."""
     body = _RECORD.pack(RECORD_MAGIC, len(payload), kind, position, durable, time, crc32(payload), 0)[:-_CRC_BYTES]
     return b"".join((body, crc32(body, seed).to_bytes(_CRC_BYTES, "little"), payload))
 
@@ -118,5 +119,5 @@ def seal(seed: int, position: int, durable: int, time: int, content: Seal) -> by
 
 
 def read_seal(payload: bytes) -> Seal | None:
-    """The seal in a sound record of that kind."""
+    """The seal in a sound record of that kind; None for a wrong payload."""
     return Seal(*_SEAL.unpack(payload)) if len(payload) == _SEAL.size else None

@@ -1,12 +1,13 @@
-"""The journal: appends records, writes and syncs them together, reads them again.
+"""The journal: appends records, writes and syncs them in groups, and reads them again.
 
-Everything appended since the last write goes out in one write and is made durable by one sync: group commit. `written`
-and `durable` say how far each has come, `safe` how far answers may go in the chosen mode. Room is made before a record
-is appended (`reserve`), so that a full disk refuses an input before it has changed anything. An error of a write or a
-sync is final: `safe` stands still for ever, and everything raises StorageFailed.
+All records appended since the last write are written together and made durable by one sync (group commit). `written`
+and `durable` are the last positions written and synced, `safe` the last position whose answers may be sent in the
+chosen mode. Room is allocated before a record is appended (`reserve`), so that a full disk refuses an input before it
+has changed anything. An error of a write or a sync is final: `safe` does not move any more, and every call raises
+StorageFailed.
 
-A sync may be waited for in another thread: `begin` hands it out, `settle` takes note of its end. Nothing else here may
-be called from another thread.
+Another thread may wait for a sync: `begin` returns it, `settle` notes its end. Nothing else here may be called from
+another thread.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 @final
 class Sync:
-    """A sync to be waited for: `run` may be called in another thread, once; then Journal.settle in its own."""
+    """A sync in progress: call `run` once, in any thread, then Journal.settle in the journal's thread."""
 
     __slots__ = ("_file", "ended", "error", "position")
 
@@ -53,7 +54,7 @@ class Sync:
 
 @final
 class Journal:
-    """The one log of a broker. The folder must be locked. Raises Damaged, StorageFull and StorageFailed."""
+    """The log of a broker. The folder must be locked. Raises Damaged, StorageFull and StorageFailed."""
 
     __slots__ = (
         "_buffer", "_buffered", "_content", "_failure", "_files", "_heads", "_marker", "_pending", "_sealed", "_seed",
@@ -61,10 +62,9 @@ class Journal:
     )  # fmt: skip
 
     def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
-        """Open the journal in these files, or begin one with this identity (16 bytes that no other journal has).
+        """Open the journal in these files, or begin one with this identity (16 unique bytes).
 
-        `torn` is how many bytes were cut off that were being written when the last process ended. Reads the last
-        segment and writes it anew.
+        Reads the last segment and writes it anew. `torn`: how many bytes of an interrupted write were cut off.
         """
         self._files: Final = files
         self._settings: Final = settings
@@ -102,17 +102,17 @@ class Journal:
 
     @property
     def first(self) -> int:
-        """The oldest position that is kept; one more than `position` if there is none."""
+        """The position of the oldest record; one more than `position` if there is none."""
         return self._sealed[0].first if self._sealed else self._segment.head.first
 
     @property
     def time(self) -> int:
-        """Of the newest record, or when the journal was begun."""
+        """The time of the newest record, or of the journal's beginning, in microseconds."""
         return self._content.last_time
 
     @property
     def safe(self) -> int:
-        """What is answered by records up to here may be sent."""
+        """The last position whose answers may be sent."""
         return self.durable if self._settings.fsync == "always" else self.written
 
     @property
@@ -126,9 +126,9 @@ class Journal:
     # ---- appending ----
 
     def reserve(self) -> None:
-        """Make sure that one more record of any legal size can be appended. O(1) but for every growth_bytes.
+        """Ensure that one more record of any legal size can be appended. O(1) except once every growth_bytes.
 
-        Call it before the input is handled from which the record may come. Raises StorageFull, having changed nothing.
+        Call it before handling an input that may be recorded. Raises StorageFull, and then changes nothing.
         """
         self._check()
         if self._segment.size + self._buffered >= self._settings.segment_bytes and self._pending is None:
@@ -136,12 +136,15 @@ class Journal:
         self._make_room(self._settings.room)
 
     def append(self, kind: int, payload: bytes, now: int) -> int:
-        """The position of the new record, which is not written yet. Raises StorageFull if nothing was reserved."""
+        """Append a record, without writing it yet; its position. Raises StorageFull if nothing was reserved.
+
+        Raises LimitExceeded for a payload of more than record_bytes.
+        """
         self._check()
         if len(payload) > self._settings.record_bytes:
             raise LimitExceeded(
-                f"record_bytes: the journal takes records of {self._settings.record_bytes:,} bytes, found one of "
-                f"{len(payload):,}"
+                f"record_bytes: the journal accepts records of at most {self._settings.record_bytes:,} bytes, found "
+                f"one of {len(payload):,}"
             )
         self._make_room(framing.RECORD_HEAD_BYTES + len(payload) + framing.SEAL_BYTES)
         time = max(now, self._content.last_time)
@@ -154,7 +157,7 @@ class Journal:
         return self.position
 
     def write(self) -> None:
-        """Hand everything appended to the system."""
+        """Write all appended records to the file, without a sync."""
         self._check()
         if self._buffer:
             with self._final("writing"):
@@ -164,11 +167,11 @@ class Journal:
             self.written = self.position
 
     def begin(self) -> Sync | None:
-        """Write, and what is to be run for it to be durable; None if nothing is, or another one is under way."""
+        """Write, and return the sync to run; None if there is nothing to sync or another sync is in progress."""
         self.write()
         if self._pending is not None:
             return None
-        if self._segment.size >= self._settings.segment_bytes:  # with syncs under way at all times, `reserve` cannot
+        if self._segment.size >= self._settings.segment_bytes:  # `reserve` cannot while syncs are always in progress
             with suppress(StorageFull):
                 self.rotate()
         if self.durable == self.written:
@@ -177,7 +180,7 @@ class Journal:
         return self._pending
 
     def begin_due(self, now: int) -> Sync | None:
-        """As `begin`, but something is to be run only if the mode asks for it by now: `commit` in two parts."""
+        """Like `begin`, but return a sync only if the mode requires one by now: `commit` in two parts."""
         self.write()
         if self.due(now) != 0:
             return None
@@ -187,7 +190,7 @@ class Journal:
         return sync
 
     def settle(self, sync: Sync) -> None:
-        """Take note of the end of the sync that `begin` has handed out. Raises StorageFailed where it failed."""
+        """Note the end of a sync that `begin` returned. Raises StorageFailed if it failed."""
         assert sync is self._pending
         assert sync.ended
         self._pending = None
@@ -197,7 +200,7 @@ class Journal:
         self._synced(sync.position)
 
     def sync(self) -> None:
-        """Write, and wait until all of it is durable, whatever the mode."""
+        """Write, and wait until everything is durable, whatever the mode."""
         self.write()
         if self.durable < self.written:
             with self._final("syncing"):
@@ -205,7 +208,7 @@ class Journal:
             self._synced(self.written)
 
     def commit(self, now: int) -> int:
-        """What the mode asks for after a group of records, waiting for it: `safe`."""
+        """Write, and sync and wait if the mode requires it; returns `safe`."""
         if self.due(now) == 0:
             self.sync()
             self._synced_at = now
@@ -214,7 +217,7 @@ class Journal:
         return self.safe
 
     def due(self, now: int) -> int | None:
-        """Microseconds until `commit` has something to sync; None if it has nothing."""
+        """Microseconds until `commit` has to sync; None if there is nothing to sync."""
         if self.durable == self.position or self._settings.fsync == "os":
             return None
         if self._settings.fsync == "always" or now < self._synced_at:
@@ -222,14 +225,14 @@ class Journal:
         return max(0, self._synced_at + self._settings.interval - now)
 
     def rotate(self) -> None:
-        """Seal the segment and begin the next one. Raises StorageFull, having changed nothing that matters."""
+        """Seal the segment and begin the next one. Raises StorageFull, and then the segment stays in use."""
         assert self._pending is None, "a sync is under way"
         if not self._content.count:
             return
         head = SegmentHead(self.identity, self.position + 1, self._content.last_time)
         with self._final("beginning a segment"):
-            following = Segment(self._files, head, self._first_room())  # first, as it may find no room
-        self.sync()  # a seal says that what is before it is durable
+            following = Segment(self._files, head, self._first_room())  # first, because it may find no room
+        self.sync()  # a seal asserts that all records before it are durable
         with self._final("sealing a segment"):
             self._sealed.append(self._segment.seal(self.durable))
             following.publish()
@@ -241,9 +244,9 @@ class Journal:
     # ---- reading ----
 
     def read(self, after: int = 0, until: int | None = None) -> Iterator[JournalEntry]:
-        """The records behind a position, in order, as far as they were written when this was called.
+        """The records behind a position, in order, up to the last one written at the time of the call.
 
-        Raises StorageError where they are no longer kept. Segments removed while it runs end it with an OSError.
+        Raises StorageError if they are no longer kept, and OSError if segments are removed while it runs.
         """
         if after + 1 < self.first:
             raise StorageError(f"records {after + 1} to {self.first - 1} are no longer kept")
@@ -252,12 +255,12 @@ class Journal:
         return entries(self._files, [(name, self._heads[name]) for name in names], after, until)
 
     def check(self) -> None:
-        """Read every record that is kept. Raises Damaged. O(bytes)."""
+        """Read and check every record. Raises Damaged. O(bytes)."""
         for _ in self.read(self.first - 1):
             pass
 
     def before(self, time: int) -> int:
-        """The position behind which the records of this time and later are, among those kept. O(a segment)."""
+        """The position before the first kept record at or after a time (microseconds). O(a segment)."""
         at = bisect_left([extent.last_time for extent in self._sealed], time)
         start = self._sealed[at].first if at < len(self._sealed) else self._segment.head.first
         for entry in self.read(start - 1):
@@ -266,17 +269,17 @@ class Journal:
         return self.written
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove the oldest sealed segments, in order, each for good before the next."""
+        """Remove the oldest sealed segments, in order, each durably before the next."""
         self._check()
         for name in names:
             assert self._sealed[0].name == name
             with self._final("removing a segment"):
                 self._files.remove(name)
-                self._files.sync_folder()  # or the disk may keep an older one, and there is a gap
+                self._files.sync_folder()  # otherwise a power loss could leave a gap
             del self._sealed[0], self._heads[name]
 
     def close(self) -> None:
-        """Make everything durable and seal it, as far as that is possible."""
+        """Make everything durable and seal the segment, as far as that is possible."""
         try:
             if self._failure is None:
                 self.rotate()
@@ -325,7 +328,7 @@ class Journal:
 
     @contextmanager
     def _final(self, doing: str) -> Iterator[None]:
-        """An error in here is the last one, but for a full disk where room is made."""
+        """Make an OSError in the block final, except a full disk while allocating room."""
         try:
             yield
         except OSError as error:
@@ -334,7 +337,7 @@ class Journal:
             self.fail(doing, error)
 
     def fail(self, doing: str, error: OSError) -> NoReturn:
-        """Write nothing any more, because of this. Raises StorageFailed, as everything does from here on."""
+        """Stop writing for good because of an error. Raises StorageFailed, as every later call does."""
         if self._failure is None:
             name = f"{error.filename}: " if isinstance(error.filename, str) else ""
             self._failure = f"{doing} failed: {name}{error.strerror or error}; nothing is written any more"

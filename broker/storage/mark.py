@@ -1,13 +1,13 @@
-"""Keeps how far a journal was durable, apart from its segments, so that a missing end is noticed.
+"""Keeps the last durable position of a journal, apart from its segments, so that a missing end is noticed.
 
     three slots of SLOT_BYTES    magic, format, nothing, identity, segment, position; zeros; CRC of all before
     the first two                written in turn and synced: at the start, and where a segment begins
-    the third                    written after each sync of the journal; the system makes it durable when it likes
+    the third                    written after each sync of the journal; the system makes it durable at some time
 
-A slot says that the journal has a segment that begins at record `segment`, and that the records up to `position` are
-durable. It is written when that is so, and stays true: segments go from the old end only. A slot that a loss of power
-has torn has a wrong CRC and says nothing; of the first two one is always whole. So a mark never says too much, and
-costs no sync a commit.
+A slot states that the journal has a segment that begins at record `segment`, and that the records up to `position` are
+durable. It is written once that is true, and stays true, because only the oldest segments are removed. A slot torn by a
+power loss has a wrong CRC and is ignored; of the first two slots one is always whole. So a mark never claims too much,
+and needs no sync for each commit.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _CRC_BYTES: Final = 4
 @final
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`segment`: where the newest segment begins, 0 before the first; `position`: the last record known durable.
+    """`segment`: the first record of the newest segment, 0 before there is one; `position`: the last durable record.
 
-    `torn`: how many slots say nothing. With `identity` None, none says anything.
+    `torn`: how many slots are unreadable. `identity`: that of the journal; None if no slot is readable.
     """
 
     identity: bytes | None
@@ -46,7 +46,7 @@ class Mark:
 
 
 def read_mark(files: Files) -> Mark | None:
-    """What the slots say together; None where there is no such file. Read it before the segments that it speaks of."""
+    """The mark, combined from its slots; None if there is no such file. Read it before the segments that it names."""
     try:
         data = files.read(MARK)
     except FileNotFoundError:
@@ -60,7 +60,7 @@ def read_mark(files: Files) -> Mark | None:
 
 
 def write_mark(files: Files, mark: Mark) -> None:
-    """Make a mark for a copy of a journal. Its name is durable with the folder's next sync."""
+    """Write the mark for a copy of a journal. Its name is durable after the folder's next sync."""
     file = files.create(MARK)
     try:
         file.write(0, _slot(mark) * _SLOTS)
@@ -72,14 +72,14 @@ def write_mark(files: Files, mark: Mark) -> None:
 
 @final
 class Marker:
-    """Writes the mark of a journal at work. Methods raise OSError; after that it is not to be used."""
+    """Writes the mark of a journal in use. Methods raise OSError; after that it must not be used."""
 
     __slots__ = ("_file", "_identity", "_segment", "_turn")
 
     def __init__(self, files: Files, identity: bytes) -> None:
-        """Put a file that says the same in the place of the one that is there, or one that says nothing yet.
+        """Replace the mark by an equal one in a new file, or create an empty mark.
 
-        Syncs the folder, and so all that was renamed in it before.
+        Syncs the folder, and with it all earlier renames.
         """
         before = read_mark(files)
         mark = Mark(identity, 0, 0) if before is None or before.identity is None else before
@@ -94,7 +94,7 @@ class Marker:
         files.sync_folder()  # before there is a segment that expects it
 
     def begin(self, segment: int) -> None:
-        """Note durably that a segment begins there, whose name is durable, as are all records before it."""
+        """Note durably that a segment begins at this record. Its name and all records before it must be durable."""
         self._segment = segment
         self._file.write(self._turn * SLOT_BYTES, _slot(Mark(self._identity, segment, segment - 1)))
         self._file.sync()

@@ -1,7 +1,7 @@
-"""Encodes and decodes the journal's records. What they say is in broker.kernel.records.
+"""Encodes and decodes the journal's records. Not here: their meaning (broker.kernel.records).
 
-A record's bytes are the msgpack array of its fields; its kind is told beside them, and a kind or field that is not
-known is refused.
+A record's bytes are the msgpack array of its fields, with its kind in the head of the record (framing.py). An unknown
+kind or field is refused.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _NUMBER: Final = (int,)
 _NUMBER_OR_NONE: Final = (int, type(None))
 _MAP: Final = (dict,)
 _COLUMN: Final = (list, int)  # an int: see _packed
-_PACKED_BYTES: Final = 8_192  # what a packer takes at first; msgpack's own 256 KiB are mapped for each small record
+_PACKED_BYTES: Final = 8_192  # a packer's first buffer; msgpack's default of 256 KiB is mapped for each small record
 
 KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     1: (StreamDeclared, (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE)),
@@ -81,8 +81,8 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
     15: (TimeWasReset, (_TEXT, _NUMBER_OR_NONE)),
 }
-"""By a record's kind: its value, and which types its fields have in msgpack. A kind never gets another meaning: with
-more fields it is another kind, and the earlier one is read with their defaults."""
+"""The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
+fields is another kind, and the earlier kind is read with defaults for them."""
 
 _READERS: Final = {
     entry[0]: (kind, attrgetter(*(field.name for field in fields(entry[0])))) for kind, entry in KINDS.items()
@@ -90,7 +90,7 @@ _READERS: Final = {
 
 
 def encode(record: Record) -> tuple[int, bytes]:
-    """Kind and payload. Raises TypeError or OverflowError for a record that nobody may have made."""
+    """The kind and payload of a record. Raises TypeError or OverflowError for an invalid record."""
     kind, reader = _READERS[type(record)]
     if isinstance(record, BatchTaken):
         return kind, msgpack.packb(_packed(record), buf_size=_PACKED_BYTES)
@@ -99,7 +99,7 @@ def encode(record: Record) -> tuple[int, bytes]:
 
 
 def decode(kind: int, payload: bytes) -> Record:
-    """The record of a sound entry. Raises Damaged, without a place: whoever has the entry knows it."""
+    """The record of an entry. Raises Damaged, without the position, which the caller adds."""
     entry = KINDS.get(kind)
     if entry is None:
         raise Damaged(f"expected a record of a kind that this version knows, found kind {kind}")
@@ -118,7 +118,7 @@ def decode(kind: int, payload: bytes) -> Record:
 
 
 def _packed(batch: BatchTaken) -> tuple[Any, ...]:
-    """Times that are all equal, and ids that count up, are one number each."""
+    """The fields of a batch, with one number for equal times, and one for consecutive ids."""
     times, ids = batch.times, batch.ids
     count = len(batch.rows)
     if count and isinstance(ids, range) and ids.step == 1:

@@ -16,30 +16,34 @@ from .scanning import JournalEntry
 
 
 class RecoverableState(Protocol):
-    """What a journal is the history of. A new one is the state before the first record."""
+    """The state whose history is the journal. A new instance is the state before the first record."""
 
     def restore(self, body: bytes) -> None:
-        """Take the place of a state that said this of itself. Raises ForetellErrors."""
+        """Replace the state by the one that `save` described. Raises ForetellErrors."""
 
     def replay(self, position: int, time: int, record: Record) -> None:
-        """What this record did the first time; what that would send to anyone is dropped."""
+        """Apply a record again, and drop the messages that it would send."""
 
     def save(self) -> bytes:
-        """What `restore` takes."""
+        """The state as bytes that `restore` takes."""
 
     def digest(self) -> bytes:
-        """32 bytes, equal for states that will go on equally, and the same before saving and after restoring."""
+        """32 bytes, equal for states with the same future, and the same before saving and after restoring."""
 
     def digest_of_older(self, body: bytes) -> bytes | None:
-        """The digest of a state restored from a body that an earlier version has written in another form, so that it
-        is not the one that was said then; None for a body of this version's form."""
+        """The digest of a state restored from an earlier version's body, which differs from the saved digest.
+
+        None for a body in this version's form.
+        """
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What was found: `checkpoint` is its position, 0 without; `torn` is how many bytes of the journal were cut off;
-    `aside` says why checkpoints were put aside, a line each. Every part of it is for the operator to read.
+    """The outcome of a recovery, for the operator.
+
+    `checkpoint`: the position of the checkpoint used, 0 if there was none. `torn`: how many bytes of the journal were
+    cut off. `aside`: the reason for each checkpoint that was put aside, a line each.
     """
 
     checkpoint: int
@@ -49,7 +53,7 @@ class Recovery:
     aside: tuple[str, ...]
 
     def lines(self) -> Iterator[str]:
-        """Said at the start."""
+        """The lines to print at the start."""
         yield from self.aside
         if self.torn:
             yield f"cut off {self.torn:,} bytes that were being written when the broker ended"
@@ -59,8 +63,8 @@ class Recovery:
 def recover(files: Files, journal: Journal, state: RecoverableState) -> Recovery:
     """Bring a new state to the journal's end. O(checkpoint + records behind it).
 
-    Raises Damaged where what is there cannot give it: no checkpoint that reaches back to the records that are kept, a
-    journal that ends before a checkpoint, a checkpoint of another journal, a state with another digest than it had.
+    Raises Damaged if that is impossible: no checkpoint from which the kept records continue, a journal that ends before
+    a checkpoint, a checkpoint of another journal, or a restored state with a wrong digest.
     """
     newest, aside = _newest(files, journal)
     after = 0
@@ -78,7 +82,7 @@ def recover(files: Files, journal: Journal, state: RecoverableState) -> Recovery
 
 
 def replay(state: RecoverableState, entry: JournalEntry) -> None:
-    """Raises Damaged for a record that this version does not know."""
+    """Apply an entry to the state. Raises Damaged for a record that this version does not know."""
     try:
         record = decode(entry.kind, entry.payload)
     except Damaged as error:
@@ -87,21 +91,21 @@ def replay(state: RecoverableState, entry: JournalEntry) -> None:
 
 
 def check_digest(checkpoint: Checkpoint, state: RecoverableState) -> None:
-    """Raises Damaged where the state is not the one of which the checkpoint was made."""
+    """Raise Damaged if the restored state has another digest than the checkpoint."""
     found = state.digest()
     if found != checkpoint.digest and found != state.digest_of_older(checkpoint.body):
         raise Damaged(
-            f"{checkpoints_of.checkpoint_name(checkpoint.position)}: the state has another digest than when it was "
-            "saved; this version of the program may have changed what it means"
+            f"{checkpoints_of.checkpoint_name(checkpoint.position)}: the restored state has another digest than the "
+            "saved one; this version of the program may interpret it in another way"
         )
 
 
 def compare(
     files: Files, read: Callable[[int, int], Iterator[JournalEntry]], make: Callable[[], RecoverableState]
 ) -> tuple[int, int]:
-    """Replay from the older checkpoint to the newer one and compare: their positions. Nothing is changed.
+    """Replay from the older checkpoint to the newer one and compare the states; their positions. Changes no file.
 
-    `read(after, until)` gives records. Raises Damaged where the states differ, or either cannot be read.
+    `read(after, until)` returns records. Raises Damaged if the states differ or a checkpoint cannot be read.
     """
     found = [_whole(files, name) for _, name in checkpoints(files)]
     if len(found) < KEPT:
@@ -124,8 +128,9 @@ def _whole(files: Files, name: str) -> Checkpoint:
 
 
 def _newest(files: Files, journal: Journal) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint that can be read, and what was wrong with newer ones. Raises OSError where a name is not
-    that of a file: it could not be removed later, and no checkpoint could take its place.
+    """The newest readable checkpoint, and the errors of newer ones.
+
+    Raises OSError if a checkpoint's name is that of a folder, which could not be removed or replaced later.
     """
     aside: list[str] = []
     there = checkpoints(files)

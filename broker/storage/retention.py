@@ -1,7 +1,7 @@
-"""Decides from numbers alone which segments may go. It removes nothing.
+"""Decides which segments to remove, from numbers alone. It removes nothing.
 
-A segment goes when it is too old or the journal too large, whole and from the old end; but never one that a checkpoint
-still needs, and never one that a durable cursor still needs unless that cursor is told what it has missed.
+A segment is removed when it is too old or the journal is too large, whole and the oldest first; but never one that a
+checkpoint needs. A durable cursor that needs a removed segment gets a record of what it has lost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..events.errors import DefinitionError, shown
 @final
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`age` in microseconds, `size` in bytes; None: no such limit. Raises DefinitionError."""
+    """The limits: `age` in microseconds, `size` in bytes; None: no limit. Raises DefinitionError."""
 
     age: int | None = None
     size: int | None = None
@@ -43,7 +43,7 @@ class Extent:
 @final
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """A cursor whose next records, `first` to `last`, are no longer there."""
+    """A cursor whose next records, `first` to `last`, are removed."""
 
     cursor: str
     first: int
@@ -53,7 +53,7 @@ class Overtaken:
 @final
 @dataclass(frozen=True, slots=True)
 class RemovalPlan:
-    """The names of the segments that go, oldest first, and the cursors to be told."""
+    """The names of the segments to remove, the oldest first, and the cursors that lose records."""
 
     remove: tuple[str, ...]
     overtaken: tuple[Overtaken, ...]
@@ -67,8 +67,10 @@ def plan(
     limits: Retention,
     now: int,
 ) -> RemovalPlan:
-    """What goes at the time `now`. `sealed`: in order. `needed_after`: the position of the older checkpoint; nothing
-    behind it goes. `cursors`: the last position that each has done with.
+    """The segments to remove at the time `now`, in microseconds.
+
+    `sealed`: the sealed segments in order. `needed_after`: the position of the older checkpoint; records behind it
+    stay. `cursors`: the last acknowledged position of each.
     """
     remove: list[str] = []
     removed = 0

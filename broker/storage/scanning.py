@@ -1,9 +1,9 @@
-"""Reads one segment from front to back: its records, how it ends, and what is bad in it.
+"""Reads one segment from front to back: its records, its end, and its damage. Nothing is written here.
 
 A segment ends with a seal, or where no sound record of the next position begins. In the second case the rest is
-searched for records that were written later. If one of them knew the missing position to be durable, the segment is
-damaged, and is refused with its name and offset. If none did, this is the torn end of what was being written when the
-broker ended: nobody was told that it is safe. Nothing is written here.
+searched for later records. If one of them knew the missing position to be durable, the segment is damaged, and is
+refused with its name and offset. If none did, this is the torn end of a write that was interrupted when the broker
+ended, and no client was told that it was safe.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHUNK_BYTES: Final = 1024 * 1024
 @final
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A record. `time`: when it was appended, in microseconds since 1970; never less than the one before."""
+    """A record. `time`: when it was appended, in microseconds since 1970, never before the preceding record."""
 
     position: int
     kind: int
@@ -35,9 +35,10 @@ class JournalEntry:
 @final
 @dataclass(frozen=True, slots=True)
 class SegmentEnd:
-    """How a segment ends: its records with `offset`, the last of them being `position` (or what is before its first).
+    """The end of a segment: the `offset` behind its records and the `position` of the last (or the one before the
+    first).
 
-    `content`: what its seal says, or would say; `torn`: so many bytes, up to the last that is not zero, are no record.
+    `content`: its seal, or the one it would have. `torn`: how many bytes, up to the last nonzero one, are not a record.
     """
 
     offset: int
@@ -48,7 +49,7 @@ class SegmentEnd:
 
 
 def head_of(files: Files, name: str) -> SegmentHead:
-    """Raises Damaged."""
+    """The head of a segment. Raises Damaged."""
     head = framing.read_segment_head(files.read(name, 0, SEGMENT_HEAD_BYTES))
     if isinstance(head, str):
         raise Damaged(f"{name}: offset 0: {head}")
@@ -56,22 +57,22 @@ def head_of(files: Files, name: str) -> SegmentHead:
 
 
 def seal_of(files: Files, name: str, head: SegmentHead) -> Seal:
-    """The seal with which the file must end. O(1). Raises Damaged."""
+    """The seal at the end of the file, which must have one. O(1). Raises Damaged."""
     offset = max(SEGMENT_HEAD_BYTES, files.size(name) - framing.SEAL_BYTES)
     data = files.read(name, offset, framing.SEAL_BYTES)
     record = framing.read_record_head(framing.seed(head.identity), data)
     seal = None if record is None else _seal(record, data[RECORD_HEAD_BYTES:])
     if record is None or seal is None or record.position != head.first + seal.count:
-        raise Damaged(f"{name}: offset {offset}: expected the seal that ends this segment, as another follows it")
+        raise Damaged(f"{name}: offset {offset}: expected the seal of this segment, because another one follows it")
     return seal
 
 
 def scan(
     files: Files, name: str, head: SegmentHead, after: int = 0, until: int | None = None
 ) -> Iterator[JournalEntry | SegmentEnd]:
-    """The records behind the position `after`, then one End. O(bytes); holds CHUNK_BYTES and one record.
+    """The records behind the position `after`, then one SegmentEnd. O(bytes); holds CHUNK_BYTES and one record.
 
-    With `until`, which must be there, that record is the last thing and there is no End. Raises Damaged.
+    With `until`, a position that must exist, it stops behind that record, without a SegmentEnd. Raises Damaged.
     """
     seed = framing.seed(head.identity)
     source = _Source(files, name)
@@ -102,7 +103,7 @@ def scan(
 
 
 def _end(source: _Source, seed: int, offset: int, position: int, content: Seal, found: RecordHead | None) -> SegmentEnd:
-    """The end at a bad record, if that is what it is."""
+    """The torn end at a bad record. Raises Damaged if the record was durable."""
     missing = position + 1
     if found is not None:
         raise Damaged(f"{source.name}: offset {offset}: expected record {missing}, found record {found.position}")
@@ -111,8 +112,8 @@ def _end(source: _Source, seed: int, offset: int, position: int, content: Seal, 
         if later is not None and later.durable >= missing:
             witness = "the seal" if later.kind == SEAL else f"record {later.position}"
             raise Damaged(
-                f"{source.name}: offset {offset}: record {missing} is bad, and was durable, as {witness} says, "
-                f"at offset {at}"
+                f"{source.name}: offset {offset}: record {missing} is bad, although it was durable according to "
+                f"{witness} at offset {at}"
             )
     return SegmentEnd(offset, position, content, False, source.nonzero(offset) - offset)
 
@@ -125,7 +126,7 @@ def _seal(record: RecordHead, payload: bytes) -> Seal | None:
 
 @final
 class _Source:
-    """A file's bytes by offset, of which one chunk is held."""
+    """A file's bytes by offset; one chunk is held in memory."""
 
     __slots__ = ("_base", "_chunk", "_files", "name")
 
@@ -136,7 +137,7 @@ class _Source:
         self._chunk = b""
 
     def view(self, offset: int, length: int) -> tuple[bytes, int]:
-        """Bytes, and where in them the offset is: so many from there on, or all that there are."""
+        """A buffer, and the index of the file's `offset` in it, with `length` bytes from there or all there are."""
         at = offset - self._base
         if at < 0 or at + length > len(self._chunk):
             self._chunk = self._files.read(self.name, offset, max(length, CHUNK_BYTES))
@@ -148,7 +149,7 @@ class _Source:
         return chunk[at : at + length]
 
     def find(self, wanted: bytes, offset: int) -> Iterator[int]:
-        """Every offset from this one on at which these bytes are."""
+        """Every offset from this one on at which these bytes occur."""
         while True:
             chunk = self._files.read(self.name, offset, CHUNK_BYTES)
             at = chunk.find(wanted)
@@ -160,7 +161,7 @@ class _Source:
             offset += len(chunk) - len(wanted) + 1
 
     def nonzero(self, offset: int) -> int:
-        """Behind the last byte from `offset` on that is not zero; `offset` if there is none."""
+        """The offset behind the last nonzero byte from `offset` on; `offset` if there is none."""
         last = at = offset
         while chunk := self._files.read(self.name, at, CHUNK_BYTES):
             kept = chunk.rstrip(b"\0")

@@ -1,8 +1,8 @@
-"""The segments of a journal: which there are, whether they fit together, and how one is written.
+"""The segments of a journal: lists them, checks that they fit together, and writes one.
 
-A segment is named for the position of its first record. It comes into being under another name and is renamed when its
-head is durable; the one before it has its seal by then. So only the last segment of a journal can be without a seal,
-and a bad head is always damage.
+A segment is named after the position of its first record. It is created under another name, and renamed when its head
+is durable; the segment before it is sealed by then. So only the last segment of a journal can lack a seal, and a bad
+head is always damage.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def segment_name(first: int) -> str:
 
 
 def segment_names(files: Files) -> list[str]:
-    """In the order of their records."""
+    """The names of the segments, in the order of their records."""
     return [name for name in files.names() if _NAME.fullmatch(name)]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A journal as it is found: the sealed segments, and the last one with its end."""
+    """The state of a journal's files: the sealed segments, and the last one with its end."""
 
     sealed: tuple[tuple[Extent, SegmentHead], ...]
     last: str
@@ -50,7 +50,7 @@ class Survey:
 
     @property
     def first(self) -> int:
-        """The position of the oldest record that is kept."""
+        """The position of the oldest record."""
         return self.sealed[0][0].first if self.sealed else self.head.first
 
     @property
@@ -60,16 +60,15 @@ class Survey:
 
 
 def survey(files: Files) -> Survey | None:
-    """What there is; None for a folder without a segment. Reads all of the last segment, and both ends of the others.
+    """Examine the segments; None if there is none. Reads all of the last one, and both ends of the others.
 
-    Raises Damaged where segments do not follow each other, where they end before the mark, and what the last one's
-    records have to complain of.
+    Raises Damaged if segments do not follow each other, if they end before the mark, or if the last one is damaged.
     """
     mark = read_mark(files)
     names = segment_names(files)
     if not names:
         if mark is not None and mark.segment:
-            raise Damaged(f"{segment_name(mark.segment)}: this segment is missing, and all others, as {MARK} says")
+            raise Damaged(f"{segment_name(mark.segment)}: according to {MARK} this segment and all others are missing")
         return None
     heads = [head_of(files, name) for name in names]
     sealed: list[tuple[Extent, SegmentHead]] = []
@@ -90,9 +89,10 @@ def survey(files: Files) -> Survey | None:
 
 
 def check_mark(mark: Mark | None, head: SegmentHead, end: SegmentEnd) -> None:
-    """Whether the journal is as long as the mark, which was read before it, says. `head`, `end`: of its last segment.
+    """Check that the journal is as long as its mark says. The mark must have been read before the segments.
 
-    Raises Damaged, with the segment and the record that are missing. A journal of a version without marks has none.
+    `head`, `end`: those of the last segment. `mark` None: a journal of a version without marks. Raises Damaged, with
+    the missing segment and record.
     """
     name = segment_name(head.first)
     if mark is None or mark.identity is None:
@@ -104,20 +104,20 @@ def check_mark(mark: Mark | None, head: SegmentHead, end: SegmentEnd) -> None:
         raise Damaged(f"{MARK}: expected the mark of this journal, found one of another")
     if mark.segment > head.first:
         raise Damaged(
-            f"{segment_name(mark.segment)}: this segment is missing: the journal ends at position {end.position}, and "
-            f"record {mark.position} was durable, as {MARK} says"
+            f"{segment_name(mark.segment)}: this segment is missing: the journal ends at position {end.position}, but "
+            f"according to {MARK} record {mark.position} was durable"
         )
     if mark.position > end.position:
         raise Damaged(
-            f"{name}: offset {end.offset}: the journal ends at position {end.position}, and record {mark.position} was "
-            f"durable, as {MARK} says"
+            f"{name}: offset {end.offset}: the journal ends at position {end.position}, but according to {MARK} record "
+            f"{mark.position} was durable"
         )
 
 
 def end_of(files: Files, name: str, head: SegmentHead) -> SegmentEnd:
     """Read a whole segment for its end. Raises Damaged.
 
-    Damage is looked at again: where a broker is at work, a write may have come between two reads of one record.
+    Damage is checked again, because a broker at work may have written between two reads of one record.
     """
     for attempt in range(ATTEMPTS):
         try:
@@ -131,7 +131,7 @@ def end_of(files: Files, name: str, head: SegmentHead) -> SegmentEnd:
 def entries(
     files: Files, segments: list[tuple[str, SegmentHead]], after: int, until: int | None = None
 ) -> Iterator[JournalEntry]:
-    """The records behind `after`, up to and with `until`, through all of these segments. Raises Damaged."""
+    """The records behind `after`, up to and including `until`, from all of these segments. Raises Damaged."""
     for index, (name, head) in enumerate(segments):
         last = index == len(segments) - 1
         if not last and segments[index + 1][1].first <= after + 1:
@@ -149,12 +149,12 @@ def entries(
 
 @final
 class Segment:
-    """One that is being written. Methods raise OSError; after that it is not to be used."""
+    """A segment that is being written. Methods raise OSError; after that it must not be used."""
 
     __slots__ = ("_allocated", "_file", "_files", "_seed", "content", "head", "name", "size")
 
     def __init__(self, files: Files, head: SegmentHead, room: int) -> None:
-        """Make it durable under a name without meaning, with room for so many bytes."""
+        """Create it durably under a temporary name, with room for so many bytes."""
         self._files = files
         self._seed = framing.seed(head.identity)
         self.name: Final = segment_name(head.first)
@@ -173,37 +173,37 @@ class Segment:
 
     @property
     def file(self) -> File:
-        """For syncing it from another thread."""
+        """The file, for a sync in another thread."""
         return self._file
 
     @property
     def room(self) -> int:
-        """Bytes that can be written without asking for more."""
+        """How many bytes can be written without growing."""
         return self._allocated - self.size
 
     def abandon(self) -> None:
-        """Undo the making."""
+        """Remove a segment that was not published."""
         self._file.close()
         self._files.remove(self.name + UNFINISHED)
 
     def publish(self) -> None:
-        """Give it its name."""
+        """Rename it to its final name."""
         self._files.rename(self.name + UNFINISHED, self.name)
         self._files.sync_folder()
 
     def grow(self, size: int) -> None:
-        """Make room for so many bytes more. May be tried again after ENOSPC."""
+        """Allocate room for so many more bytes. May be retried after ENOSPC."""
         self._file.allocate(self._allocated + size)
         self._allocated += size
 
     def write(self, data: bytes, content: Seal) -> None:
-        """Append records; `content` is what the seal would say with them."""
+        """Append records; `content`: the seal that includes them."""
         self._file.write(self.size, data)
         self.size += len(data)
         self.content = content
 
     def seal(self, durable: int) -> Extent:
-        """End it, durably. All its records must be durable: a seal says so."""
+        """Append the seal, durably. All records must be durable, because the seal asserts it."""
         position = self.head.first + self.content.count
         self._file.write(self.size, framing.seal(self._seed, position, durable, self.content.last_time, self.content))
         self.size += SEAL_BYTES
@@ -215,10 +215,10 @@ class Segment:
 
 
 def rewrite(files: Files, found: Survey) -> Extent:
-    """Put a durable copy of the last segment's records, with a seal, in its place.
+    """Replace the last segment by a durable copy of its records with a seal.
 
-    What is read may be a page that a failed fsync left in memory and that will never reach the disk by itself; and what
-    is torn must not be found again behind later records. Its name is durable with the folder's next sync.
+    The old file may contain pages that a failed fsync left in memory and that would never reach the disk; and a torn
+    end must not be found again behind later records. The name is durable after the folder's next sync.
     """
     end, name = found.end, found.last
     file = files.create(name + UNFINISHED)

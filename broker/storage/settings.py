@@ -1,10 +1,10 @@
-"""The durability settings, as values, and what each choice means.
+"""The durability settings, as values, and the meaning of each choice.
 
-always     an answer follows the sync of what it answers: nothing that was answered is lost with the power
-interval   an answer follows the write; what was written is synced this often: so much may be lost with the power
-os         an answer follows the write; the system syncs when it likes
+always     an answer follows the sync of its records: a power loss loses nothing that was answered
+interval   an answer follows the write, and a sync follows within the interval: a power loss loses at most that much
+os         an answer follows the write, and the system decides when to sync
 
-A broker that is killed, rather than a machine that loses its power, loses nothing that was answered in any of them.
+If only the broker is killed, and the machine keeps its power, nothing that was answered is lost in any mode.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Fsync: TypeAlias = Literal["always", "interval", "os"]
 FSYNC: Final[tuple[Fsync, ...]] = get_args(Fsync)
 Check: TypeAlias = Literal["all", "needed"]
 CHECK: Final[tuple[Check, ...]] = get_args(Check)
-"""At the start: every record that is kept, or those that are replayed."""
+"""Which records a start checks: all, or those that it replays."""
 _LENGTH_MAX: Final = 2**32 - 1
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Durability:
-    """Raises DefinitionError."""
+    """The settings of a journal. Raises DefinitionError."""
 
     fsync: Fsync = "always"
 
@@ -35,13 +35,13 @@ class Durability:
     """Microseconds between syncs, with fsync = "interval"."""
 
     segment_bytes: int = 64 * 1024 * 1024
-    """From this size on a segment is sealed and the next one begun; a record may exceed it."""
+    """The size at which a segment is sealed and the next one begun; its last record may exceed it."""
 
     growth_bytes: int = 4 * 1024 * 1024
-    """A segment's room on disk grows by so much at a time, before it is needed."""
+    """The step by which a segment's room on disk is allocated in advance."""
 
     record_bytes: int = 4 * 1024 * 1024
-    """The largest payload of a record. There is always room for one more of these, or the journal says it is full."""
+    """The largest payload of a record. Room for one more of this size is always allocated, or the journal is full."""
 
     retention: Retention = field(default_factory=Retention)
 
@@ -59,7 +59,7 @@ class Durability:
 
     @property
     def room(self) -> int:
-        """Bytes that a segment must have left for another record and the seal."""
+        """The bytes that a segment must have left for another record and the seal."""
         return framing.RECORD_HEAD_BYTES + self.record_bytes + framing.SEAL_BYTES
 
     def label(self) -> str:

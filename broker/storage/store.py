@@ -5,8 +5,8 @@
     00000000000000004711.checkpoint    the state after that record; two are kept
 
 How a broker uses it. At the start: `Store(...)`, `recover(state)`. For each input: `reserve`, then the kernel, then
-`append` for each record among its effects. After a group of inputs: `commit`, or `begin` and `settle` where a thread
-waits for the disk. Effects are held back until `safe` has reached the last record appended before them.
+`append` for each record among its effects. After a group of inputs: `commit`, or `begin` and `settle` if another thread
+waits for the disk. The broker holds effects back until `safe` has reached the last record appended before them.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .settings import Durability
 
 
 class SavedState(Protocol):
-    """The serialised state of one moment; it may still be in the making."""
+    """The serialised state of one moment; serialising it may still be in progress."""
 
     def take(self) -> tuple[bytes, bytes]:
-        """Its digest (32 bytes) and its bytes, once, in any thread; waits for them. Raises why there are none."""
+        """Wait for the digest (32 bytes) and the bytes; call it once, in any thread. Raises if serialising failed."""
 
 
 @final
 class Writing:
-    """A checkpoint to be written: `run` may be called in another thread, once; then Store.settle_checkpoint in its own.
+    """A checkpoint to be written: call `run` once, in any thread, then Store.settle_checkpoint in the store's thread.
 
-    Not before `journal.durable` has reached `position`: a checkpoint must not know what the journal may yet forget.
-    `refused`: why there is none, where nothing has changed: no room, or a state that could not be had.
+    Wait until `journal.durable` has reached `position`: a checkpoint must not contain records that a power loss may
+    still remove from the journal. `refused`: why it was not written, with nothing changed: no room, or no state.
     """
 
     __slots__ = ("_files", "_identity", "_saved", "_time", "ended", "error", "position", "refused")
@@ -78,7 +78,7 @@ class Store:
     __slots__ = ("_checkpoints", "_files", "_recovered", "_settings", "journal", "unsaved_bytes")
 
     def __init__(self, files: Files, identity: bytes, settings: Durability, now: int) -> None:
-        """`identity`: 16 bytes that no other journal has, used if there is no journal here yet."""
+        """`identity`: 16 unique bytes for a new journal; ignored if there is one. `now`: microseconds."""
         self._files: Final = files
         self._settings: Final = settings
         self._recovered = False
@@ -97,11 +97,11 @@ class Store:
 
     @property
     def safe(self) -> int:
-        """What is answered by records up to here may be sent."""
+        """The last position whose answers may be sent."""
         return self.journal.safe
 
     def recover(self, state: RecoverableState) -> Recovery:
-        """Bring a new state to where the journal ends. Raises Damaged."""
+        """Bring a new state to the journal's end. Raises Damaged."""
         if self._settings.check == "all":
             self.journal.check()
         recovery = recover(self._files, self.journal, state)
@@ -115,38 +115,38 @@ class Store:
         return recovery
 
     def reserve(self) -> None:
-        """Before an input that may be recorded. Raises StorageFull, and StorageFailed."""
+        """Reserve room before an input that may be recorded. Raises StorageFull and StorageFailed."""
         self.journal.reserve()
 
     def append(self, record: Record, now: int) -> int:
-        """The record's position."""
+        """Append a record; its position."""
         assert self._recovered
         kind, payload = encode(record)
         self.unsaved_bytes += len(payload)
         return self.journal.append(kind, payload, now)
 
     def commit(self, now: int) -> int:
-        """After a group of inputs: `safe`. Waits for the disk where the mode asks for it."""
+        """Write a group of records, and wait for the disk if the mode requires it; returns `safe`."""
         return self.journal.commit(now)
 
     def begin(self) -> Sync | None:
-        """The same in two parts, for waiting in another thread: run what this returns, then `settle` it."""
+        """`commit` in two parts, for waiting in another thread: run the returned sync, then `settle` it."""
         return self.journal.begin()
 
     def begin_due(self, now: int) -> Sync | None:
-        """As `begin`, where the mode asks for a sync by now; else everything is written only."""
+        """Like `begin`, but sync only if the mode requires it by now; otherwise only write."""
         return self.journal.begin_due(now)
 
     def settle(self, sync: Sync) -> None:
         self.journal.settle(sync)
 
     def checkpoint(self, state: RecoverableState, now: int) -> Checkpoint | None:
-        """Save the state, which all appended records have gone into; None if there is one at this position already.
+        """Write a checkpoint of a state that includes all appended records; None if this position has one already.
 
-        Raises StorageFull, after which everything goes on without it.
+        Raises StorageFull; the store can be used on without it.
         """
         position = self.journal.position
-        self.journal.sync()  # a checkpoint must not know what the journal may yet forget
+        self.journal.sync()  # a checkpoint must not contain records that the journal may still lose
         if self._checkpoints[:1] == [position]:
             return None
         made = Checkpoint(self.journal.identity, position, now, state.digest(), state.save())
@@ -158,9 +158,9 @@ class Store:
         return made
 
     def begin_checkpoint(self, saved: SavedState, now: int) -> Writing | None:
-        """The same in two parts: what is to be run when `journal.durable` is as far as the journal is now.
+        """`checkpoint` in two parts: run the result once `journal.durable` has reached the journal's present end.
 
-        `saved` is the state of this moment. None if there is a checkpoint at this position already.
+        `saved`: the state of this moment. None if this position has a checkpoint already.
         """
         position = self.journal.position
         self.unsaved_bytes = 0
@@ -169,7 +169,7 @@ class Store:
         return Writing(self._files, self.journal.identity, position, now, saved)
 
     def settle_checkpoint(self, writing: Writing) -> None:
-        """Note the outcome of a checkpoint that `begin_checkpoint` has begun. Raises StorageFailed where it failed."""
+        """Note the outcome of a checkpoint that `begin_checkpoint` returned. Raises StorageFailed if it failed."""
         assert writing.ended
         if writing.error is not None:
             self.journal.fail("writing a checkpoint", writing.error)
@@ -177,10 +177,10 @@ class Store:
             self._checkpoints = [writing.position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
 
     def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:
-        """Remove the segments that retention does not protect; a record for each cursor that has lost something.
+        """Remove segments according to retention; a record for each cursor that has lost records.
 
-        `cursors`: the position that each durable cursor has done with. The records are durable before anything is
-        removed; the caller replays them into the state.
+        `cursors`: the last acknowledged position of each durable cursor. The returned records are durable before
+        anything is removed; the caller replays them into the state.
         """
         needed_after = self._checkpoints[-1] if len(self._checkpoints) >= checkpoints_of.KEPT else 0
         journal = self.journal
@@ -189,7 +189,7 @@ class Store:
         for each in decided.overtaken:
             record = CursorOvertaken(each.cursor, each.first, each.last)
             overtaken.append((self.append(record, now), record))
-        journal.sync()  # a cursor that lost something learns it, also after a crash
+        journal.sync()  # so that a cursor's loss is known after a crash, too
         journal.remove(decided.remove)
         return overtaken
 
@@ -208,11 +208,11 @@ class Store:
         assert all(position <= self.journal.durable for position in self._checkpoints)
 
     def abandon(self) -> None:
-        """Let others in, and write nothing more: what was not committed is gone."""
+        """Unlock the folder without writing anything more; uncommitted records are lost."""
         self._files.close()
 
     def close(self) -> None:
-        """Make everything durable as far as possible, and let others in."""
+        """Make everything durable as far as possible, and unlock the folder."""
         try:
             self.journal.close()
         finally:

@@ -1,15 +1,15 @@
-"""How good the forecasts of a history are, on Spark: cells to histograms, histograms to measures.
+"""Evaluates the forecasts of a history on Spark: cells to histograms, histograms to measures.
 
     histograms(spark, events, subscriptions, model=None, horizons=..) -> DataFrame (task.HISTOGRAM_SCHEMA)
     measured(histograms, thresholds, by=..) -> DataFrame              a row for each group, horizon and threshold
     reliability_of(histograms, by=..) -> DataFrame                    a row for each group, horizon and bin
     evaluate(..) -> DataFrame                                         the first two at once
 
-The events are read once for all thresholds and horizons. Histograms are small and of integers, so whoever asks further
-questions of them keeps them. Without a model, or with one, forecasts learn as those of the broker do, from one event to
-the next of all keys; `learn=False` asks how good a model is as it stands, which can be divided by key.
+The events are read once for all thresholds and horizons. Histograms are small tables of integers; keep them to compute
+further measures. With or without a model, forecasts learn from event to event over all keys, as in the broker.
+`learn=False` evaluates a fixed model, which can be divided by key.
 
-Here: those calls. Not here: what is counted (task), arithmetic (measures).
+Here: those calls. Not here: counting (task), arithmetic (measures).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def evaluate(
 ) -> DataFrame:
     """The columns `by`, horizon, threshold and MEASURES, a row for each group, horizon and threshold; see `measured`.
 
-    `thresholds`: whole thousandths from 0 to less than 1; `horizons`: events of the key. `model`: what was trained
-    before. `learn`: forecasts go on learning from event to event, as in the broker; False: they are the model's as it
-    stands. `events` and `plan` as for `backtest`. Raises ForetellError where something does not fit.
+    `thresholds`: whole thousandths from 0 to less than 1; `horizons`: events of the key. `model`: a trained model.
+    `learn`: forecasts continue to learn from event to event, as in the broker; False: the model stays fixed. `events`
+    and `plan` as for `backtest`. Raises ForetellError if an argument is invalid.
     """
     wanted, groups = thousandths(thresholds), _groups(by)
     counted = histograms(spark, events, subscriptions, model=model, horizons=horizons, learn=learn, plan=plan)
@@ -72,10 +72,10 @@ def histograms(
     learn: bool = True,
     plan: Plan | str | None = None,
 ) -> DataFrame:
-    """What became of all forecasts, by subscription, context, horizon and bucket of probability: integer sums.
+    """The outcomes of all forecasts as integer sums, by subscription, context, horizon and bucket of probability.
 
-    Raises DefinitionError where no subscription has a forecast, where one's is put together from parts, and for
-    `learn=False` without a model.
+    Raises DefinitionError if no subscription has a forecast, if a forecast is composed of parts, and for `learn=False`
+    without a model.
     """
     from pyspark.sql import functions as F
 
@@ -98,14 +98,14 @@ def histograms(
 def measured(histograms: DataFrame, thresholds: Iterable[float], by: Sequence[str] = BY) -> DataFrame:
     """The measures of histograms: the columns `by`, horizon, threshold and MEASURES.
 
-    Groups are by subscription and context, by either, or all together (`by=()`); what is coarser is the sum of what is
-    finer. Raises DefinitionError for other thresholds or groups.
+    Groups are by subscription and context, by either, or all together (`by=()`); a coarser group is the sum of finer
+    ones. Raises DefinitionError for other thresholds or groups.
     """
     return _measured(histograms, thousandths(thresholds), _groups(by))
 
 
 def reliability_of(histograms: DataFrame, by: Sequence[str] = BY) -> DataFrame:
-    """For a reliability diagram: the columns `by`, horizon and RELIABILITY, a row for each bin that has forecasts."""
+    """A reliability diagram's data: the columns `by`, horizon and RELIABILITY, a row for each nonempty bin."""
     names = [*_groups(by), "horizon"]
     return _by_group(histograms, names, RELIABILITY, reliability)
 
@@ -120,7 +120,7 @@ def _measured(counted: DataFrame, wanted: list[int], groups: list[str]) -> DataF
 
 
 def _by_group(counted: DataFrame, names: list[str], columns: Sequence[tuple[str, str]], rows: Any) -> DataFrame:
-    """A function of the histogram of each group, and its rows with the group in front."""
+    """Apply a function to the histogram of each group; its rows, preceded by the group."""
     from pyspark.sql import functions as F
 
     kinds = {name: "long" if name == "horizon" else "string" for name in names}
@@ -145,7 +145,7 @@ def _by_group(counted: DataFrame, names: list[str], columns: Sequence[tuple[str,
 
 
 def _grouped(batches: Iterable[pa.RecordBatch], width: int) -> Iterator[tuple[tuple[Any, ...], dict[int, list[int]]]]:
-    """Sorted rows of `width` values of a group, a bucket and its sums: each group with its histogram."""
+    """Each group with its histogram, from sorted rows of `width` values of the group, a bucket and its sums."""
     group: tuple[Any, ...] | None = None
     own: dict[int, list[int]] = {}
     for batch in batches:

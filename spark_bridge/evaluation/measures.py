@@ -1,14 +1,14 @@
-"""From integer histograms of judged forecasts to measures, for all thresholds at once; nothing is judged here.
+"""Computes measures from integer histograms of judged forecasts, for all thresholds at once.
 
-A histogram is what `broker.forecast.judging` counts of a group - a subscription, a context, a horizon: sums by
-bucket of probability, which add up over cells, keys and contexts in any order. Cumulated from above they say for each
-threshold how many forecasts exceeded it and how many of these came true; so precision and recall are exact at every
-whole thousandth, and the losses are exact too, as each bucket knows how far its forecasts lie below its upper end.
+A histogram contains the counts of `broker.forecast.judging` for a group (a subscription, a context, a horizon): sums by
+bucket of probability, which add up over cells, keys and contexts in any order. Cumulated from above they give, for each
+threshold, how many forecasts exceeded it and how many of these came true. So precision and recall are exact at every
+whole thousandth. The losses are exact, too, because each bucket knows how far its forecasts lie below its upper end.
 
-What is censored has no outcome: it is counted apart, and in no measure. Where there is nothing to divide by, a measure
-is null: precision where nobody was told, recall where nothing came.
+Censored forecasts have no outcome: they are counted apart, and enter no measure. A measure without a denominator is
+null: precision without a forecast over the threshold, recall without a match.
 
-Here: arithmetic. Not here: Spark (evaluate), events (task).
+Here: arithmetic. Not here: judging (broker.forecast.judging), Spark (evaluate), events (task).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from broker.forecast.choice import MILLIONTHS
 from broker.forecast.judging import BUCKETS, COLUMNS, JUDGED_HORIZON_MAX
 
 Histogram: TypeAlias = Mapping[int, Sequence[int]]
-"""By bucket, the sums in the order of COLUMNS."""
+"""The sums of each bucket, in the order of COLUMNS."""
 
 BIN_BUCKETS: Final = BUCKETS // 20
 """Buckets of a bin of the reliability diagram, of which there are 20."""
 
 MEASURES: Final = (
     ("predictions", "long"),  # with an outcome
-    ("positives", "long"),  # of these, a match came
+    ("positives", "long"),  # predictions after which a match came
     ("censored", "long"),
     ("matches", "long"),
     ("base_rate", "double"),
@@ -40,8 +40,8 @@ MEASURES: Final = (
     ("foretold", "long"),  # matches with a prediction over the threshold within the horizon before them
     ("match_recall", "double"),  # foretold, of the matches
     ("lead", "double"),  # mean events from the first such prediction to the match
-    ("brier", "double"),  # from here on of all predictions, whatever the threshold
-    ("brier_base", "double"),  # of who always says the base rate
+    ("brier", "double"),  # this and the following: over all predictions, whatever the threshold
+    ("brier_base", "double"),  # of always predicting the base rate
     ("brier_skill", "double"),
     ("log_loss", "double"),  # nats
     ("log_loss_base", "double"),
@@ -162,7 +162,7 @@ def reliability(histogram: Histogram) -> list[tuple[int, float, float, int]]:
 
 
 def bin_of(bucket: int) -> int:
-    """The reliability diagram's bin, which holds its upper end; what is impossible is in the first."""
+    """The bin of a bucket in the reliability diagram. A bin includes its upper end; the first one also includes 0."""
     return (bucket - 1) // BIN_BUCKETS if bucket else 0
 
 
@@ -177,7 +177,7 @@ def _exceeding(column: Sequence[int]) -> list[int]:
 def _overall(
     by_name: Mapping[str, Sequence[int]], counts: Sequence[int], predictions: int, base: float | None
 ) -> tuple[float | None, ...]:
-    """The measures that no threshold has a part in: the last seven of MEASURES."""
+    """The measures that do not depend on a threshold: the last seven of MEASURES."""
     if base is None:
         return (None,) * 7
     squared = 0  # millionths squared

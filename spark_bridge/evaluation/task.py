@@ -1,6 +1,6 @@
-"""What a worker does to evaluate: a cell's events through the engine, with a judge beside each forecast.
+"""The task of a worker: runs a cell's events through the engine, with a judge beside each forecast.
 
-Here: the task and its table. Not here: what judges count (broker.forecast.judging), what it means (measures).
+Here: the task and its table. Not here: counting outcomes (broker.forecast.judging), measures (measures).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ HISTOGRAM_SCHEMA: Final = pa.schema(
         *((name, pa.int64()) for name in COLUMNS),
     ]
 )
-"""What the cells yield. The sums of equal subscriptions, contexts, horizons and buckets add up."""
+"""The rows that cells yield. Sums of equal subscriptions, contexts, horizons and buckets add up."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The task: what became of the forecasts of a cell, over these horizons. `frozen`: the forecasts are those of the
-    model that the cell begins with, whatever it learns; else it learns as the broker does."""
+    """The task: the outcomes of a cell's forecasts, over these horizons. `frozen`: the model stays as it is at the
+    beginning of the cell; otherwise it learns as in the broker."""
 
     horizons: tuple[int, ...]
     frozen: bool

@@ -1,7 +1,7 @@
-"""History: events as tables. Their one form, how foreign tables are brought into it, and how it lies on disk.
+"""History: events as tables in one form, the conversion of foreign tables into it, and its files.
 
-`form` is the meaning of the columns, `prepared` reads a prepared history, `writing` makes its files; `preparing` has
-Spark sort what `mapping`, `tables` and `texts` have read. Nothing here knows what is subscribed to.
+`form` defines the columns, `prepared` reads a prepared history, `writing` makes its files; `preparing` has Spark sort
+what `mapping`, `tables` and `texts` have read. Not here: subscriptions.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The one form of events as a table, for all streams of a history; nothing is read, converted or judged here.
+"""The form of events as a table, for all streams of a history. Not here: reading, converting, checking.
 
     time     long     microseconds since 1970: the end of the event
-    id       long     its arrival number; unique, and the order of events of one time
-    start    long     its beginning: mostly its time
-    stream   string   whose event it is
-    ...               a nullable column for each attribute, named as it: string, long, double or boolean
+    id       long     its arrival number; unique, and the order of events with equal times
+    start    long     its beginning: usually its time
+    stream   string   the stream of the event
+    ...               a nullable column for each attribute, with its name: string, long, double or boolean
 
-Attributes that streams share, by name and type, share a column. Where a name is taken already, by one of the four, by
-another type, or by a name that differs in case only, which Spark takes for the same, a column has a further `_TYPE` or
-`_1`: `columns_of` says which column is whose. The order everywhere is (time, id).
+Attributes with equal names and types share a column over all streams. If a name is taken by one of the four columns, by
+another type, or by a name that differs only in case (which Spark does not distinguish), the column gets the suffix
+`_TYPE` or `_1`; `columns_of` maps attributes to columns. Events are always ordered by (time, id).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 EVENT_COLUMNS: Final = ("time", "id", "start", "stream")
-"""What every event has, before its attributes."""
+"""The columns of every event, before its attributes."""
 
 Key: TypeAlias = tuple[int, int]
-"""(time, id): where an event stands in the order."""
+"""(time, id): the position of an event in the order."""
 
 Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
 """Consecutive events of one stream as `Engine.publish` takes them: stream, times, rows, ids, starts."""
@@ -35,7 +35,7 @@ Run: TypeAlias = tuple[str, list[int], list[Row], list[int], list[int]]
 def columns_of(streams: Mapping[str, StreamDefinition]) -> dict[str, tuple[str, ...]]:
     """By stream, the columns of its attributes in the order of its schema.
 
-    Independent of the order of `streams`: names are given in the order of the streams' names.
+    It does not depend on the order of `streams`, because columns are named in the order of the streams' names.
     """
     taken: dict[str, ValueType | None] = dict.fromkeys(EVENT_COLUMNS)
     folded = {name.lower(): name for name in taken}
@@ -66,7 +66,7 @@ def attribute_columns(streams: Mapping[str, StreamDefinition]) -> dict[str, Valu
 
 
 def arrow_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
-    """The form as Arrow has it."""
+    """The form as an Arrow schema."""
     import pyarrow as pa
 
     types = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
@@ -82,7 +82,7 @@ def arrow_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
 
 
 def spark_schema(streams: Mapping[str, StreamDefinition]) -> StructType:
-    """The form as Spark has it."""
+    """The form as a Spark schema."""
     from pyspark.sql import types
 
     kinds: Mapping[str, types.DataType] = {
@@ -107,10 +107,10 @@ def batches(
     streams: Mapping[str, StreamDefinition],
     columns: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Iterator[Run]:
-    """A batch, cut into runs of one stream, in its order. O(values).
+    """A batch, cut into runs of one stream, in order. O(values).
 
-    Columns are found by their names; `columns` are those of `columns_of`, where the history has more streams than
-    `streams`. A column that is not there is null. Events of streams that are not in `streams` are passed over.
+    Columns are found by name; `columns`: the result of `columns_of`, if the history has more streams than `streams`. A
+    missing column is null. Events of streams that are not in `streams` are skipped.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -151,7 +151,7 @@ def batch_of(run: Run, columns: Mapping[str, tuple[str, ...]], schema: pyarrow.S
 
 
 def _values(batch: pyarrow.RecordBatch, place: int | None) -> list[Any]:
-    """A column as a list, numbers by way of numpy, which costs a third."""
+    """A column as a list; numbers are converted by numpy, which takes a third of the time."""
     from pyarrow import types
 
     if place is None:

@@ -1,12 +1,12 @@
-"""What a prepared history says of itself: values and their JSON; no file is touched here.
+"""The manifest of a prepared history: values and their JSON. Not here: files.
 
     {"format": "foretell-history", "version": 1, "streams": {"Stock": {"attributes": {...}, "key": "name"}},
      "slices": [{"path": "slice=000000/part.parquet", "rows": 2, "first": [5, 1], "last": [6, 2], "bytes": 814,
                  "digest": "..."}],
      "rows": 2, "rejects": 0, "digest": "..."}
 
-Slices are in order, and none is empty; `first` and `last` are (time, id). The digest of all is that of the streams and
-the slices: equal for equal events, whoever prepared them and wherever they lie.
+Slices are in order, and none is empty; `first` and `last` are (time, id). The digest covers the streams and the slices,
+so it is equal for equal events, independent of where and how they were prepared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Slice:
 @final
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What is in a history. `rejects`: how many rows were none, and are told in its table of rejects."""
+    """The content of a history. `rejects`: how many rows were not events, and are in its table of rejects."""
 
     streams: Mapping[str, StreamDefinition]
     slices: tuple[Slice, ...]
@@ -51,16 +51,16 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Events in all slices."""
+        """The number of events in all slices."""
         return sum(part.rows for part in self.slices)
 
     @property
     def digest(self) -> str:
-        """Hexadecimal; the rejects are not in it."""
+        """The digest in hexadecimal; it does not cover the rejects."""
         return digest_of([VERSION, streams_written(self.streams), [asdict(part) for part in self.slices]])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings do not travel to Spark's workers; their contents do.
+        # Read-only mappings cannot be pickled for Spark's workers; their contents can.
         return _manifest, (dict(self.streams), self.slices, self.rejects)
 
 
@@ -69,7 +69,7 @@ def _manifest(streams: dict[str, StreamDefinition], slices: tuple[Slice, ...], r
 
 
 def digest_of(value: object) -> str:
-    """The digest of a value that JSON can write; the order of its keys does not count."""
+    """The digest of a JSON value, independent of the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
@@ -80,7 +80,7 @@ def digest_of_bytes(content: bytes | memoryview) -> str:
 
 
 def streams_written(streams: Mapping[str, StreamDefinition]) -> dict[str, dict[str, Any]]:
-    """The streams as a subscription file has them, what is absent left out; durations are microseconds."""
+    """The streams as in a subscription file, without absent fields; durations are microseconds."""
     return {
         name: {"attributes": stream.schema.declared()}
         | {
@@ -114,7 +114,7 @@ def written(manifest: Manifest) -> str:
 
 
 def read_manifest(text: str) -> Manifest:
-    """What `written` has written. Raises DefinitionError, without a place, for anything else."""
+    """The manifest that `written` wrote. Raises DefinitionError, without a place, for anything else."""
     try:
         document = json.loads(text)
         if not isinstance(document, dict) or document.get("format") != FORMAT:

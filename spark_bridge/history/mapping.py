@@ -1,7 +1,7 @@
-"""Which columns of a foreign table are what of a stream's events, and which files there are; nothing is read.
+"""Maps the columns of a foreign table to a stream's events, and lists its files. Not here: reading them.
 
-What is wrong with the columns of a table is found before a job starts, by its header alone: a column that is missing
-or of a type that cannot fit.
+Errors in the columns of a table are found before a job starts, from its header alone: a missing column, or one whose
+type cannot fit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 FILES_MAX: Final = 2**22
-"""Files of a history: an id that is derived has 22 bits for the file and 40 for the row."""
+"""The most files of a history: a derived id has 22 bits for the file and 40 for the row."""
 ROW_BITS: Final = 40
 
 _SUFFIXES: Final[Mapping[str, Format]] = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -34,9 +34,9 @@ _PACKED: Final = ".gz"
 class Columns:
     """The columns of a table whose rows are events of one stream.
 
-    `attributes`: the column of each attribute that is called otherwise. `start`: None for events without duration.
-    `id`: None where the place of a row is its arrival: row N of the first file has the id N, as in `foretell run`, and
-    of the file K+1 (by name) K * 2**40 + N. Columns of a table that nothing names are passed over.
+    `attributes`: the column of each attribute whose column has another name. `start`: None for events without duration.
+    `id`: None if ids are derived from the rows: row N of the first file has the id N, as in `foretell run`, and row N
+    of the file K+1 (by name) the id K * 2**40 + N. Other columns of the table are ignored.
     """
 
     stream: StreamDefinition
@@ -58,7 +58,7 @@ class Columns:
         return self.attributes.get(attribute.name, attribute.name)
 
     def needed(self, header: Sequence[str], place: str) -> list[str]:
-        """The columns that are read, each once. Raises DefinitionError where one of them is not in the header."""
+        """The columns to read, each once. Raises DefinitionError if one is not in the header."""
         wanted = {column: what for what, column in (("start", self.start), ("id", self.id)) if column is not None}
         wanted[self.time] = "time"
         for attribute in self.stream.schema.attributes:
@@ -78,11 +78,11 @@ class Columns:
 @final
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of events. `paths`: files, folders (all in them that have the format's suffix) and wildcards.
+    """Files of events. `paths`: files, folders (their files with the format's suffix) and wildcards.
 
-    `format`: by default the suffix says it, as in `foretell run`; `.gz` behind it for CSV and JSON lines. `columns`:
-    what their columns are; None for files that say it themselves: the broker's JSON lines, and Parquet in the form of a
-    history. One file of CSV or JSON lines is read by one task, Parquet by its row groups.
+    `format`: by default by suffix, as in `foretell run`; CSV and JSON lines may have `.gz` behind it. `columns`: the
+    mapping of columns; None for files that need none: the broker's JSON lines, and Parquet in the form of a history. A
+    file of CSV or JSON lines is read by one task, a Parquet file by row groups.
     """
 
     paths: tuple[str, ...]
@@ -122,10 +122,10 @@ class Files:
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A DataFrame of events. `columns`: None where it is in the form of a history; otherwise they name an id.
+    """A DataFrame of events. `columns`: None if it is in the form of a history; otherwise they must name an id.
 
-    The id must be given: rows of a DataFrame have no place of their own, and what Spark could number them by is not the
-    same when a task is done again.
+    The id is needed because rows of a DataFrame have no order, and numbers given by Spark change when a task is
+    repeated.
     """
 
     rows: DataFrame
@@ -134,13 +134,13 @@ class Table:
     def __post_init__(self) -> None:
         if self.columns is not None and self.columns.id is None:
             raise DefinitionError(
-                f"stream {self.columns.stream.name!r}: expected the column of the ids, as rows of a DataFrame are in "
-                "no order, found none"
+                f"stream {self.columns.stream.name!r}: expected the column of the ids, because rows of a DataFrame "
+                "have no order, found none"
             )
 
 
 def check_types(header: pyarrow.Schema, columns: Columns, place: str) -> None:
-    """Raises DefinitionError where a column is missing or its type cannot fit."""
+    """Raise DefinitionError if a column is missing or its type cannot fit."""
     from pyarrow import types
 
     present = set(columns.needed(header.names, place))

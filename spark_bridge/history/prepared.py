@@ -1,11 +1,11 @@
-"""A prepared history is found, checked and read here; nothing is written.
+"""Opens, checks and reads a prepared history. Not here: writing one (writing.py).
 
     DIR/manifest.json               see manifest.py
-    DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), after those of slices before
-    DIR/rejects/                    rows that were none, with the reason
+    DIR/slice=000000/part.parquet   events in the form of form.py, sorted by (time, id), after those of earlier slices
+    DIR/rejects/                    rows that were not events, with the reason
 
-DIR is a folder that `prepare` has published, which says in CURRENT which of its runs counts, or the folder of one run.
-Executors read slices themselves, without Spark, so DIR is on a disk that they share.
+DIR is a folder that `prepare` has published, whose CURRENT names the current run, or the folder of one run. Executors
+read slices themselves, without Spark, so DIR must be on a disk that they share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MANIFEST: Final = "manifest.json"
 REJECTS: Final = "rejects"
 BATCH_ROWS: Final = 16_384
-"""Rows of a batch that is read, at most."""
+"""The most rows of a batch that is read."""
 
 _GLOBBING: Final = re.compile(r"([\\{}\[\]*?])")
 
@@ -37,16 +37,16 @@ _GLOBBING: Final = re.compile(r"([\\{}\[\]*?])")
 @final
 @dataclass(frozen=True, slots=True)
 class History:
-    """A prepared history. Small, and travels to executors as it is. `path` is the folder with the manifest."""
+    """A prepared history. It is small, and is sent to executors. `path`: the folder with the manifest."""
 
     path: str
     manifest: Manifest
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Reads the manifest and looks whether its files are there. O(slices).
+        """Read the manifest and check that its files exist. O(slices).
 
-        Raises DefinitionError with the folder or the file in front.
+        Raises DefinitionError, which begins with the folder or the file.
         """
         folder = current_run(Path(path).absolute())
         file = folder / MANIFEST
@@ -75,44 +75,44 @@ class History:
         if size != part.bytes:
             raise DefinitionError(f"{file}: expected a slice of {part.bytes} bytes, found {size}: prepare it again")
 
-    # --- what there is ------------------------------------------------------------------------------------------
+    # --- content ------------------------------------------------------------------------------------------------
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
-        """The streams whose events are in it, by name."""
+        """The streams of the history, by name."""
         return self.manifest.streams
 
     @property
     def slices(self) -> tuple[Slice, ...]:
-        """Its files in the order of their events."""
+        """The files in the order of their events."""
         return self.manifest.slices
 
     @property
     def rows(self) -> int:
-        """Its events."""
+        """The number of events."""
         return self.manifest.rows
 
     @property
     def rejects(self) -> int:
-        """Rows that were none."""
+        """The number of rejected rows."""
         return self.manifest.rejects
 
     @property
     def digest(self) -> str:
-        """Equal for equal events, streams and slices."""
+        """A digest, equal for equal events, streams and slices."""
         return self.manifest.digest
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """By stream, the columns of its attributes; for `form.batches`."""
+        """The columns of each stream's attributes, for `form.batches`."""
         return columns_of(self.streams)
 
     def file(self, part: Slice | int) -> Path:
-        """Where a slice lies."""
+        """The file of a slice."""
         return Path(self.path) / (self.slices[part] if isinstance(part, int) else part).path
 
     def check_streams(self, wanted: Mapping[str, StreamDefinition]) -> None:
-        """Raises DefinitionError unless the history has these streams, with equal attributes."""
+        """Raise DefinitionError unless the history has these streams, with equal attributes."""
         for name, stream in wanted.items():
             found = self.streams.get(name)
             if found is None:
@@ -125,7 +125,7 @@ class History:
                 )
 
     def verify(self) -> None:
-        """Reads every file. Raises DefinitionError with the first that is not what the manifest says. O(bytes)."""
+        """Read every file, and raise DefinitionError for the first that differs from the manifest. O(bytes)."""
         for part in self.slices:
             self._check_size(part)
             if digest_of_bytes(self.file(part).read_bytes()) != part.digest:
@@ -134,14 +134,14 @@ class History:
     # --- the events ---------------------------------------------------------------------------------------------
 
     def events(self, spark: SparkSession) -> DataFrame:
-        """All events as a DataFrame in the form of form.py; in no order, as Spark's are."""
+        """All events as a DataFrame in the form of form.py, in no order."""
         schema = spark_schema(self.streams)
         if not self.slices:
             return spark.createDataFrame([], schema)
         return spark.read.schema(schema).parquet(*(spark_path(self.file(part)) for part in self.slices))
 
     def rejected(self, spark: SparkSession) -> DataFrame:
-        """The rows that were no events: file, place, reason, raw."""
+        """The rows that were not events: file, place, reason, raw."""
         return spark.read.schema("file string, place string, reason string, raw string").parquet(
             spark_path(Path(self.path) / REJECTS)
         )
@@ -154,11 +154,11 @@ class History:
         columns: Sequence[str] | None = None,
         batch_rows: int = BATCH_ROWS,
     ) -> Iterator[pyarrow.RecordBatch]:
-        """The events of a slice from the key `first` to the key `last`, both with it, in order; no Spark is needed.
+        """The events of a slice from the key `first` to the key `last`, both included, in order, without Spark.
 
-        `columns`: which attributes' columns to read, by default all; those of every event are always there. Holds one
-        row group. O(events from the row group of the first on). Raises DefinitionError with the file where it cannot be
-        read.
+        `columns`: the attributes' columns to read, by default all; the columns of every event are always read. Holds
+        one row group. O(events from the row group of the first on). Raises DefinitionError with the file if it cannot
+        be read.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -184,18 +184,18 @@ class History:
     def between(
         self, first: Key | None = None, last: Key | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pyarrow.RecordBatch]:
-        """The events from one key to another, both with it, in order, from whichever slices they are in."""
+        """The events from one key to another, both included, in order, over all slices."""
         for part in self.slices:
             yield from self.read(part, first, last, columns)
 
 
 def spark_path(path: Path) -> str:
-    """A path as Spark's readers take it: of this file system, and without wildcards."""
+    """A path for Spark's readers: on the local file system, with wildcards escaped."""
     return "file://" + _GLOBBING.sub(r"\\\1", str(path.absolute()))
 
 
 def _groups(metadata: Any, first: Key | None, last: Key | None) -> range:
-    """The row groups in which there may be events between the keys, by the times that they say they have."""
+    """The row groups that may contain events between the keys, by their statistics of times."""
     times = [metadata.row_group(group).column(0).statistics for group in range(metadata.num_row_groups)]
     begin, end = 0, len(times)
     if first is not None:
@@ -214,7 +214,7 @@ def _between(batch: pyarrow.RecordBatch, first: Key | None, last: Key | None) ->
 
 
 def _place(batch: pyarrow.RecordBatch, key: Key, after: bool) -> int:
-    """How many rows of a sorted batch are before the key, or not after it. O(log rows)."""
+    """How many rows of a sorted batch are before the key, or with `after` not after it. O(log rows)."""
     import numpy as np
 
     times, ids = batch.column(0).to_numpy(), batch.column(1).to_numpy()

@@ -1,7 +1,8 @@
-"""`prepare`: Spark reads the sources, sorts by (time, id) and writes slices; published whole, or not at all.
+"""`prepare`: Spark reads the sources, sorts by (time, id) and writes slices; published whole or not at all.
 
-Four steps, each a job: read every piece and convert it, which also tells what is no event; write the rejects; sort;
-cut. Rows go through the disk between them: a job that sorts looks at its input twice, and reading costs most.
+There are four steps, each a job: read and convert every piece, which also finds rows that are not events; write the
+rejects; sort; cut into slices. Rows are stored on disk in between, because a sorting job reads its input twice, and
+reading costs most.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ def prepare(
     rejects_max: float = 0.0,
     slice_rows: int = SLICE_ROWS,
 ) -> History:
-    """The history of all events in the sources, sorted and sliced in the folder `out`, of these streams.
+    """The history of all events in the sources, of these streams, sorted and sliced in the folder `out`.
 
-    Of files that were prepared like this before, the history that is there is given back, and no job starts; another
-    run of it has the same digest. `rejects_max`: which share of all rows may be none of the streams' events; they are
-    kept in the history's table of rejects. `slice_rows`: how many events a slice has, but for the last.
+    If the same files were prepared before, the existing history is returned and no job starts; another run would have
+    the same digest. `rejects_max`: the share of rows that may not be events; they are kept in the history's table of
+    rejects. `slice_rows`: the number of events of a slice, except the last.
 
     Raises DefinitionError, before a job starts, for a missing file, a missing column or one that cannot fit; after
-    reading, for a damaged file, more rejects than allowed, an id twice, or no events at all. `out` is then as before.
+    reading, for a damaged file, too many rejects, a repeated id, or no events at all. `out` is then unchanged.
     """
     declared = dict(streams) if isinstance(streams, Mapping) else {stream.name: stream for stream in streams}
     given = [sources] if isinstance(sources, Files | Table) else list(sources)
@@ -78,7 +79,7 @@ def prepare(
 @final
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One run of `prepare`, everything checked that can be before it starts."""
+    """One run of `prepare`, with arguments and headers checked."""
 
     spark: SparkSession
     out: str
@@ -90,7 +91,7 @@ class _Job:
     digest: str | None
 
     def write(self, folder: Path) -> str:
-        """Fills the folder, and says under which digest it is to be published."""
+        """Fill the folder; the digest to publish it under."""
         work = folder / _WORK
         with plainly(self.out):
             self._rows().write.parquet(spark_path(work / "read"))
@@ -123,7 +124,7 @@ class _Job:
         return reduce(type(found[0]).unionAll, found)
 
     def _rejects(self, folder: Path, read: Path) -> int:
-        """Writes the table of rejects and says how many there are. Raises DefinitionError where they are too many."""
+        """Write the table of rejects; their number. Raises DefinitionError if there are too many."""
         import pyarrow.dataset as ds
         from pyspark.sql import functions as F
 
@@ -139,7 +140,7 @@ class _Job:
             first = parts.head(1, columns=list(names[:3]), filter=ds.field(reason).is_valid()).to_pylist()[0]
             place = ": ".join(filter(None, (first[name] for name in names[:3])))
             raise DefinitionError(
-                f"expected at most {self.rejects_max:.4g} of the rows to be no events, found {bad} of {rows}; "
+                f"expected at most {self.rejects_max:.4g} of the rows to be rejected, found {bad} of {rows}; "
                 f"one of them: {place}"
             )
         if bad == rows:
@@ -151,7 +152,7 @@ class _Job:
         return int(bad)
 
     def _sorted(self, read: Path) -> DataFrame:
-        """The events, sorted. Raises DefinitionError where events have given ids, and one is there twice."""
+        """The events, sorted. Raises DefinitionError if ids are given and one occurs twice."""
         from pyspark.sql import functions as F
 
         names = reject_columns(self.streams)
@@ -163,7 +164,7 @@ class _Job:
         return events.orderBy("time", "id")
 
     def _slices(self, folder: Path, sorted_rows: Path) -> tuple[Slice, ...]:
-        """Cuts the sorted files: every slice but the last has the same number of events, however Spark sorted."""
+        """Cut the sorted files. Every slice except the last has the same number of events, however Spark sorted."""
         import pyarrow.parquet as pq
 
         files = [str(file) for file in _files(sorted_rows)]
@@ -219,7 +220,7 @@ def _check_table(table: Table, streams: Mapping[str, StreamDefinition]) -> None:
 
 
 def _arrow_type(kind: DataType) -> pyarrow.DataType:
-    """What a column is in Arrow; of types that no attribute can have, only that they are others."""
+    """A column's type in Arrow; null for types that no attribute can have."""
     import pyarrow as pa
     from pyspark.sql import types as T
 
@@ -264,7 +265,7 @@ def _rows_of(table: Table, streams: Mapping[str, StreamDefinition], schema: Any)
 
 
 def _inputs(files: Sequence[Files]) -> list[Any]:
-    """What tells whether the sources are those of another time: names, sizes and times of change."""
+    """The names, sizes and modification times of the sources, which identify them."""
     inputs: list[Any] = []
     for source in files:
         columns = source.columns
@@ -278,12 +279,12 @@ def _inputs(files: Sequence[Files]) -> list[Any]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """What Spark has written into a folder, in the order of its partitions."""
+    """The files that Spark has written into a folder, in the order of its partitions."""
     return sorted(folder.glob("part-*.parquet"))
 
 
 def _range(files: Sequence[str], sizes: Sequence[int], begin: int, end: int) -> Iterator[pyarrow.RecordBatch]:
-    """The rows from one number to before another, of files one after the other. Skips row groups."""
+    """The rows from number `begin` to before `end`, over consecutive files. Skips row groups."""
     import pyarrow.parquet as pq
 
     offset = 0

@@ -1,4 +1,4 @@
-"""Which pieces the sources of a history are read in, what is refused before, and how a worker reads one."""
+"""Splits the sources of a history into pieces, checks their headers, and reads a piece in a worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_ROWS: Final = 16_384
 @final
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file, or some row groups of it. `first_id`: the id of its first row where it names none."""
+    """A file, or some row groups of it. `first_id`: the id of its first row, if ids are derived."""
 
     file: str
     format: Format
@@ -38,7 +38,7 @@ class Piece:
 def pieces_of(sources: Sequence[Files], streams: Mapping[str, StreamDefinition]) -> list[Piece]:
     """The pieces of all files, in order. Reads headers only.
 
-    Raises DefinitionError for a file that is missing or none of its kind, for a column that is missing or cannot fit.
+    Raises DefinitionError for a missing file, one of another format, a missing column, or one that cannot fit.
     """
     listed = [(file, kind, source.columns) for source in sources for file, kind in source.listed()]
     if len(listed) > FILES_MAX:
@@ -53,7 +53,7 @@ def pieces_of(sources: Sequence[Files], streams: Mapping[str, StreamDefinition])
                 pieces += _groups(file, columns, streams, first_id)
             case "csv":
                 if columns is None:
-                    raise DefinitionError(f"{file}: expected to be told the columns of a CSV file, found nothing")
+                    raise DefinitionError(f"{file}: expected a mapping of the CSV file's columns, found none")
                 columns.needed(csv_header(file), str(file))
                 pieces.append(Piece(str(file), kind, columns, 1, first_id))
             case "jsonl":
@@ -62,7 +62,7 @@ def pieces_of(sources: Sequence[Files], streams: Mapping[str, StreamDefinition])
 
 
 def read_piece(piece: Piece, streams: Mapping[str, StreamDefinition]) -> Iterator[pyarrow.RecordBatch]:
-    """The events and rejects of a piece in `read_schema`. What makes the whole file unreadable is told as `fatal`."""
+    """The events and rejects of a piece in `read_schema`. An error that makes the file unreadable has `fatal`."""
     try:
         match piece.format:
             case "parquet":
@@ -77,7 +77,7 @@ def read_piece(piece: Piece, streams: Mapping[str, StreamDefinition]) -> Iterato
 
 
 def check_form(header: pyarrow.Schema, streams: Mapping[str, StreamDefinition], place: str) -> None:
-    """Raises DefinitionError where a table is not in the form of a history of these streams."""
+    """Raise DefinitionError if a table is not in the form of a history of these streams."""
     from pyarrow import types
 
     for column in EVENT_COLUMNS:
@@ -146,4 +146,4 @@ def _judged(
 
 def _damaged(file: Path, error: Any) -> DefinitionError:
     reason = str(error).partition("\n")[0]
-    return DefinitionError(f"{file}: expected a Parquet file, found none that is whole: {reason}")
+    return DefinitionError(f"{file}: expected a Parquet file, found a damaged one: {reason}")

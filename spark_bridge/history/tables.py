@@ -1,8 +1,7 @@
-"""How Arrow batches of a foreign table become events, column by column; a row that is none is told with a reason.
+"""Converts Arrow batches of a foreign table to events, column by column, and rejects invalid rows with a reason.
 
-What comes of a source is in the form of `read_schema`: events, and among them rows with a `reason`, which are none. A
-value is judged as the engine judges it. Where a column holds anything that does not fit, only those rows are looked at
-one by one, to find the words for what is wrong.
+The result is in the form of `read_schema`: events, and rejected rows, which have a `reason`. Values are checked as the
+engine checks them. Only rows that do not fit are examined one by one, to find the text of the error.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 REJECT_COLUMNS: Final = ("file", "place", "reason", "raw")
 RAW_CHARACTERS_MAX: Final = 10_000
-"""How much of a rejected row is kept as text."""
+"""The most characters of a rejected row that are kept."""
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 _MICROSECONDS: Final[Mapping[str, int]] = {"s": 10**6, "ms": 10**3, "us": 1}
@@ -29,9 +28,9 @@ _DAY: Final = 24 * 60 * 60 * 10**6
 
 
 def read_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
-    """The form of events, all of it nullable, and the columns of rejects behind it.
+    """The form of events, with nullable columns, followed by the columns of rejects.
 
-    `fatal` is a file that cannot be read at all; its reason has the file in front.
+    `fatal`: the file cannot be read at all; the reason begins with the file.
     """
     import pyarrow as pa
 
@@ -41,12 +40,12 @@ def read_schema(streams: Mapping[str, StreamDefinition]) -> pyarrow.Schema:
 
 
 def reject_columns(streams: Mapping[str, StreamDefinition]) -> tuple[str, ...]:
-    """What file, place, reason, raw and fatal are called in `read_schema`."""
+    """The names of the columns file, place, reason, raw and fatal in `read_schema`."""
     return _apart(arrow_schema(streams).names)
 
 
 def _apart(names: Sequence[str]) -> tuple[str, ...]:
-    """Attributes may be called as these are."""
+    """The names, changed where attributes have the same names."""
     mark = "reject_"
     while any(name.lower().startswith(mark) for name in names):
         mark += "_"
@@ -56,7 +55,7 @@ def _apart(names: Sequence[str]) -> tuple[str, ...]:
 def rejected(
     schema: pyarrow.Schema, file: str, places: Sequence[str], reasons: Sequence[str], raws: Sequence[str], fatal: bool
 ) -> pyarrow.RecordBatch:
-    """Rows that are no events, in `read_schema`."""
+    """Rejected rows, in `read_schema`."""
     import pyarrow as pa
 
     count = len(reasons)
@@ -84,10 +83,10 @@ def converted(
     first: int | None = None,
     first_id: int = 0,
 ) -> list[pyarrow.RecordBatch]:
-    """The events of a batch, and then what of it is none, in `read_schema`; what is empty is left out. O(values).
+    """The events of a batch, then its rejects, in `read_schema`; empty batches are left out. O(values).
 
     `names`: the attributes' columns in the form. `first`: the 1-based row of the file at which the batch begins, None
-    where nobody knows; `first_id`: the id of that row, where the table has none.
+    if unknown; `first_id`: the id of that row, if ids are derived.
     """
     import numpy as np
     import pyarrow as pa
@@ -125,7 +124,7 @@ def converted(
 
 
 def _records(batch: pyarrow.RecordBatch) -> list[dict[str, Any]]:
-    """Rows as values by column, also of columns that Python cannot represent."""
+    """Rows as values by column, including values that Python cannot represent."""
     import pyarrow as pa
 
     def values(column: pyarrow.Array) -> list[Any]:
@@ -134,7 +133,7 @@ def _records(batch: pyarrow.RecordBatch) -> list[dict[str, Any]]:
         except UnicodeDecodeError:
             texts = column.cast(pa.string()).cast(pa.binary()).to_pylist()
             found = [None if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
-        except (ValueError, OverflowError, pa.ArrowException):  # a timestamp outside of the years 1 to 9999
+        except (ValueError, OverflowError, pa.ArrowException):  # a timestamp outside the years 1 to 9999
             found = [str(value) for value in column.cast(pa.int64()).to_pylist()]
         return found
 
@@ -149,7 +148,7 @@ def of_form(
     file: str = "",
     first: int | None = None,
 ) -> list[pyarrow.RecordBatch]:
-    """The same for a table that is in the form already: what it says is judged all the same."""
+    """The same for a table that is in the form already: its values are checked, too."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -168,13 +167,13 @@ def of_form(
 
 
 def form_columns(streams: Mapping[str, StreamDefinition], name: str) -> Columns:
-    """What the columns of the form are for one of its streams."""
+    """The mapping of the form's own columns for one of its streams."""
     own = dict(zip(streams[name].schema.names, columns_of(streams)[name]))
     return Columns(streams[name], "time", "id", "start", own)
 
 
 def _reason(record: Mapping[str, Any], columns: Columns, time: int | None, start: int | None) -> str:
-    """Why a row of values is no event, in the words of those who judge events; its times are those found, or None."""
+    """Why a row is not an event, in the words of broker.events; its times as converted, or None."""
     try:
         if time is None:
             time = instant_of(record[columns.time], columns.time)
@@ -191,13 +190,13 @@ def _reason(record: Mapping[str, Any], columns: Columns, time: int | None, start
 
 
 def check_start(start: int, time: int, column: str) -> None:
-    """Raises EventError for a start after the time."""
+    """Raise EventError for a start after the time."""
     if start > time:
         raise EventError(f"column {column!r}: expected a start not after the time {time}, found {start}")
 
 
 def instant_of(value: object, column: str) -> int:
-    """A time as a table may have it, in microseconds. Raises EventError with the column."""
+    """A table's value as a time in microseconds. Raises EventError with the column."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int | str) or isinstance(value, bool):
@@ -210,7 +209,7 @@ def instant_of(value: object, column: str) -> int:
 
 
 def id_of(value: object, column: str) -> int:
-    """An id as a table may have it. Raises EventError with the column."""
+    """A table's value as an id. Raises EventError with the column."""
     if type(value) is int and _LEAST <= value <= _GREATEST:
         return value
     raise EventError(f"column {column!r}: expected an id, an int of 64 bits, found {shown(value)}")
@@ -221,7 +220,7 @@ def _nulls(column: pyarrow.Array) -> Any:
 
 
 def _starts(column: pyarrow.Array, times: pyarrow.Array) -> pyarrow.Array:
-    """The starts, the time where there is none; null for what is none or is after the time."""
+    """The starts, by default the times; null for values that are not times or are after the time."""
     import pyarrow.compute as pc
 
     starts = pc.if_else(column.is_null(), times, _instants(column))
@@ -229,7 +228,7 @@ def _starts(column: pyarrow.Array, times: pyarrow.Array) -> pyarrow.Array:
 
 
 def _instants(column: pyarrow.Array) -> pyarrow.Array:
-    """Microseconds since 1970, null for what is no instant; a timestamp without a zone is UTC."""
+    """Microseconds since 1970, null for values that are not times; a timestamp without a zone is UTC."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import types
@@ -264,7 +263,7 @@ def _instant(text: str | None) -> int | None:
 
 
 def _multiplied(ticks: pyarrow.Array, size: int) -> pyarrow.Array:
-    """Null where the product is too large for an instant."""
+    """The ticks times their size; null where the product is too large for a time."""
     import pyarrow.compute as pc
 
     bound = LARGEST // size
@@ -282,7 +281,7 @@ def _integers(column: pyarrow.Array) -> pyarrow.Array:
 
 
 def _values(column: pyarrow.Array, attribute: Attribute) -> pyarrow.Array:
-    """The values of an attribute, null for what does not fit it."""
+    """The values of an attribute, null for values that do not fit."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -304,7 +303,7 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
     column = column.cast(pa.string())
     try:
         column.validate(full=True)
-    except pa.ArrowInvalid:  # bytes that are no UTF-8
+    except pa.ArrowInvalid:  # bytes that are not UTF-8
         return pa.array([_text(value) for value in column.cast(pa.binary()).to_pylist()], pa.string())
     return column
 

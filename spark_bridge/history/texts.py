@@ -1,8 +1,8 @@
-"""How files of CSV and JSON lines become events, as `foretell run` reads them; a line that is none is told.
+"""Converts files of CSV and JSON lines to events, as `foretell run` reads them, and rejects invalid lines.
 
 CSV has a header. JSON lines are objects: events as the broker writes them, or, with `Columns`, flat objects whose keys
-are the columns. Blank lines are passed over, and so are the broker's punctuations: a history is sorted. Its lines that
-change something in mid-stream are no events, and are rejected.
+are the columns. Blank lines are skipped, and so are the broker's punctuations, because a history is sorted. Lines that
+change something within a stream are not events, and are rejected.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 CHUNK_ROWS: Final = 4_096
-"""Records that are converted at a time."""
+"""The number of records converted at a time."""
 
 _DIGITS_MAX: Final = 40
 _OTHERS: Final[Mapping[type[Input], str]] = {
@@ -75,9 +75,9 @@ def csv_header(file: Path) -> list[str]:
 def read_csv(
     file: Path, columns: Columns, streams: Mapping[str, StreamDefinition], first_id: int
 ) -> Iterator[pyarrow.RecordBatch]:
-    """The events and rejects of a file in `read_schema`; the records have the ids from `first_id` on. O(bytes).
+    """The events and rejects of a file in `read_schema`; the records have ids from `first_id` on. O(bytes).
 
-    Raises DefinitionError with the file where it cannot be read on.
+    Raises DefinitionError with the file if it cannot be read to its end.
     """
     gathering = _Gathering(streams, str(file))
     with _readable(file) as text:
@@ -185,7 +185,7 @@ def _flat(line: str, columns: Columns, identity: int) -> tuple[str, int, Row, in
 
 @final
 class _Gathering:
-    """Events of a file until there are enough for a batch, and what of it is none. One a file."""
+    """Collects the events and rejects of one file until there are enough for a batch."""
 
     def __init__(self, streams: Mapping[str, StreamDefinition], file: str) -> None:
         self._schema = read_schema(streams)
@@ -217,14 +217,14 @@ class _Gathering:
         self._count += 1
 
     def csv(self, columns: Columns, places: Mapping[str, int]) -> Iterator[pyarrow.RecordBatch]:
-        """The records so far, column by column where that goes, one by one where it does not."""
+        """The records so far, converted by column if possible, otherwise one by one."""
         records, self.records = self.records, []
         if not records:
             yield from self.rest()
             return
         try:
             run = _plain(records, columns, places)
-            # What texts do not show: half a surrogate pair, an int of too many bits.
+            # Errors that the text does not show: half a surrogate pair, an int of too many bits.
             yield batch_of(run, self._columns, self._schema)
         except (ValueError, KeyError, OverflowError, EventError):
             for line, fields, identity, raw in records:
@@ -235,7 +235,7 @@ class _Gathering:
         yield from self.rest()
 
     def rest(self) -> Iterator[pyarrow.RecordBatch]:
-        """What has been gathered, if anything."""
+        """The collected events and rejects, if there are any."""
         runs, self._runs = self._runs, {}
         for run in runs.values():
             yield batch_of(run, self._columns, self._schema)
@@ -249,7 +249,7 @@ class _Gathering:
 def _plain(
     records: Sequence[tuple[int, list[str], int, str]], columns: Columns, places: Mapping[str, int]
 ) -> Run:
-    """Records as a run. Raises ValueError, KeyError or EventError where there is anything unusual in them."""
+    """Records as a run. Raises ValueError, KeyError or EventError for anything unusual in them."""
 
     def texts(column: str) -> list[str]:
         place = places[column]
@@ -277,7 +277,7 @@ def _is_instant(time: int) -> bool:
 
 
 def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
-    """The values of a column. Raises ValueError or KeyError where it holds anything unusual."""
+    """The values of a column. Raises ValueError or KeyError for anything unusual."""
     if attribute.type == "string":
         return [text or None for text in texts] if attribute.nullable else texts
     if attribute.nullable and "" in texts:
@@ -296,7 +296,7 @@ def _values(attribute: Attribute, texts: Sequence[str]) -> Sequence[Value]:
 
 
 def _numbers(texts: Sequence[str], kind: Callable[[str], Any]) -> list[Any]:
-    # Python also takes 1_000 and the digits of every script, which CSV does not mean.
+    # Python also accepts 1_000 and the digits of every script, which are not numbers in CSV.
     joined = "".join(texts)
     if "_" in joined or not joined.isascii() or max(map(len, texts), default=0) > _DIGITS_MAX:
         raise ValueError
@@ -321,7 +321,7 @@ def _one(
 
 @final
 class _Kept:
-    """Lines, of which those are kept that belong to the record at hand."""
+    """Iterates over lines, and keeps those of the present record."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -336,7 +336,7 @@ class _Kept:
         return line
 
     def taken(self) -> str:
-        """The lines since the last time."""
+        """The lines since the last call."""
         text = "".join(self._taken).rstrip("\r\n")
         self._taken.clear()
         return text
@@ -344,9 +344,9 @@ class _Kept:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[IO[str]]:
-    """The text of a file; bytes that are no UTF-8 are found where a value is judged.
+    """The text of a file; bytes that are not UTF-8 are rejected later, with their value.
 
-    Raises DefinitionError where the file cannot be read, also in the middle of it.
+    Raises DefinitionError if the file cannot be read, even in the middle of it.
     """
     packed = file.name.lower().endswith(".gz")
     try:

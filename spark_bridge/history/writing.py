@@ -1,6 +1,6 @@
-"""How slices are written: sorted batches in, files of the form and a manifest out. Sorting is done elsewhere.
+"""Writes slices: sorted batches in, files in the form and a manifest out. Not here: sorting (preparing.py).
 
-Equal events give equal bytes, so a task that is done twice does no harm, and a history has the same digest again.
+Equal events give equal bytes, so a repeated task does no harm, and a history gets the same digest again.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     import pyarrow
 
 SLICE_ROWS: Final = 1_000_000
-"""Events of a slice, unless somebody asks for another number."""
+"""The default number of events of a slice."""
 GROUP_ROWS: Final = 65_536
-"""Events of a row group: what a reader must hold, and by which it can skip."""
+"""The events of a row group, which a reader holds at a time and can skip as a whole."""
 PART: Final = "part.parquet"
 
 
 def rejects_schema() -> pyarrow.Schema:
-    """The table of rows that were no events: the file, the line or row in it, what is wrong, and the row as text."""
+    """The table of rejected rows: the file, the line or row in it, the error, and the row as text."""
     import pyarrow as pa
 
     return pa.schema([(name, pa.string()) for name in ("file", "place", "reason", "raw")])
 
 
 def slice_path(number: int) -> str:
-    """Where a slice lies in its history."""
+    """The path of a slice in its history."""
     return f"slice={number:06d}/{PART}"
 
 
 def write_slice(
     folder: Path, number: int, batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema
 ) -> Slice | None:
-    """Writes one slice, whole or not at all; None where there are no events.
+    """Write one slice, whole or not at all; None if there are no events.
 
-    Columns are taken by name. Raises DefinitionError where (time, id) does not rise strictly. Holds one row group.
+    Columns are found by name. Raises DefinitionError unless (time, id) strictly increases. Holds one row group.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -87,7 +87,7 @@ def write_slice(
 
 
 def check_order(batch: pyarrow.RecordBatch, before: Key | None) -> tuple[Key, Key]:
-    """First and last key of a batch that is not empty. Raises DefinitionError unless keys rise, from `before` on."""
+    """The first and last key of a nonempty batch. Raises DefinitionError unless keys increase, from `before` on."""
     import numpy as np
 
     times, ids = batch.column(0).to_numpy(), batch.column(1).to_numpy()
@@ -111,7 +111,7 @@ def _disorder(before: Key, after: Key) -> DefinitionError:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """The manifest, when everything else is there; and a table of rejects, if nobody has written one."""
+    """Write the manifest, after everything else, and an empty table of rejects if there is none."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -128,9 +128,9 @@ def write_history(
     batches: Iterable[pyarrow.RecordBatch],
     slice_rows: int = SLICE_ROWS,
 ) -> Path:
-    """Publishes a history of events that are in order already, in this process and without Spark; O(events).
+    """Publish a history of events in order, in this process and without Spark. O(events).
 
-    Raises DefinitionError, also where there are no events or they are not in order; then nothing was published.
+    Raises DefinitionError, also if there are no events or they are not in order; then nothing was published.
     """
     if slice_rows < 1:
         raise DefinitionError(f"expected 1 event a slice or more, found {slice_rows}")

@@ -1,7 +1,7 @@
-"""How a job is divided so that every worker's share gives what the broker would have given; nothing is executed here.
+"""Divides a job so that the workers together give the broker's results. Not here: execution.
 
     cell          what one worker reads and owns
     properties    what a subscription allows
-    scheme        dividing by key, by time, by subscription: who may, and why not
-    choice        which of these for a job, and the cells that come of it
+    scheme        dividing by key, by time, by subscription
+    choice        the scheme for a job, and its cells
 """

@@ -1,7 +1,7 @@
-"""What one worker does, as data: which subscriptions, and which events it reads and owns; nothing is done here.
+"""The work of one worker, as data: its subscriptions, and the events that it reads and owns.
 
-A cell *owns* matches whose first event, in the order (time, id), is one that it owns; it may read further events, the
-overlap, so as to see these matches end. Of all cells of a plan exactly one owns a match.
+A cell *owns* the matches whose first event, in the order (time, id), it owns. It may read further events, the overlap,
+to see these matches end. Exactly one cell of a plan owns a match.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
 Point: TypeAlias = tuple[int, int]
-"""Where an event stands in the order of all: its time in microseconds, and its id."""
+"""The position of an event in the order of all: its time in microseconds, and its id."""
 
 FIRST: Final[Point] = (-(2**63), -(2**63))
 LAST: Final[Point] = (2**63 - 1, 2**63 - 1)
@@ -20,9 +20,10 @@ LAST: Final[Point] = (2**63 - 1, 2**63 - 1)
 @final
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The events of some keys: `attributes` has the key's attribute of each stream, by name of the stream.
+    """The events of some keys. `attributes`: the key's attribute of each stream, by the stream's name.
 
-    Those whose key hashes to `bucket` of `buckets`, the keys in `apart` left out; or, where `only` has one, that key's.
+    The keys are those that hash to `bucket` of `buckets`, without those in `apart`; or the one in `only`, if it has
+    one.
     """
 
     attributes: tuple[tuple[str, str], ...]
@@ -35,8 +36,8 @@ class Keys:
 @final
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`subscriptions` by name, None for all. Owned are events from `first` to before `until`; read on are those whose
-    time is at most `window` microseconds above the time of the last one owned. `keys`: None for all."""
+    """A cell. `subscriptions`: by name, None for all. It owns the events from `first` to before `until`, and also reads
+    those at most `window` microseconds later than the last one. `keys`: None for all."""
 
     number: int
     subscriptions: tuple[str, ...] | None = None
@@ -47,16 +48,16 @@ class Cell:
 
     @property
     def whole(self) -> bool:
-        """Whether it sees what the broker would see: every event, in order."""
+        """Whether it sees all events in order, as the broker would."""
         return self.keys is None and not self.sliced
 
     @property
     def sliced(self) -> bool:
-        """Whether it owns only some of the events that it may read, or does not see what came before."""
+        """Whether it owns only some of the events that it may read, or does not see earlier events."""
         return self.first != FIRST or self.until != LAST
 
 
 def slices_of(cuts: Iterable[Point]) -> list[tuple[Point, Point]]:
-    """From and until of the slices between cuts, the first and the last ones open; a cut may occur more than once."""
+    """The bounds of the slices between cuts, the first and the last ones open; a cut may occur more than once."""
     ordered = sorted(cuts)
     return list(zip([FIRST, *ordered], [*ordered, LAST]))

@@ -1,12 +1,12 @@
-"""Which plan a job has: chosen from what its subscriptions allow, or asked for and refused where it would lie.
+"""Chooses the plan of a job from what its subscriptions allow, or refuses a requested one that would change results.
 
-A scheme is admissible for a set of subscriptions if it is for each of them, where those that read what others publish
-go with these: they see one engine or none. Chosen is, for each set, the first that is admissible:
+Subscriptions that read what others publish form a set with these, because they need the same engine. A scheme is
+admissible for a set if it is admissible for each of its subscriptions. For each set the first admissible one is chosen:
 
     counts    by key, else by subscription
-    results   by key where events are shuffled anyway, else by time; then the other of the two; else by subscription
+    results   by key if events are shuffled anyway, else by time; then the other of the two; else by subscription
 
-Here: that choice and its explanation. Not here: reading histories, executing anything.
+Here: that choice and its explanation. Not here: reading histories, execution.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .scheme import KEY, SCHEMES, SHARDS, SLICES, SLICES_AND_SHARDS, Part, Plan
 
 NAMES_SHOWN: Final = 3
 LOADED_MIN: Final = 2_000
-"""States of subscriptions that are cut by time, from which on a shard pays for reading the events once more."""
+"""From this many states of subscriptions cut by time on, another shard is worth reading the events once more."""
 
 
 @final
 class Members:
-    """Subscriptions that must be in one engine: one alone, or publishers with those who read from them."""
+    """Subscriptions that must be in one engine: one alone, or publishers with their readers."""
 
     def __init__(self, members: Sequence[Properties]) -> None:
         self.members = tuple(members)
@@ -38,20 +38,20 @@ class Members:
         return [member.name for member in self.members]
 
     def against_slices(self, purpose: Purpose) -> str | None:
-        """Why they cannot be cut by time."""
+        """Why they cannot be cut by time; None if they can."""
         if len(self.members) > 1:
             return _together(self.members)
         return self.members[0].against_slices(purpose)
 
     def against_key(self, keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose) -> str | None:
-        """Why they cannot be divided by key."""
+        """Why they cannot be divided by key; None if they can."""
         if len(self.members) > 1:
             return _together(self.members)
         return self.members[0].against_key(keys, streams, purpose)
 
     @property
     def window(self) -> int | None:
-        """Of one that can be cut by time."""
+        """The window of a set that can be cut by time, in microseconds."""
         return self.members[0].window
 
 
@@ -71,11 +71,12 @@ def plan_for(
     shards: int | None = None,
     buckets: int | None = None,
 ) -> Plan:
-    """The plan of a job: the scheme asked for, or the best one for each subscription.
+    """The plan of a job: the requested scheme, or the best one for each subscription.
 
-    `parallelism`: how many cells are done at once; `shuffled`: events have to be brought to the cells, rather than read
-    where they lie. Numbers of cells are such that nobody waits for one. Raises ForetellError where a query is wrong,
-    and DefinitionError, with the subscription and the reason, where the scheme would change what comes out.
+    `parallelism`: how many cells run at once; `shuffled`: events have to be moved to the cells. The number of cells
+    keeps all workers busy. Raises ForetellError if a query is wrong, and DefinitionError, with the subscription and the
+    reason,
+    if the scheme would change the results.
     """
     _check_scheme(scheme)
     for what, number in (("slices", slices), ("shards", shards), ("buckets", buckets)):
@@ -100,7 +101,7 @@ def _check_scheme(scheme: str | None) -> None:
 
 
 def _wanted(subscriptions: Subscriptions, purpose: Purpose) -> list[Members]:
-    """The sets of subscriptions that the job is about: of counts, those with one that counts."""
+    """The sets of subscriptions that the job needs; for counts, those in which one makes forecasts."""
     together = _connected(list(properties_of(subscriptions.engine()).values()), subscriptions)
     if purpose == "counts":
         together = [found for found in together if any(member.foretells for member in found.members)]
@@ -108,7 +109,7 @@ def _wanted(subscriptions: Subscriptions, purpose: Purpose) -> list[Members]:
 
 
 def _connected(properties: list[Properties], subscriptions: Subscriptions) -> list[Members]:
-    """Publishers and readers of a stream together, in the order of the file."""
+    """The sets of publishers and readers of a stream, in the order of the file."""
     readers: dict[str, list[int]] = {}
     for number, own in enumerate(properties):
         for stream in own.reads:
@@ -138,9 +139,10 @@ def _connected(properties: list[Properties], subscriptions: Subscriptions) -> li
 def _keyed_by(
     wanted: list[Members], streams: Mapping[str, StreamDefinition], purpose: Purpose
 ) -> tuple[KeyOf, list[str | None]]:
-    """What the streams are best divided by, and why each of the sets cannot be; None where it can.
+    """The best key of each stream, and for each set the reason why it cannot be divided by these keys, or None.
 
-    Their declared keys if these do for all; else what does for most, of these and of attributes of one name.
+    The declared keys if all sets allow them; otherwise those that most sets allow, among these and attributes of one
+    name.
     """
     candidates: list[KeyOf] = [{name: stream.key for name, stream in streams.items() if stream.key is not None}]
     for name in dict.fromkeys(attribute for stream in streams.values() for attribute in stream.schema.names):
@@ -210,7 +212,7 @@ def _asked(
             instead = "" if scheme == SHARDS else f"; {SHARDS} is exact for all"
             raise DefinitionError(f"plan: {scheme}: subscription {members.names[0]!r}: {reason}{instead}")
     if scheme == KEY:
-        return _keyed(wanted, keys, purpose, "as asked for")
+        return _keyed(wanted, keys, purpose, "as requested")
     if scheme == SHARDS:
         return Part(SHARDS, _shards(wanted, shards), reason="as asked for")
     return _cut(wanted, shards if scheme == SLICES_AND_SHARDS else 1, "as asked for")
@@ -231,7 +233,7 @@ def _cut(wanted: list[Members], shards: int, reason: str) -> Part:
 
 
 def _shards(wanted: list[Members], shards: int) -> tuple[tuple[str, ...], ...]:
-    """Names by shard: each next one, the heaviest first, to the shard that has least. Deterministic; none is empty."""
+    """The names of each shard: from the heaviest on, each goes to the lightest shard. Deterministic; none is empty."""
     loads = [0] * max(1, min(shards, len(wanted)))
     names: list[list[tuple[int, list[str]]]] = [[] for _ in loads]
     for place, members in sorted(enumerate(wanted), key=lambda item: (-item[1].weight, item[0])):
@@ -241,7 +243,7 @@ def _shards(wanted: list[Members], shards: int) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(name for _, own in sorted(shard) for name in own) for shard in names)
 
 
-# --- saying so ------------------------------------------------------------------------------------------------------
+# --- explanation ----------------------------------------------------------------------------------------------------
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -251,7 +253,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def explain_plan(plan: Plan) -> list[str]:
-    """What a plan does and why, a line each, for people."""
+    """The parts of a plan and their reasons, a line each, for people."""
     lines = []
     for part in plan.parts:
         names = [name for group in part.groups for name in group]

@@ -1,11 +1,11 @@
-"""What a subscription allows of a plan, read from what it was compiled to: reasons, never guesses.
+"""Determines from a subscription's automaton which plans give exact results, with a reason where one does not.
 
-A plan by key is exact if no event of another key can change anything for the runs of one: every join keeps a run to its
-key, and nothing counts what lies between two events across keys. A plan by time slices is exact if a match is decided
-by the events from its first one on, for no longer than a window. Both are meant of the results, and of the counts of
-forecasts where these are asked for; forecasts themselves depend on all that was counted before, of all keys.
+A plan by key is exact if events of other keys cannot affect the runs of a key: every join keeps a run to its key, and
+nothing counts events between two events across keys. A plan by time slices is exact if a match depends only on the
+events from its first one on, for at most a window. Both concern results, or the counts of forecasts for training;
+forecasts themselves depend on all earlier counts, of all keys.
 
-Here: finding that out. Not here: what a job does with it (choice).
+Not here: choosing a plan (choice).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Purpose: TypeAlias = Literal["results", "counts"]
 """What must be exact: matches and forecasts (backtest, evaluate), or transition counts (train)."""
 
 KeyOf: TypeAlias = Mapping[str, str]
-"""By stream, the attribute that is its key."""
+"""The key attribute of each stream."""
 
 UNBOUNDED: Final = "has no window: how long a match may take is not bounded"
 FORECASTS_LEARN: Final = "its forecasts depend on what was counted of all events before"
@@ -44,8 +44,8 @@ CROSSINGS: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What was found of one subscription. `reads`: declared streams and published ones; `weight`: about what an event
-    costs, in states. `window`: microseconds between the first and the last event of a match at most, None: unbounded.
+    """The properties of one subscription. `reads`: declared and published streams. `weight`: the approximate cost of an
+    event, in states. `window`: the most microseconds between the first and the last event of a match, None: unbounded.
     `uncut`: why its matches cannot be cut by time, whatever the window; None if they can."""
 
     subscriber: Subscriber
@@ -65,7 +65,7 @@ class Properties:
         return self.subscriber.plan is not None
 
     def against_slices(self, purpose: Purpose) -> str | None:
-        """Why a plan by time slices would change something; None if it would not."""
+        """Why a plan by time slices would change results; None if it would not."""
         if self.foretells:
             return CHAIN_GOES_ON if purpose == "counts" else FORECASTS_LEARN
         if self.uncut is not None:
@@ -73,7 +73,7 @@ class Properties:
         return UNBOUNDED if self.window is None else None
 
     def against_key(self, keys: KeyOf, streams: Mapping[str, StreamDefinition], purpose: Purpose) -> str | None:
-        """Why a plan by these keys would change something; None if it would not. O(its size)."""
+        """Why a plan by these keys would change results; None if it would not. O(size of the automaton)."""
         for stream in self.reads:
             if stream not in streams:
                 return f"reads the results of others ({stream})"
@@ -100,7 +100,7 @@ class Properties:
 
 
 def properties_of(engine: Engine) -> dict[str, Properties]:
-    """Of all subscriptions of an engine, by name in the order of its catalog. O(their size)."""
+    """The properties of an engine's subscriptions, by name in the order of its catalog. O(size of the automata)."""
     return {name: _properties(subscriber) for name, subscriber in engine.catalog.subscriptions.items()}
 
 

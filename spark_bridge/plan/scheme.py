@@ -1,11 +1,11 @@
-"""The ways to divide a job, and the parts of a plan: plain data that says how, and the cells that come of it.
+"""The schemes that divide a job, and the parts of a plan, as plain data, with their cells.
 
     key              the events of each key, all subscriptions together
-    slices           the events of each stretch of time and of a window after it
+    slices           the events of each range of time and of a window after it
     shards           all events, for some of the subscriptions
     slices x shards  both at once
 
-Which of them are admissible is not decided here (choice, properties).
+Not here: which of them are admissible (choice, properties).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SCHEMES: Final = (KEY, SLICES, SHARDS, SLICES_AND_SHARDS)
 @final
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Subscriptions that are divided alike. `groups`: those of each shard, one where there are no shards. `keys`: by
-    stream, of a plan by key; then `window` is that of hot keys that may be cut by time, None where they may not.
-    `reason` is for people."""
+    """Subscriptions that are divided alike. `groups`: those of each shard; one group without shards. `keys`: by stream,
+    for a plan by key; `window` is then the one by which hot keys may be cut by time, None if they may not. `reason`:
+    for people."""
 
     scheme: str
     groups: tuple[tuple[str, ...], ...]
@@ -46,7 +46,7 @@ class Part:
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All of a job. `buckets`: cells of a part by key; `slices`: stretches of time of a part that is cut by it."""
+    """The plan of a job. `buckets`: the number of cells of a part by key; `slices`: that of a part cut by time."""
 
     purpose: Purpose
     parts: tuple[Part, ...]
@@ -54,7 +54,7 @@ class Plan:
     slices: int
 
     def cells(self, cuts: Sequence[Point], hot: Sequence[Any] = ()) -> list[Cell]:
-        """The cells of all parts: cut by time at `cuts`, any number of them, ties or not; the keys in `hot` apart."""
+        """The cells of all parts, cut by time at `cuts`, which may contain ties; the keys in `hot` get their own."""
         numbered = list(self._regions(cuts, tuple(hot)))
         return [
             Cell(number, group, first, until, window, keys)

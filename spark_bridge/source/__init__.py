@@ -1,7 +1,7 @@
 """Foretell as a data source of Spark: `spark.read.format("foretell")` and `spark.readStream.format("foretell")`.
 
-`registration` is the entrance, `histories` reads prepared histories and journals, `notifications` follows a running
-broker by way of a `spool`. What is in a history is spark_bridge.history's; how a broker is spoken to is the client's.
+`registration` registers it, `histories` reads prepared histories and journals, `notifications` follows a running broker
+through a `spool`. Not here: the content of a history (spark_bridge.history), the protocol of a broker (client).
 """
 
 from __future__ import annotations

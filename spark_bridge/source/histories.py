@@ -1,6 +1,6 @@
-"""How Spark reads a prepared history, slice by slice in its workers, and a broker's journal, in one of them.
+"""Spark's readers of a prepared history, slice by slice in its workers, and of a broker's journal, in one worker.
 
-What a journal is, the bridge does not know: whoever does gives a `JournalReader`.
+The bridge does not know the format of a journal: the caller passes a `JournalReader`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Journal(Protocol):
-    """Events that a broker has kept."""
+    """The events in a broker's journal."""
 
     @property
     def streams(self) -> Mapping[str, StreamDefinition]:
-        """Whose events are in it."""
+        """The streams of the events, by name."""
         ...
 
     def batches(self) -> Iterable[pyarrow.RecordBatch]:
@@ -36,7 +36,7 @@ class Journal(Protocol):
 
 
 JournalReader: TypeAlias = Callable[[str], Journal]
-"""What opens the journal in a folder; importable, as a worker does it. Raises ForetellErrors."""
+"""Opens the journal in a folder. It must be importable, because a worker calls it. Raises ForetellErrors."""
 
 
 @final
@@ -59,14 +59,14 @@ class HistoryReader(DataSourceReader):
         return [SlicePartition(number) for number in range(len(self.history.slices))]
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        if isinstance(partition, SlicePartition):  # Spark asks an empty history for one that is none
+        if isinstance(partition, SlicePartition):  # for an empty history Spark makes a partition of its own
             yield from self.history.read(partition.number)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class JournalPartsReader(DataSourceReader):
-    """Reads a journal from its beginning to its end: it is one sequence."""
+    """Reads a journal from beginning to end, as one sequence."""
 
     folder: str
     open: JournalReader
@@ -79,7 +79,7 @@ class JournalPartsReader(DataSourceReader):
 
 
 def reader_of(path: str | None, journals: JournalReader | None) -> tuple[DataSourceReader, StructType]:
-    """What reads a folder, and its schema. Raises DefinitionError, with the folder, where there is neither."""
+    """The reader of a folder, and its schema. Raises DefinitionError with the folder if it has neither format."""
     if path is None:
         raise DefinitionError("expected the folder of a prepared history: load(PATH)")
     folder = path.removeprefix("file://")

@@ -1,9 +1,9 @@
-"""A stream of Spark that follows a subscription of a running broker; rows of results, each at least once.
+"""A Spark stream that follows a subscription of a running broker; it delivers each result at least once.
 
-One process, beside Spark's driver, has the connection to the broker. Whenever Spark asks how far there is something, it
-takes in all that the broker has, puts it on the spool, and answers with the number of the last. Rows travel to the
-workers in the partitions: those see neither the broker nor the spool. Between two triggers results wait in the broker,
-within its limits; a row of the kind `incomplete` says where those were exceeded.
+One process beside Spark's driver has the connection to the broker. Whenever Spark asks for the latest offset, the
+process receives all results that the broker has, writes them to the spool, and answers with the number of the last.
+Partitions carry the rows to the workers, which access neither the broker nor the spool. Between two triggers results
+wait in the broker, within its limits; a row of the kind `incomplete` reports where these were exceeded.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .spool import Spool
 
 try:
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
-except ImportError:  # before Spark 4.2, which asks a source no more than once for everything there is
+except ImportError:  # before Spark 4.2
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """What Spark 4.2 calls before a query that ends with what is there."""
+        """Spark 4.2 calls it before a query that ends with the available data."""
 
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ SCHEMA: Final = (
     "subscription string, kind string, id string, start bigint, end bigint, lineage array<bigint>, line string, "
     "time bigint, state bigint, probability double, within string, forecast string, outcome string"
 )
-"""The columns of results, as a backtest has them; `line` is the whole of it in JSON."""
+"""The columns of results, as in a backtest; `line` is the whole result in JSON."""
 _COLUMNS: Final = tuple((name, kind) for name, _, kind in (column.partition(" ") for column in SCHEMA.split(", ")))
 
 OPTIONS: Final = ("path", "address", "subscription", "spool", "query", "language", "keys", "rows")
 TRIGGER_ROWS_MAX: Final = 100_000
-"""Rows of one trigger, unless the option `rows` says another number: the driver holds so many."""
+"""The default of the option `rows`: the most rows of a trigger, which the driver holds in memory."""
 PARTITION_ROWS: Final = 10_000
 
 
@@ -56,24 +56,24 @@ class RowsPartition(InputPartition):
 
 @final
 class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows one subscription. Options: `check_options`. An offset is how many notifications there were before."""
+    """Follows one subscription. Options: see `check_options`. An offset is the number of earlier notifications."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = check_options(options)
         self._spool: Spool | None = None
         self._client: Client | None = None
         self._subscription: Subscription | None = None
-        self._target: int | None = None  # where a query that ends with what is there ends
+        self._target: int | None = None  # the last offset of a query that ends with the available data
 
-    # --- what Spark asks ----------------------------------------------------------------------------------------
+    # --- Spark's interface --------------------------------------------------------------------------------------
 
     def initialOffset(self) -> dict[str, int]:
         self._subscribed()  # from here on nothing is missed
-        # Spark asks this also after it was told of the first rows, and again when its first batch has failed.
+        # Spark calls this also after it knows of the first rows, and again if its first batch has failed.
         return {"notifications": self._opened().begun}
 
     def latestOffset(self, start: dict[str, int] | None = None, limit: object = None) -> dict[str, int]:
-        """How far there is something. Before Spark 4.2 nobody says where it starts, and all there is must be told."""
+        """The offset of the newest notification. Spark before 4.2 passes no start, so it covers all there are."""
         spool = self._opened()
         if start is None:
             self._take_in_all()
@@ -86,7 +86,7 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"notifications": min(end, begun + self._rows)}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """From here on nothing is taken in any more: what the broker has now is what there is."""
+        """Receive what the broker has now, and nothing later."""
         self._take_in_all()
         self._target = self._opened().last
 
@@ -124,14 +124,14 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             pass
 
     def _take_in(self) -> int:
-        """What the broker has for us goes to the spool, up to `rows`; how many that were."""
+        """Write notifications from the broker to the spool, up to `rows`; their number."""
         spool, subscription = self._opened(), self._subscribed()
         assert self._client is not None
         lines: list[str] = []
         before = -1
         while before < len(lines) < self._rows:
             before = len(lines)
-            self._client.ping()  # the broker sends what it has, as far as we have room, before it answers
+            self._client.ping()  # the broker sends notifications, as far as credits allow, before it answers
             while len(lines) < self._rows:
                 notification = subscription.poll()
                 if notification is None:
@@ -155,9 +155,9 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def check_options(options: Mapping[str, str]) -> dict[str, str]:
     """The options of a stream. Raises DefinitionError.
 
-    `subscription` (its name) and `spool` (a folder of the driver that is this query's alone) are needed. `address`: of
-    the broker; `keys`: the file of the client's keys; `query`, `language`: the text, where the subscription may not be
-    there yet; `rows`: how many a trigger takes at most.
+    `subscription` (its name) and `spool` (a folder of the driver for this query alone) are required. `address`: that of
+    the broker; `keys`: the file of the client's keys; `query`, `language`: the text, if the subscription may not exist
+    yet; `rows`: the most rows of a trigger.
     """
     found = {name.lower(): value for name, value in options.items()}
     for name in found:

@@ -1,4 +1,4 @@
-"""The data source as Spark knows it: its name, its schemas, and who reads what."""
+"""The data source as Spark knows it: its name, its schemas and its readers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NAME = "foretell"
 
 
 def register(spark: SparkSession, journals: JournalReader | None = None) -> None:
-    """Makes `format("foretell")` known to a session; a second time replaces the first.
+    """Register `format("foretell")` in a session; a second call replaces the first.
 
-    `journals`: what opens the journal of a broker, where folders of those are to be read too.
+    `journals`: opens the journal of a broker, if folders of journals are to be read, too.
     """
 
     @final
     class Foretell(DataSource):
-        """Prepared histories and journals by `read`, the notifications of a broker by `readStream`."""
+        """Reads prepared histories and journals by `read`, the notifications of a broker by `readStream`."""
 
         @classmethod
         def name(cls) -> str:

@@ -1,11 +1,11 @@
-"""The notifications that a stream has been told of and Spark has not done with, in a folder; no network here.
+"""A folder with the notifications that were received from the broker and not yet committed by Spark.
 
-    lines-00000000000000000042.jsonl   the lines from number 42 on, one a notification
-    lock                               held by whoever writes here
+    lines-00000000000000000042.jsonl   the lines from number 42 on, one for each notification
+    lock                               held by the process that writes here
 
-Lines are numbered from 1 on, and numbers are Spark's offsets. A line is in the folder, and on the disk, before Spark is
-told of its number; it goes when Spark has committed a later one. So a query that is started again, with its checkpoint
-and this folder, is given again what it had not done with: every notification at least once.
+Lines are numbered from 1 on, and the numbers are Spark's offsets. A line is durable before Spark gets its number, and
+is removed after Spark has committed a later one. So a query that is restarted, with its checkpoint and this folder,
+gets its uncommitted notifications again: each at least once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOCK: Final = "lock"
 
 @final
 class Spool:
-    """The folder of one query; only one process at a time has it. Raises DefinitionError and OSError."""
+    """The folder of one query, locked by one process at a time. Raises DefinitionError and OSError."""
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
@@ -53,15 +53,15 @@ class Spool:
 
     @property
     def begun(self) -> int:
-        """The number before the oldest line that is kept."""
+        """The number before the oldest line."""
         return min(self._first.values()) - 1 if self._first else self.last
 
     def begin_after(self, number: int) -> None:
-        """Numbers lines from behind this one on, where an earlier query has had that many. Raises DefinitionError."""
+        """Number lines from behind this number on, which an earlier query has reached. Raises DefinitionError."""
         self.last = max(self.last, number)
 
     def add(self, lines: Sequence[str]) -> int:
-        """Keeps lines durably, and says the number of the last. Lines have no line breaks."""
+        """Store lines durably; the number of the last. Lines must not contain line breaks."""
         if lines:
             file = self._folder / f"lines-{self.last + 1:020}.jsonl"
             new = file.with_suffix(".new")
@@ -76,20 +76,20 @@ class Spool:
         return self.last
 
     def between(self, after: int, until: int) -> list[str]:
-        """The lines behind one number, up to another with it. Raises DefinitionError where one of them is gone."""
+        """The lines behind one number, up to and including another. Raises DefinitionError if one is missing."""
         found: list[str] = []
         for file, first in self._first.items():
             lines = _lines(file) if first <= until else []
             found += lines[max(after + 1 - first, 0) : max(until + 1 - first, 0)]
         if len(found) != until - after:
             raise DefinitionError(
-                f"{self._folder}: expected the notifications {after + 1} to {until}, which Spark has not done with, "
+                f"{self._folder}: expected the notifications {after + 1} to {until}, which Spark has not committed, "
                 f"found {len(found)} of them: the spool does not belong to the checkpoint"
             )
         return found
 
     def forget(self, until: int) -> None:
-        """Gives up files of which all lines are done with, but for the newest, whose name tells the number."""
+        """Remove files whose lines are all committed, except the newest, whose name keeps the number."""
         files = list(self._first.items())
         for (file, _), (_, following) in pairwise(files):
             if following > until + 1:
@@ -98,7 +98,7 @@ class Spool:
             del self._first[file]
 
     def close(self) -> None:
-        """Lets others have the folder."""
+        """Unlock the folder."""
         os.close(self._lock)
 
     def _sync(self) -> None:

@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 
 from broker.engine.languages.table import LANGUAGES
-from broker.engine.planner import EXECUTORS
+from broker.engine.planner import EXECUTORS, MERGED, TABLE
 
 ENGINE = Path(__file__).parents[2] / "broker" / "engine"
 FOLDERS = sorted(path.name for path in (ENGINE / "executors").iterdir() if (path / "__init__.py").exists())
-ORDINARY = {"reference", "keyed_runs"}  # a word that says other things, too; and what the program itself consists of
+ORDINARY = {"reference"}  # a word that says other things, too
 NAMES = [name for name in (*FOLDERS, *LANGUAGES) if name not in ORDINARY]
-NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)
+NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|keyed runs?|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)
 # What an older version wrote has its names.
 NEUTRAL = [
     path
-    for place in ("engine.py", "program.py", "leaving.py", "suspensions.py", "dispatch", "results.py", "snapshot")
+    for place in (
+        *("anew.py", "directory.py", "engine.py", "explanation.py", "leaving.py", "program.py", "results.py"),
+        *("suspensions.py", "transition.py", "dispatch", "snapshot"),
+    )
     for path in ([ENGINE / place] if place.endswith(".py") else sorted((ENGINE / place).glob("*.py")))
     if path.name != "format_5.py"
 ]
@@ -31,7 +34,8 @@ def test_no_executor_and_no_language_is_named(path: Path) -> None:
 
 
 def test_every_executor_is_in_the_table_under_the_name_of_its_folder() -> None:
-    assert {plan.executor for plan in EXECUTORS} <= set(FOLDERS)
-    assert len({plan.executor for plan in EXECUTORS}) == len(EXECUTORS)
+    assert {row.plan.executor for row in TABLE} <= set(FOLDERS)
+    assert len({row.plan.executor for row in TABLE}) == len(TABLE)
+    assert [row.plan for row in TABLE if row.plan.merged] == [MERGED]
     figures = [name for plan in EXECUTORS for name in plan.figures]
     assert len(set(figures)) == len(figures)

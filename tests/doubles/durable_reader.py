@@ -7,10 +7,10 @@ from typing import Any
 from doubles.kernel_rig import subscribe
 
 from broker.kernel import Send
-from broker.kernel.cursors import drawn
+from broker.kernel.cursors import first_incarnation
 from broker.wire import Message, Notifications, decode_result
 
-FIRST = drawn(b"") + 1
+FIRST = first_incarnation(b"") + 1
 """The incarnation of the first cursor of a kernel without a secret."""
 
 

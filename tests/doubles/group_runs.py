@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from benchmarks.groups.blocks import Matches
+from broker.engine.executors.groups.blocks import MatchBlocks
 
 Row = tuple[float | int | None, ...]
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -173,7 +173,7 @@ class Host:
         self.cells: dict[str, Any] = {}
         self.members: list[Member] = []
         self.events: list[Event] = []
-        self.out = Matches()
+        self.out = MatchBlocks()
         self.time = 0
 
     def play(self, script: Iterable[Action]) -> None:
@@ -216,7 +216,9 @@ class Host:
         event = Event(len(self.events), self.time, key, row)
         self.events.append(event)
         self.out.event = event.number
-        self.cell(key).take(row, event.time, event.number, self.out)
+        cell = self.cell(key)
+        cell.began = event.time
+        cell.take(row, event.time, event.number, self.out)
         self.read()
 
     def read(self) -> None:

@@ -31,7 +31,7 @@ def test_what_a_broker_comes_to_too_late_is_not_done() -> None:
         with Client(broker.address, timeout=PATIENCE_SECONDS) as hasty:
             publisher = hasty.publisher("S", window=4)
             lose_patience(hasty._connection.session)
-            with pytest.raises(Expired, match=r"nobody waits for this any more: its deadline was 3,\d+\.\d{3} s ago"):
+            with pytest.raises(Expired, match=r"the deadline was 3,\d+\.\d{3} s ago"):
                 hasty.publish_batch("S", None, [(2,)])
             with pytest.raises(Expired):
                 hasty.subscribe("all", query="S")

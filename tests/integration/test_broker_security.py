@@ -113,7 +113,7 @@ def test_a_key_without_permission_is_refused_with_a_reason(site: Site) -> None:
             ("no permission to read", lambda: ann.subscribe("ann.x", query="SELECT * FROM Secret")),
             ("no permission to subscribe", lambda: ann.subscribe("x", query="SELECT * FROM Stock")),
             ("no permission to declare", lambda: ann.add_stream("Other", {})),
-            ("no permission to administrate", ann.statistics),
+            ("is not an administrator", ann.statistics),
         ):
             with pytest.raises(PermissionDenied, match=refused):
                 call()

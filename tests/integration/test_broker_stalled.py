@@ -6,7 +6,7 @@ from doubles.broker_process import broker_process
 from doubles.process_gauges import comes_true, peak_kilobytes, resident_kilobytes
 from torture.peers import Peer, sockets
 
-from broker.server.connections import UNDER_WAY_BYTES_MAX
+from broker.server.connections import IN_FLIGHT_BYTES_MAX
 from broker.server.router import OUTBOX_BYTES_MAX
 from client import Client
 
@@ -35,7 +35,7 @@ def test_clients_that_do_not_read_hold_what_the_limits_say_and_leave_nothing_whe
             for number in range(1, BATCHES + 1):
                 times = list(range(BATCH * number, BATCH * (number + 1)))
                 client.publish_batch("S", times, [(PAYLOAD,)] * BATCH)
-            allowed = STALLED * (OUTBOX_BYTES_MAX + UNDER_WAY_BYTES_MAX + MIB) // 1024 + SLACK_KILOBYTES
+            allowed = STALLED * (OUTBOX_BYTES_MAX + IN_FLIGHT_BYTES_MAX + MIB) // 1024 + SLACK_KILOBYTES
             assert peak_kilobytes(process) - before <= allowed
             assert comes_true(lambda: client.statistics()["broker"]["sessions"] == 1), "all are given up"
             assert comes_true(lambda: resident_kilobytes(process) - before <= SLACK_KILOBYTES // 2)

@@ -355,7 +355,7 @@ def test_without_a_socket_for_a_connection_it_is_tried_again(monkeypatch: pytest
                     while not told:
                         await asyncio.sleep(0.01)
                     asked = asyncio.create_task(client.ping())
-                    while not any("no socket" in event.reason for event in told):
+                    while not any("cannot open a socket" in event.reason for event in told):
                         await asyncio.sleep(0.01)
                     monkeypatch.undo()
                     await asked

@@ -227,7 +227,7 @@ def test_without_a_socket_for_a_connection_it_is_tried_again(monkeypatch: pytest
         with broker_process(f'address = "{broker.address}"'):
             monkeypatch.setattr(contexts, "SOCKETS_MAX", 2)
             deadline = time.monotonic() + 60
-            while not any("no socket" in event.reason for event in told):
+            while not any("cannot open a socket" in event.reason for event in told):
                 assert time.monotonic() < deadline
                 client._connection._timeout = 0.1
                 with suppress(ConnectionLost):

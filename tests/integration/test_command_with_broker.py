@@ -159,7 +159,7 @@ def test_a_durable_subscription_is_replayed_and_its_dead_letters_are_settled(
     assert printed(capsys, "dead-letters", "mine") == []
     for refused, reason in (
         (("dead-letters", "mine", "--requeue", "--discard"), "expected --discard or --requeue, found both"),
-        (("dead-letters", "mine", "--position", "9"), "position 9 is none of its dead letters"),
+        (("dead-letters", "mine", "--position", "9"), "position 9 is not a dead letter"),
         (("dead-letters", "none"), "cursor 'none' is not known"),
         (("subscribe", "jumps", "--replay", "1"), "expected --durable with --replay, found none"),
         (("subscribe", "jumps", "--durable", "mine", "--replay", "1", "--since", "1"), "expected replay or since"),

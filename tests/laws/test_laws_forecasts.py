@@ -13,6 +13,7 @@ from strategies.forecasts import Case, cases, engine_for, feed, played, subscrib
 from strategies.typed_queries import Happening
 
 from broker.engine import Engine, Match
+from broker.engine.executors.keyed_runs.program import KeyedAutomata
 from broker.engine.notices import Forecast, Resolution
 from broker.events.instant import parse_duration
 from broker.forecast.counts import Record
@@ -162,7 +163,9 @@ def test_coming_and_going_disturbs_no_forecast(case_and_history: Played, data: s
         busy.unsubscribe(name)
     busy.check_invariants()
     assert not busy.program.forecasts.scopes
-    assert not any(place.watches for place in busy.program.all_places())
+    merged = busy.program.merged
+    assert isinstance(merged, KeyedAutomata)
+    assert not any(place.watches for place in merged.all_places())
 
 
 @few

@@ -14,7 +14,7 @@ from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine.executors.tuple_counts import Completion, CountingMachine, Partition
-from broker.engine.executors.tuple_counts.completion import Tuple
+from broker.engine.executors.tuple_counts.tuples import Tuple
 from broker.events.errors import DefinitionError
 from broker.events.schema import Row
 
@@ -71,7 +71,7 @@ class Player:
             key = tuple(row[position] for position in self.composite.partition)
             if None in key:
                 continue
-            partition, count = self.partitions.setdefault(key, (self.machine.partition(), [0]))
+            partition, count = self.partitions.setdefault(key, (Partition(self.machine), [0]))
             count[0] += 1
             hits = fits(self.composite, row)
             if hits:
@@ -169,10 +169,11 @@ def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
     at = data.draw(st.integers(0, len(history)))
     found = parts.play(history[:at])
     for key, (partition, count) in list(parts.partitions.items()):
-        restored = machine.load(partition.dump())
+        restored = Partition(machine)
+        restored.load(partition.dump())
         assert restored.dump() == partition.dump()
         if data.draw(st.booleans()) and restored.empty(history[at - 1][0], count[0] + 1):
-            restored = machine.partition()
+            restored = Partition(machine)
         parts.partitions[key] = (restored, count)
     found += parts.play(history[at:])
     assert counts(found) == counts(expected)

@@ -253,7 +253,7 @@ def test_publishing_is_done_once_and_whole(tmp_path: Path) -> None:
         publish(tmp_path, "d3", write)
         return "d4"
 
-    with pytest.raises(DefinitionError, match="expected nobody else to write there, found another run at work"):
+    with pytest.raises(DefinitionError, match="expected a folder that no run writes to, found a run at work"):
         publish(tmp_path, "d4", within)
     (tmp_path / "file").write_text("x")
     with pytest.raises(DefinitionError, match="expected a folder, or a place for a new one, found a file"):

@@ -300,10 +300,10 @@ def test_columns_that_cannot_fit_are_refused_before(tmp_path: Path) -> None:
     refused("expected one column 'when' (time), found 0", Files(plain.paths, columns(time="when")))
     refused(f"{path}: expected the column 'id' of a history, found none", Files(plain.paths))
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and so on")
-    refused(f"{path}: expected a Parquet file, found none that is whole", plain)
+    refused(f"{path}: expected a Parquet file, found a damaged one", plain)
     refused("x.csv: stream 'Stock': expected one column 'price'", written(tmp_path, "x.csv", "time,name\n"))
     refused("y.csv: expected a header with the names of the columns, found an empty", written(tmp_path, "y.csv", ""))
-    refused("y.csv: expected to be told the columns of a CSV file", Files((str(tmp_path / "y.csv"),)))
+    refused("y.csv: expected a mapping of the CSV file's columns", Files((str(tmp_path / "y.csv"),)))
     refused("expected a file or a folder of events, found none", Files((str(tmp_path / "nowhere"),)))
     (tmp_path / "empty").mkdir()
     refused("expected files of events, found none", Files((str(tmp_path / "empty"),)))
@@ -324,7 +324,7 @@ def test_a_file_that_is_damaged_inside_is_told_by_its_name(tmp_path: Path) -> No
     events, rejects = read(files)
     assert not events
     assert rejects[0]["fatal"]
-    assert rejects[0]["reason"].startswith(f"{tmp_path}/x.parquet: expected a Parquet file, found none that is whole")
+    assert rejects[0]["reason"].startswith(f"{tmp_path}/x.parquet: expected a Parquet file, found a damaged one")
 
 
 @pytest.mark.parametrize("sizes", [[1, 1], [5], [3, 0, 2]])

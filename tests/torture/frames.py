@@ -112,7 +112,7 @@ SAID: Final[tuple[Message, ...]] = (
     Notifications(0, "a", 1, (encode_result(_RESULT), encode_result({**_RESULT, "tuples": 2**80})), 5, True),
     Probe(0),
     Closing(0, "the broker is stopping"),
-    Ended(0, "a", "slow", "queue_bytes: more waited than the queue takes"),
+    Ended(0, "a", "slow", "queue_bytes: the reader was too slow"),
 )
 """One of each message."""
 

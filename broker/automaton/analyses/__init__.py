@@ -1,11 +1,11 @@
-"""What can be said of an automaton, for those who must not know the language it comes from: a fact a file.
+"""Analyses: facts about an automaton, independent of its language; a file for each fact.
 
-Of its shape: `line`, one operand after another; `sequences`, contiguous events; `chain`, how far states are from a
-match. Of its events: `keys` and `variables`, what all of a match agree on; `agreement`, whether those of one key alone
-decide; `chain_keys`, whose a forecast counts; `ignoring`, which a run passes by. Of time: `window`, how long a match
-may take, and what of it lies outside; `horizon` and `kept_times`, how long the times that a run keeps are of use. Of
-its runs: `memory`, what is still read of them; `pasts`, whether equal ones are few; `measures`, whether conditions
-compare two numbers; `countable`, how paths can be counted.
+Shape: `line`, one operand after another; `sequences`, contiguous events; `chain`, the distance of states from a match.
+Events: `keys` and `variables`, the values that all events of a match share; `agreement`, whether the events of one key
+decide alone; `chain_keys`, the key that a forecast counts by; `ignoring`, the events that a run may skip. Time:
+`window`, the duration of a match and what lies outside it; `horizon` and `kept_times`, how long the times that a run
+keeps are needed. Runs: `memory`, what is still read of them; `pasts`, whether distinct ones are few; `measures`,
+whether conditions compare two numbers; `countable`, how paths can be counted.
 
-Here: functions from an automaton to a fact. Not here: what an executor makes of it.
+Here: functions from an automaton to a fact. Not here: what an executor does with it.
 """

@@ -1,6 +1,6 @@
-"""How long events can still be of use, where a run keeps their times.
+"""How long the events whose times a run keeps can still contribute to a match.
 
-Here: that bound. Not here: how long a match may take (window), which conditions follow from others (constructions).
+Here: that bound. Not here: the duration of a match (window), implied conditions (constructions).
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from .kept_times import KeptTime
 
 
 def horizon(automaton: Automaton, times: list[dict[int, KeptTime]]) -> int | None:
-    """How long after its last event a match can be of any use at most, in microseconds; None: no bound. `times`: those
-    that it keeps (kept_times)."""
+    """The longest time after its last event in which a partial match can be completed, in microseconds; None: no bound.
+
+    `times`: those that it keeps (kept_times).
+    """
     highest = {e.number: e.allowed[-1][1] for arc in automaton.arcs for e in arc.elapsed}
     longest = 0
     for state, own in zip(automaton.states[1:], times[1:]):

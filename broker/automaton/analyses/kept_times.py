@@ -1,6 +1,6 @@
-"""Which times a run keeps in its slots, and which time conditions ask for them.
+"""Which times a run keeps in its slots, and which time conditions test them.
 
-Here: this, by state and slot. Not here: what follows from it (horizon, countable).
+Here: this, by state and slot. Not here: its consequences (horizon, countable).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from ..automaton import Automaton, Carry, EventTime
 
 @dataclass(slots=True)
 class KeptTime:
-    """A slot with the time of an event: of operand `since`, below zero of the first one, whatever its operand.
+    """A slot with the time of an event of operand `since`; below zero: of the first event, whatever its operand.
 
-    `open` are the numbers of the conditions that may still ask for it, `must` those of them which every way to the end
-    does ask; `operands` are those that may have filled it.
+    `open`: the numbers of the conditions that may still test it; `must`: those that every path to the end tests;
+    `operands`: those that may have filled it.
     """
 
     since: int = -1
@@ -38,12 +38,12 @@ def kept_times(automaton: Automaton) -> list[dict[int, KeptTime]]:
                 case Carry(before) if before in found[arc.source]:
                     carried = found[arc.source][before]
                     found[arc.target].setdefault(slot, KeptTime()).operands |= carried.operands
-    left = [False] * len(found)  # the states of which an arc that leaves them was seen
+    left = [False] * len(found)  # whether an arc that leaves the state was seen
     for arc in reversed(automaton.arcs):
         own = found[arc.source]
         if not own:
             continue
-        always: dict[int, set[int]] = {}  # what this way to the end asks of each slot
+        always: dict[int, set[int]] = {}  # the conditions that this path to the end tests, by slot
         if arc.target != automaton.final:
             for slot, later in found[arc.target].items():
                 match arc.update[slot]:

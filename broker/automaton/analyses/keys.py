@@ -1,10 +1,9 @@
-"""The key of an automaton: attributes on which all events of a match agree, so that runs can be kept apart by them.
+"""The key of an automaton: attributes on which all events of a match agree, so that runs can be partitioned by them.
 
-What parts the sources says so outright; equality joins do where a chain of them leads from each operand's events to
-those of the operands before it (semantics 2.3, point 2).
+The attributes that partition the sources are parts of the key. So are equality joins, if a chain of them leads from
+each operand's events to those of the operands before it (semantics 2.3, point 2).
 
-Here: which these are, of automata that name operands, and what conditions ask beyond them. Not here: what is done with
-keys.
+Here: the key of automata that name operands, and the conditions that remain beyond it. Not here: the use of keys.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import TAKING, Arc, Automaton, EventRow, Kind, Report
 
 ASKING: Final = (*TAKING, Kind.KILL)
-"""Arcs that ask something of an event."""
+"""The kinds of arcs that test an event."""
 
 Holders: TypeAlias = dict[int, set[int]]
-"""By slot, the operands whose events it may have."""
+"""The operands whose events each slot may hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """One value that all events of a match share: its position in the events of each operand, and the slots and
-    positions at which a run remembers it."""
+    """A value that all events of a match share: its position in the events of each operand, and the slots and positions
+    where a run keeps it."""
 
     positions: tuple[int, ...]
     registers: frozenset[tuple[int, int]]
 
 
 def key_parts(automaton: Automaton, joined: bool = True) -> tuple[KeyPart, ...]:
-    """The parts of the key, those of the sources first, and with `joined` those of joins. O(joins x operands).
+    """The parts of the key: those of the sources first, then with `joined` those of joins. O(joins x operands).
 
-    A part that follows from joins leaves out no match: an event whose value is null joins nothing, and is part of no
-    match of more than one operand. Without overlap a partition has one result at a time, whatever else events agree on.
+    A part that follows from joins loses no match: an event whose value is null joins nothing, so no match of several
+    operands contains it. Without overlap a partition has one result at a time, so joins add no parts.
     """
     taking = [_taking(automaton, operand) for operand in range(len(automaton.operands))]
     holders: Holders = {}
@@ -61,7 +60,7 @@ def _taking(automaton: Automaton, operand: int) -> list[Arc]:
 
 
 def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int, int]]:
-    """Where the value of a chain, which may not be whole yet, is remembered."""
+    """The registers that keep the value of a chain, which may be incomplete."""
     found: set[tuple[int, int]] = set()
     for slot, operands in holders.items():
         position, *others = {chain[operand] if operand < len(chain) else -1 for operand in operands}
@@ -71,7 +70,7 @@ def _registers(chain: tuple[int, ...], holders: Holders) -> frozenset[tuple[int,
 
 
 def _joined(automaton: Automaton, taking: list[list[Arc]], holders: Holders) -> list[tuple[int, ...]]:
-    """Chains that joins make: one for each position of the first operand that leads through all others."""
+    """The chains of joins: one for each position of the first operand that leads through all others."""
     found: list[tuple[int, ...]] = []
     for position in range(len(automaton.source_of(taking[0][0]).schema.attributes)):
         chain: tuple[int, ...] = ()
@@ -89,7 +88,7 @@ def _joined(automaton: Automaton, taking: list[list[Arc]], holders: Holders) -> 
 
 
 def _agree(arcs: list[Arc], position: int, registers: frozenset[tuple[int, int]]) -> bool:
-    """Whether further events of an operand have the key's value where its first one has it."""
+    """Whether further events of an operand have the key's value at the same position as its first one."""
     return all(any(j.position == position and _leads(j, registers) for j in arc.joins) for arc in arcs)
 
 
@@ -98,8 +97,8 @@ def _leads(join: Join, registers: frozenset[tuple[int, int]]) -> bool:
 
 
 def places(automaton: Automaton, parts: tuple[KeyPart, ...], arc: Arc) -> dict[int, int]:
-    """By part of the key, where an arc's event has it: the events of an operand have all, those that are forbidden the
-    parts of their source, and those on which they are joined."""
+    """By part of the key, its position in an arc's event. An operand's events have all parts; forbidden events have the
+    parts of their source and those on which they are joined."""
     if arc.kind != Kind.KILL:
         return {number: part.positions[arc.operand] for number, part in enumerate(parts)}
     found = dict(enumerate(automaton.source_of(arc).key))
@@ -111,8 +110,10 @@ def places(automaton: Automaton, parts: tuple[KeyPart, ...], arc: Arc) -> dict[i
 
 
 def within_key(automaton: Automaton, parts: tuple[KeyPart, ...]) -> Automaton:
-    """What is left to be asked where runs are kept apart by a key: joins that the key answers are left out, the others
-    are tested with the rest, and guards ask for the key's constants. O(arcs x (joins + parts))."""
+    """The automaton for runs that are partitioned by the key. O(arcs x (joins + parts)).
+
+    Joins that the key implies are left out, the others are tested with the rest, and guards test the key's constants.
+    """
     known = _constants(automaton, parts)
     shared = list(enumerate(parts))
     arcs: list[Arc] = []
@@ -129,14 +130,14 @@ def within_key(automaton: Automaton, parts: tuple[KeyPart, ...]) -> Automaton:
 
 
 def _tested(form: Form, joins: list[Join]) -> Form:
-    """A condition that also says that these joins hold."""
+    """A condition that also tests these joins."""
     atoms = tuple(Comparison("=", Attribute(Side.EVENT, j.position, j.register.type), j.register) for j in joins)
     return tuple(clause + atoms for clause in form)
 
 
 def _constants(automaton: Automaton, parts: tuple[KeyPart, ...]) -> dict[int, Constant]:
-    """By part of the key, the value that some operand's only or first event must have there: so then must all events of
-    a match."""
+    """By part of the key, a constant that an operand's only or first event must have there, and so all events of a
+    match."""
     begins = [arc for arc in automaton.arcs if arc.kind == Kind.FORWARD]
     found: dict[int, Constant] = {}
     for number, part in enumerate(parts):
@@ -149,7 +150,7 @@ def _constants(automaton: Automaton, parts: tuple[KeyPart, ...]) -> dict[int, Co
 
 
 def _constant(form: Form, position: int) -> Constant | None:
-    """What every clause wants the attribute to equal."""
+    """The constant that every clause requires the attribute to equal; None if there is none."""
     found: set[Constant] = set()
     for clause in form:
         own = [atom.right for atom in clause if _equals(atom, position) and isinstance(atom.right, Constant)]
@@ -166,11 +167,11 @@ def _equals(atom: Comparison, position: int) -> bool:
 
 
 def _narrowed(automaton: Automaton, arc: Arc, values: dict[int, Constant]) -> Form:
-    """A guard of events that must also have these values at these positions."""
+    """A guard that also requires these values of the key."""
     atoms: list[Comparison] = []
     for position, value in sorted(values.items()):
         own = automaton.source_of(arc).schema.attributes[position]
         if own.type != value.type:
-            continue  # a forbidden event's, which may be of another type
+            continue  # of a forbidden event, whose attribute may have another type
         atoms.append(Comparison("=", Attribute(Side.EVENT, position, own.type, own.name, own.nullable), value))
     return tuple(clause + tuple(atom for atom in atoms if atom not in clause) for clause in arc.guard)

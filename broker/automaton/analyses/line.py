@@ -1,6 +1,6 @@
-"""Whether an automaton is a line: one operand after another, each with one event or with one and more of them.
+"""Whether an automaton is a line: one operand after another, each with one event or with one or more.
 
-Here: that, and the arcs of each operand. Not here: what an executor makes of a line.
+Here: that, and the arcs of each operand. Not here: how an executor uses a line.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ..automaton import Accumulated, Arc, Automaton, Carry, EventRow, Kind
 
 @dataclass(frozen=True, slots=True)
 class LineOperand:
-    """An operand. `begin` takes its only or first event; where it may have more, `take` takes them and `proceed`, which
-    takes none, leads on."""
+    """An operand. `begin` takes its only or first event; if it may have more, `take` takes them, and `proceed` leads on
+    without an event."""
 
     begin: Arc
     take: Arc | None
@@ -21,7 +21,7 @@ class LineOperand:
 
 
 def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
-    """The operands of a line in their order; () where the automaton is none. O(arcs)."""
+    """The operands of a line in order; () if the automaton is not a line. O(arcs)."""
     arcs = [arc for arc in automaton.arcs if arc.kind != Kind.KILL]
     links: list[LineOperand] = []
     here = at = 0
@@ -42,13 +42,13 @@ def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
 
 
 def place_of(line: tuple[LineOperand, ...], arc: Arc) -> int:
-    """How many operands of a line stand before what an arc forbids."""
+    """How many operands of a line precede the event that an arc forbids."""
     return next((number for number, link in enumerate(line) if link.begin.source == arc.source), len(line))
 
 
 def is_plain_line(automaton: Automaton) -> bool:
-    """Whether it is a line whose slots hold rows and aggregates of them alone, and whose conditions ask for no distance
-    of time but the window. O(arcs)."""
+    """Whether it is a line whose slots hold only rows and their aggregates, and whose only time condition is the
+    window. O(arcs)."""
     kinds = (Carry, EventRow, Accumulated)
     plain = all(isinstance(source, kinds) for arc in automaton.arcs for source in arc.update)
     return automaton.distinct and plain and len(line_of(automaton)) > 0

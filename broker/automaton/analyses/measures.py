@@ -1,9 +1,10 @@
-"""Conditions between an event and a run as comparisons of two numbers: what lets runs be columns of numbers.
+"""Conditions between an event and a run as comparisons of two numbers, so that runs can be stored as columns of
+numbers.
 
 A condition of an operand of several events that reads the event on one side and the run on the other compares a level,
-which is the event's, with a measure, which is the run's and changes only when the run takes an event. Where a run stays
-with events that it does not take, such an operand, followed by at most one single event, has exactly one run for each
-first event (kleene notes, 1).
+of the event, with a measure, of the run, which changes only when the run takes an event. If a run stays at events that
+it does not take, such an operand, followed by at most one single event, has exactly one run for each first event
+(kleene notes, 1).
 
 Here: which automata are of that kind, and their measures. Not here: columns (broker.engine.executors.kleene).
 """
@@ -26,8 +27,8 @@ MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`level operator measure`. `level` reads the event, or is a constant. The measure: of `first` and `last` the term
-    `value`, which reads one row; of the others the aggregate of the attribute at `position`, times `factor` if there is
+    """`level operator measure`. `level` reads the event, or is a constant. The measure: for `first` and `last` the term
+    `value`, which reads one row; otherwise the aggregate of the attribute at `position`, times `factor` if there is
     one. `integer`: whether that attribute is an int."""
 
     level: Term
@@ -41,7 +42,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What is tested where an event is taken, where the next operand begins, at the end."""
+    """The measures tested when an event is taken, when the next operand begins, and at the end."""
 
     take: tuple[Measure, ...]
     begin: tuple[Measure, ...]
@@ -49,10 +50,10 @@ class Measures:
 
 
 def monotone(automaton: Automaton, measures: Measures) -> bool:
-    """Whether runs that take one event are equal from then on, and what runs have taken last stays in order.
+    """Whether runs that take the same event are equal from then on, and the last events of runs stay in order.
 
-    That is so where taking asks for a new highest (or lowest) value and all else that is asked follows from the last
-    event, or from that value; and where each first event could also be taken, so that it ends up in its place.
+    That holds if taking requires a new highest (or lowest) value, all other conditions follow from the last event or
+    from that value, and each first event could also be taken, so that it comes in its place.
     """
     if len(measures.take) != 1:
         return False
@@ -73,13 +74,15 @@ def monotone(automaton: Automaton, measures: Measures) -> bool:
 
 
 def _implies(given: Form, wanted: Form) -> bool:
-    """Whether what satisfies the one satisfies the other, as far as their atoms say so."""
+    """Whether `given` implies `wanted`, as far as their atoms show it."""
     return all(any(set(clause) <= set(known) for clause in wanted) for known in given)
 
 
 def variant(automaton: Automaton, measures: Measures) -> tuple[object, float] | None:
-    """What a whole automaton, its joins included, has in common with those that differ from it in one factor only, and
-    its own factor: that of the measure where the next operand begins. None where there is no such factor."""
+    """The automaton without one factor, as a value that others which differ only in the factor share, and the factor.
+
+    It is the factor of the measure tested when the next operand begins. None if there is none.
+    """
     line = line_of(automaton)
     if len(line) != 2 or len(measures.begin) != 1 or automaton.report != Report.EACH:
         return None
@@ -97,7 +100,7 @@ def variant(automaton: Automaton, measures: Measures) -> tuple[object, float] | 
 
 
 def measures_of(automaton: Automaton) -> Measures | None:
-    """The measures of an automaton within a key; None where it is of another kind. O(its size)."""
+    """The measures of an automaton within a key; None if it is of another kind. O(size of the automaton)."""
     line = line_of(automaton)
     if not 1 <= len(line) <= 2 or any(arc.kind == Kind.KILL for arc in automaton.arcs):
         return None
@@ -158,7 +161,7 @@ def _aggregate(
             attributes = automaton.source_of(link.begin).schema.attributes
             integer = position >= 0 and attributes[position].type == "int"
             if isinstance(factor, int) and (function in ("len", "count") or (integer and function != "avg")):
-                return None  # a product of integers, exact beyond what floats hold
+                return None  # a product of integers, exact beyond the precision of floats
             return Measure(level, operator, function, level, position, factor, integer)
         case _:
             return None

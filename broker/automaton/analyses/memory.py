@@ -1,6 +1,6 @@
-"""What is still read of what a run remembers: runs that agree on it are equal (SASE+ 4.3; semantics 2.7).
+"""Which registers of a run are still read: runs that agree on these are equal (SASE+ 4.3; semantics 2.7).
 
-Here: by state, the slots that live, and which attributes in them. Not here: what is done with equal runs
+Here: by state, the live slots and the attributes read in them. Not here: sharing equal runs
 (broker.engine.executors.kleene).
 """
 
@@ -14,21 +14,20 @@ from ...algebra.terms import Register, walk
 from ..automaton import Accumulated, Arc, Automaton, Carry, Kind
 
 Read: TypeAlias = tuple[int, int]
-"""A slot and a position in its row, -1 if it has a value."""
+"""A slot and a position in its row; -1 if the slot holds a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """`rows`: by slot that holds an event, the positions that are read of it, ascending; `values`: slots of values that
-    are read, also where only to make later ones of them."""
+    """`rows`: by slot that holds an event, the positions that are read, ascending; `values`: the slots of values that
+    are read, even if only to compute later values."""
 
     rows: tuple[tuple[int, tuple[int, ...]], ...]
     values: tuple[int, ...]
 
 
 def memories(automaton: Automaton) -> tuple[Memory, ...]:
-    """By state, what conditions may still read of a run there, results and what is forbidden aside.
-    O(states x arcs x slots)."""
+    """By state, what conditions may still read of a run, without results and KILL arcs. O(states x arcs x slots)."""
     moving = [arc for arc in automaton.arcs if arc.kind != Kind.KILL and arc.target < automaton.final]
     live: list[set[Read]] = [set() for _ in automaton.states]
     for arc in moving:
@@ -43,7 +42,7 @@ def memories(automaton: Automaton) -> tuple[Memory, ...]:
 
 
 def _asked(arc: Arc) -> Iterator[Read]:
-    """What the conditions of an arc read."""
+    """The registers that the conditions of an arc read."""
     for join in arc.joins:
         yield join.register.slot, join.register.position
     for form in (arc.guard, arc.rest):
@@ -55,7 +54,7 @@ def _asked(arc: Arc) -> Iterator[Read]:
 
 
 def _kept(arc: Arc, read: tuple[Read, ...]) -> Iterator[Read]:
-    """What has to be known before an arc, for this to be read behind it."""
+    """The registers needed before an arc, so that `read` can be read behind it."""
     for slot, position in read:
         match arc.update[slot]:
             case Carry(own):

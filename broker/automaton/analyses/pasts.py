@@ -1,4 +1,4 @@
-"""Whether runs are few once those that are equal from then on are one, so that their pasts are worth sharing.
+"""Whether merging runs with equal futures leaves few of them, so that sharing their pasts pays.
 
 Here: that fact. Not here: what is still read of a run (memory), shared pasts (broker.engine.executors.kleene).
 """
@@ -13,8 +13,8 @@ from .window import is_one_event, looks_ahead, looks_back
 
 
 def shares_pasts(automaton: Automaton) -> bool:
-    """All relevant events may be skipped, nothing is remembered that nearly every path has a value of its own of, and
-    what is forbidden stands in the middle and is found by a key. O(arcs x slots)."""
+    """Whether all relevant events may be skipped, no register differs on nearly every path, and forbidden events lie
+    between operands and are found by a key. O(arcs x slots)."""
     if not may_skip_any_event(automaton) or automaton.report == Report.NONOVERLAP:
         return False
     if is_one_event(automaton) or looks_back(automaton) or looks_ahead(automaton):

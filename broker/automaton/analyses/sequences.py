@@ -1,4 +1,4 @@
-"""Automata that are contiguous sequences one after the other, which a trie of all of them can recognise.
+"""Automata that consist of contiguous sequences, one after the other, which a common trie can recognise.
 
 Here: finding the sequences. Not here: the trie (engine).
 """
@@ -10,9 +10,11 @@ from ..automaton import Automaton, Stay
 
 
 def sequences_of(automaton: Automaton) -> list[list[int]] | None:
-    """The operands as sequences of adjacent events, anything between two sequences; None where more is asked than
-    guards that read one event alone, and where that was written, or groups, though they say nothing more: snapshots
-    have these elsewhere."""
+    """The operands as sequences of adjacent events, with any events between two sequences.
+
+    None if the automaton has conditions other than guards on single events. Also None if redundant conditions or groups
+    were written, because snapshots have such automata in another executor.
+    """
     found: list[list[int]] = []
     if any(source.key for source in automaton.sources) or len(automaton.arcs) != len(automaton.states):
         return None

@@ -1,7 +1,7 @@
-"""Which variables a run remembers and where, and on which of them all events of a match agree.
+"""Which variables a run keeps in which slots, and on which of them all events of a match agree.
 
-A variable is a value of the result. Here: automata whose results are values that events join. Not here: times that a
-run keeps (kept_times), what is done with keys (engine).
+A variable is a value of the result. Here: automata whose results are values that join events. Not here: times that a
+run keeps (kept_times), the use of keys (engine).
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from ...algebra.terms import Attribute, Comparison, Function, Register, Term
 from ..automaton import TAKING, Arc, Automaton, Carry, Computed, Kind
 
 Positions: TypeAlias = dict[int, list[int]]
-"""By variable, the attributes of an event that equal it."""
+"""The attributes of an event that equal each variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`slots`: for each state, which variable is in a slot. `asked`: for each operand, which attributes of its event
-    equal which variable; an operand that no arc takes is None. `key`: the variables of all other operands."""
+    """`slots`: for each state, the variable in each slot. `asked`: for each operand, which attributes of its event
+    equal which variable; None for an operand that no arc takes. `key`: the variables that all other operands have."""
 
     slots: list[dict[int, int]]
     asked: list[Positions | None]
     key: tuple[int, ...]
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        """By operand, the attributes that hold the key; what no arc takes has those of another operand."""
+        """By operand, the attributes with the key; an operand that no arc takes has those of another one."""
         taken = [positions for positions in self.asked if positions is not None]
         return tuple(tuple((own or taken[0])[variable][0] for variable in self.key) for own in self.asked)
 
 
 def variables_of(automaton: Automaton) -> Variables:
-    """O(arcs). The states must be in topological order, the arcs in that of their sources."""
+    """The variables of an automaton. O(arcs). States must be in topological order, arcs in that of their sources."""
     slots: list[dict[int, int]] = [{} for _ in automaton.states]
     asked: list[Positions | None] = [None] * len(automaton.operands)
     for arc in reversed(automaton.arcs):
@@ -80,7 +80,7 @@ def read_by(automaton: Automaton, slots: list[dict[int, int]], arc: Arc) -> dict
 
 
 def equal_attributes(arc: Arc) -> list[tuple[int, int]]:
-    """The pairs of attributes of its event that an arc wants to be equal, the smaller first; with itself: not null."""
+    """Pairs of attributes of its event that an arc requires to be equal, the smaller first; with itself: not null."""
     found: list[tuple[int, int]] = []
     for atom in arc.rest[0] if len(arc.rest) == 1 else ():
         match atom:
@@ -90,5 +90,5 @@ def equal_attributes(arc: Arc) -> list[tuple[int, int]]:
 
 
 def uncast(term: Term) -> Term:
-    """The value that a result is, before an int becomes a float."""
+    """The value of a result, before its conversion from int to float."""
     return term.arguments[0] if isinstance(term, Function) and term.name == "float" else term

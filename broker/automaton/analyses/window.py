@@ -1,6 +1,6 @@
-"""How long a match may take, and what outside of it decides whether it is one.
+"""How long a match may take, and whether events outside it can forbid it.
 
-Here: facts about time. Not here: what follows from times that a run keeps (horizon).
+Here: facts about time. Not here: bounds from the times that a run keeps (horizon).
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from ..automaton import TAKING, Automaton, Kind, TimeModel
 
 
 def window_of(automaton: Automaton) -> int | None:
-    """Microseconds between the first and the last event of a match at most, and of what may forbid it behind; None if
-    unbounded."""
+    """The most microseconds between the first event of a match and its last, or a later event that may forbid it.
+
+    None: no bound.
+    """
     if is_one_event(automaton):
         return 0
     if automaton.time is TimeModel.EPOCHS:
@@ -22,7 +24,7 @@ def window_of(automaton: Automaton) -> int | None:
 
 
 def is_one_event(automaton: Automaton) -> bool:
-    """Whether a match is one event alone, which nothing else can forbid."""
+    """Whether a match is a single event, which no other event can forbid."""
     further = any(arc.kind in TAKING and (arc.source > 0 or arc.target == 0) for arc in automaton.arcs)
     return not further and not any(arc.kind == Kind.KILL for arc in automaton.arcs)
 
@@ -38,10 +40,9 @@ def looks_ahead(automaton: Automaton) -> bool:
 
 
 def state_windows(automaton: Automaton) -> list[int]:
-    """By state of a chain, how long after its beginning a run can still come to something, in microseconds, or FOREVER.
+    """By state of a chain, how long after its beginning a run can still match, in microseconds, or FOREVER.
 
-    The bounds on DUR of all that a run must pass, as this automaton alone sees them: a place that it shares may keep
-    runs for longer.
+    These are the bounds on DUR of all arcs that a run must take in this automaton. A shared state may keep runs longer.
     """
     found = [FOREVER] * len(automaton.states)
     bound = duration_bound(automaton.forward(len(automaton.states) - 1).guard)

@@ -1,8 +1,8 @@
-"""FOLD: one more state with a rebind loop; every iteration leaves by the open arc as well.
+"""FOLD: one more state with a rebind loop; every iteration also leaves by the open arc.
 
-The rebind arc is guarded by F's selection and puts the new last values in place; the runtime takes no other arc where
-it fails, so that the forward guard need not repeat it. First values are kept beside; shared attributes that are a row's
-own need no slot: the bound row is their register.
+The rebind arc is guarded by F's selection and stores the new last values. The runtime takes no other arc if it fails,
+so the forward guard need not repeat the selection. First values have their own slots. Shared attributes of a row need
+no slot, because the bound row is their register.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment
     names = operator.left.schema.names
     first = tuple(remember(value, name, slots, rebinds=True) for name, value in zip(names, left.values, strict=True))
     last: list[Term] = []
-    changing: dict[int, int] = {}  # slot -> the left attribute whose last value it holds
+    changing: dict[int, int] = {}  # by slot, the left attribute whose last value it holds
     for i, value in enumerate(left.values):
         if i not in shared and i not in aggregates:
             last.append(first[i])
@@ -53,7 +53,7 @@ def iteration(operator: Iteration, left: Fragment, right: EventView) -> Fragment
 
 
 def _in_row(before: Term, after: Term) -> bool:
-    """Whether the bound row itself holds the value, before the first iteration and after each."""
+    """Whether the bound row holds the value, before the first iteration and after each."""
     match canonical(before), canonical(after):
         case Attribute(Side.EVENT, a), Attribute(Side.EVENT, b):
             return a == b

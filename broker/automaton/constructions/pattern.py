@@ -1,11 +1,11 @@
 """A SASE+ pattern as an automaton: a line of states with begin, take, ignore and proceed (SASE+ 4.1; semantics 2.2).
 
-A positive component has a state that waits for its only or first event, and a Kleene one a second state, which may take
-more; at the end stands the state of a complete match. begin is the FORWARD arc out of a waiting state, take the LOOP of
-a second one, proceed the EPSILON arc out of it: it peeks where another component follows, else a match is complete at
-once. What is ignored is a matter of the strategy alone: it is how a state stays.
+A positive component has a state that waits for its only or first event; a Kleene component has a second state, which
+may take more; the last state is that of a complete match. begin is the FORWARD arc out of a waiting state, take the
+LOOP of a second one, proceed the EPSILON arc out of it: it peeks if another component follows, otherwise a match is
+complete at once. The strategy alone decides which events are ignored: it sets how a state stays.
 
-Here: that lowering, for all that stands below the language. Not here: what a match is (algebra.sase.semantics).
+Here: that lowering. Not here: the meaning of a match (algebra.sase.semantics).
 """
 
 from __future__ import annotations
@@ -82,20 +82,20 @@ def automaton_of_pattern(pattern: Pattern) -> Automaton:
 def _arc(
     guard: Guard, source: int, target: int, update: tuple[SlotSource, ...], kind: Kind, stream: str, operand: int
 ) -> Arc:
-    """An arc that asks something of an event."""
+    """An arc that tests an event."""
     rest, conjuncts = guard.residual, guard.conjuncts
     return Arc(source, target, guard.static, update, (), kind, stream, operand, guard.joins, rest, conjuncts=conjuncts)
 
 
 def _first(slot: Slot, component: int, number: int) -> SlotSource:
-    """What fills a slot where a component takes its only or first event."""
+    """The source of a slot when a component takes its only or first event."""
     if slot.component != component:
         return Carry(number)
     return EventRow() if isinstance(slot, Bound) else Accumulated(slot.function, slot.position, slot.type, first=True)
 
 
 def _further(slot: Slot, component: int, number: int) -> SlotSource:
-    """The same where a Kleene component takes a further event."""
+    """The source of a slot when a Kleene component takes a further event."""
     if slot.component != component:
         return Carry(number)
     if isinstance(slot, Bound):

@@ -1,4 +1,4 @@
-"""SELECT: other values on the open arc; states and guards stay as they are."""
+"""SELECT: other values on the open arc; states and guards are unchanged."""
 
 from __future__ import annotations
 

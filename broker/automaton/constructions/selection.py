@@ -1,7 +1,7 @@
-"""FILTER: the condition joins the guard of the open arc.
+"""FILTER: the condition is added to the guard of the open arc.
 
-After NEXT and FOLD that is what makes an outer selection kill where theta skips (semantics 1.2 d): the event affects
-the run and ends it, and only the arc asks for the condition.
+After NEXT and FOLD this makes an outer selection end a run where theta would skip the event (semantics 1.2 d): the
+event affects the run and ends it, and only the arc tests the condition.
 """
 
 from __future__ import annotations

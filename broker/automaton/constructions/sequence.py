@@ -1,7 +1,7 @@
 """NEXT: one more state, entered by the open arc, which waits for a right event that satisfies theta.
 
-The state is left by the first event that affects it, whatever its arcs say: there is no rebind arc and it does not
-stay (semantics 1.2 e). Its open arc has no condition beyond theta.
+The first event that affects a run ends it in this state, whatever the arcs require: there is no rebind arc, and the
+state does not stay (semantics 1.2 e). Its open arc has no condition beyond theta.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A stream: the start state, whose open arc takes any event of it as it is."""
+"""A stream: the start state, whose open arc takes every event of it unchanged."""
 
 from __future__ import annotations
 

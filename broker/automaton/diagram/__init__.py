@@ -1,9 +1,9 @@
-"""Diagrams: a graph given as data, drawn as text, DOT, Mermaid or SVG. Nothing here knows what an automaton is.
+"""Diagrams: a graph given as data, drawn as text, DOT, Mermaid or SVG. Not here: automata.
 
     graph = Graph("jumps", (Node("0", "Stock", "start"), Node("1", "jumps", "end")), (Edge("0", "1", "price > 10"),))
     print(draw(graph, "text"))
 
-One module a format, each a pure function ``Graph -> str``: the same graph always gives the same characters.
+Each format is a module with a pure function ``Graph -> str``: equal graphs give equal characters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A graph in Graphviz's DOT language. Only quoting and attributes belong here: Graphviz does the layout."""
+"""Draws a graph in Graphviz's DOT language. Here: quoting and attributes. Not here: layout, which Graphviz does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EDGE_STYLE: dict[EdgeKind, str] = {
 
 
 def draw_dot(graph: Graph) -> str:
-    """A digraph from left to right; nodes are named n0, n1, ... in order; labels are wrapped, tooltips whole."""
+    """A digraph from left to right; nodes are named n0, n1, ... in order; labels are wrapped, tooltips are not."""
     position = graph.positions()
     lines = [
         "digraph automata {",
@@ -42,7 +42,7 @@ def draw_dot(graph: Graph) -> str:
 
 
 def _tooltip(text: str) -> str:
-    """Never empty: Graphviz would put the node's internal name in its place."""
+    """The tooltip, never empty, because Graphviz would show the node's internal name instead."""
     return _quoted((plain(text) or " ",))
 
 

@@ -1,7 +1,6 @@
-"""A plain graph as data: what a drawing needs to know of an automaton, and nothing that only the automaton knows.
+"""A plain graph as data for drawings. It does not depend on automata: the caller supplies the labels as text.
 
-No pattern, predicate or program is imported here: whoever has an automaton says in words what stands on its states and
-arcs. A graph is immutable, checked when it is made, and the same graph always gives the same drawing.
+A graph is immutable and checked when it is constructed, and equal graphs give equal drawings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Node:
 class Edge:
     """An arc between the nodes with the keys ``source`` and ``target``; ``label`` is its guard and update, any text.
 
-    A trigger moves nothing: it starts one automaton, or tells it something, from another.
+    A trigger is not a transition: one automaton starts another, or reports its match to it.
     """
 
     source: str
@@ -44,9 +43,9 @@ class Edge:
 @final
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes and edges in the order in which they are to be read; several automata may stand side by side in it.
+    """Nodes and edges in reading order; a graph may contain several automata.
 
-    Raises ValueError when two nodes share a key or an edge names a node that is not there.
+    Raises ValueError if two nodes have the same key or an edge names an unknown node.
     """
 
     title: str

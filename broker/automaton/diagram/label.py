@@ -1,7 +1,7 @@
-"""Labels as they may be shown: one line, nothing invisible, wrapped to a width. Quoting is the affair of each format.
+"""Prepares labels for display: one line, no invisible characters, wrapped to a width. Not here: quoting for a format.
 
-Labels hold what users wrote. A control sequence would reach the terminal, a direction mark would reverse what is read,
-and neither may stand in XML: all of them are spelled out.
+Labels contain text of users. A control sequence would reach the terminal, a direction mark would reverse the text, and
+XML allows neither; so they are spelled out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def cells(text: str) -> int:
 
 
 def wrap(text: str, width: int, lines_max: int) -> tuple[str, ...]:
-    """``plain(text)`` in at most ``lines_max`` lines of ``width`` columns; what does not fit ends in an ellipsis.
+    """``plain(text)`` in at most ``lines_max`` lines of ``width`` columns; a longer text ends in an ellipsis.
+
 
     An empty text has no lines. Lines end between clauses; a clause longer than a line is broken between words, a word
     longer than a line anywhere. O(len(text)).
@@ -65,7 +66,7 @@ def _joins(lines: list[str], piece: str, width: int) -> bool:
 
 
 def shorten(text: str, width: int, *, cut: bool = False) -> str:
-    """``text`` in at most ``width`` columns, ending in an ellipsis if something is missing (``cut``: something is)."""
+    """``text`` in at most ``width`` columns, with an ellipsis if it was shortened; ``cut``: it was shortened before."""
     if cells(text) <= width and not cut:
         return text
     return _head(text, width - 1).rstrip() + ELLIPSIS

@@ -1,14 +1,15 @@
-"""Which column each part of a drawing stands in, and in which order from top to bottom; not where exactly (layout.py).
+"""Assigns the parts of a drawing to columns, in order from top to bottom. Not here: coordinates (layout.py).
+
 
 The layered method of Sugiyama, Tagawa and Toda (1981), for one connected component at a time:
 
-1. arcs that close a cycle are turned round for the time of the layout;
+1. arcs that close a cycle are reversed during the layout;
 2. a state's column is its longest path from a start;
 3. between two columns of states stands a column of labels: an arc is a chain of slots through all columns between its
    ends, one of which holds its label, so that labels can overlap neither states nor each other;
 4. columns are ordered by depth-first search, which draws a tree without crossings, and then improved by barycentres.
 
-Everything is decided by the order of nodes and edges in the graph.
+The result depends only on the order of nodes and edges in the graph.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SWEEPS = 8
 @final
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in a column: of a state (``node`` >= 0) or of a passing arc (``edge`` >= 0), perhaps with its label."""
+    """A position in a column, of a state (``node`` >= 0) or of a passing arc (``edge`` >= 0), maybe with its label."""
 
     column: int
     node: int = -1
@@ -72,7 +73,7 @@ def components(graph: Graph) -> list[list[int]]:
 
 
 def arrange(graph: Graph, members: list[int]) -> Layers:
-    """The layers of the component ``members``. Loops are no part of it: they belong to their state."""
+    """The layers of the component ``members``, without loops, which belong to their states."""
     position = graph.positions()
     inside = set(members)
     ends = {

@@ -1,9 +1,9 @@
-"""Where exactly everything stands: a graph in, a picture in pixels out. No SVG is written here.
+"""Computes coordinates: a graph in, a picture in pixels out. Not here: SVG (svg.py).
 
-Columns and their order come from layers.py. A slot reserves what its state or label needs on each side, loops and
-their labels included, so that nothing overlaps by construction. Heights are settled column by column: each slot wants
-to stand at the mean of its neighbours, and isotonic regression gives the nearest heights that keep order and distance.
-Components are packed into rows.
+Columns and their order come from layers.py. A slot reserves the space of its state or label on each side, including
+loops and their labels, so that nothing overlaps. Heights are computed column by column: the ideal height of a slot is
+the mean of its neighbours, and isotonic regression gives the nearest heights that keep order and distance. Components
+are packed into rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .picture import Picture, PlacedEdge, PlacedLabel, PlacedLoop, PlacedNode, P
 STATE_LINE, STATE_COLUMN = 17.0, 7.6  # pixels: height of a line, width of a column, of a state's label
 GUARD_LINE, GUARD_COLUMN = 14.0, 6.7  # the same of a guard, in a smaller fixed-width font
 LOOP_HEIGHT = 26.0
-START_WIDTH = 30.0  # the arrow that points at a start from nowhere
+START_WIDTH = 30.0  # the arrow that marks a start
 _STATE_COLUMNS, _GUARD_COLUMNS, _LOOP_COLUMNS, _LINES_MAX = 26, 30, 30, 5
 _PADDING_X, _PADDING_Y = 14.0, 9.0
 _SLOT_DISTANCE = 16.0
@@ -29,14 +29,14 @@ _COLUMN_GAP, _COLUMN_GAP_MAX = 22.0, 150.0
 _COMPONENT_DISTANCE = 44.0
 _GRID = 60.0  # components in a row begin at multiples of this, so that similar ones stand in columns
 _ASPECT = 1.5  # width to height that packing aims at
-_PASSING_WEIGHT = 6.0  # how much more than a state an arc that passes a column wants its height: long arcs are straight
+_PASSING_WEIGHT = 6.0  # of an arc that passes a column, relative to a state's: it keeps long arcs straight
 _SWEEPS = 10
 
 
 @final
 @dataclass(slots=True)
 class _Extent:
-    """What a slot reserves on each side of its centre."""
+    """The space that a slot reserves on each side of its centre."""
 
     left: float = 0.0
     right: float = 0.0
@@ -173,7 +173,7 @@ def _settle(
 ) -> None:
     """Set the heights of a column as near to ``wanted`` (weighted least squares) as order and distance allow.
 
-    Pool adjacent violators: less the distance to the first slot, heights must not decrease. O(len(column)).
+    Pool adjacent violators: heights minus the distance to the first slot must not decrease. O(len(column)).
     """
     offsets: list[float] = []
     offset = 0.0

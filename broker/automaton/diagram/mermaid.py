@@ -1,4 +1,4 @@
-"""A graph as a Mermaid flowchart, for Markdown that renders it. Only quoting and shapes belong here."""
+"""Draws a graph as a Mermaid flowchart, for Markdown that renders it. Here: quoting and shapes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw_mermaid(graph: Graph) -> str:
 
 
 def _escaped(lines: tuple[str, ...]) -> str:
-    """Mermaid writes a character as ``#code;``. An empty label must still hold something."""
+    """Lines with Mermaid's ``#code;`` for special characters; never empty, because Mermaid needs a label."""
     return "<br/>".join("".join(_character(c) for c in line) for line in lines) or " "
 
 

@@ -1,4 +1,4 @@
-"""What a laid-out drawing consists of, in pixels: values, and how they are moved. Nothing is measured or drawn here."""
+"""The parts of a laid-out drawing, in pixels: values, and moving them. Not here: measuring (layout.py), drawing."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PlacedLoop:
 @final
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is to be drawn, with (0, 0) at the upper left."""
+    """A drawing, with (0, 0) at the upper left."""
 
     width: float
     height: float

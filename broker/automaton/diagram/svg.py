@@ -1,7 +1,7 @@
-"""A graph as a standalone SVG document: what the layout placed, with colours and escaping. Nothing is placed here.
+"""Draws a graph as a standalone SVG document: colours and escaping. Not here: coordinates (layout.py).
 
-The picture has no script, loads nothing and follows the reader's light or dark preference. Labels are wrapped; the
-whole text is the tooltip of its state or arc.
+The picture has no script, loads nothing, and follows the reader's light or dark preference. Labels are wrapped; the
+tooltip of a state or arc has the whole text.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _at(point: Point) -> str:
 
 
 def _number(value: float) -> str:
-    """At most one decimal: no reader sees more, and equal pictures stay equal characters."""
+    """A number with at most one decimal: more is not visible, and equal pictures have equal characters."""
     rounded = round(value, 1)
     return str(int(rounded)) if rounded == int(rounded) else str(rounded)
 

@@ -1,4 +1,4 @@
-"""A graph as text for a terminal: each state with its arcs below it, full labels, plain ASCII but for the labels."""
+"""Draws a graph as text for a terminal: each state with its arcs below it, full labels, ASCII except for the labels."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TARGET_COLUMNS_MAX = 40  # a longer state name gets its arc's label on a line o
 
 
 def draw_text(graph: Graph) -> str:
-    """One paragraph a state, in the order of the graph's nodes; loops before the arcs that leave it.
+    """One paragraph for each state, in the order of the graph's nodes; loops before the arcs that leave it.
 
-    A match that is reached and goes nowhere has no paragraph: it stands where it is reached.
+    A final state without arcs has no paragraph: it appears where it is reached.
     """
     names = _names(graph)
     leaving: dict[str, list[Edge]] = {node.key: [] for node in graph.nodes}
@@ -37,7 +37,7 @@ def draw_text(graph: Graph) -> str:
 
 
 def _names(graph: Graph) -> dict[str, str]:
-    """What each state is called: its label, numbered where several have the same one."""
+    """The name of each state: its label, numbered if several have the same one."""
     labels = {node.key: plain(node.label) or plain(node.key) for node in graph.nodes}
     total = Counter(labels.values())
     used: Counter[str] = Counter()

@@ -1,7 +1,7 @@
 """The machines of P-ToPSS as a stage of the compiler: state machines, Boolean machines, triggers (P-ToPSS 4).
 
-Here: what a composite pattern is made of, what patterns share, and how both are drawn. Not here: where it comes from,
-and what automaton it is (constructions.composite). Everything is an immutable value or a pure function.
+Here: the machines of a composite pattern, their merging, and drawing both. Not here: decomposing a subscription, its
+automaton (constructions.composite). Everything is an immutable value or a pure function.
 """
 
 from __future__ import annotations

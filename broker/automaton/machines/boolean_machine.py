@@ -1,7 +1,7 @@
 """One Boolean machine of P-ToPSS: an AND or an OR over primitives and other machines (P-ToPSS 4.2).
 
-Here: the gate, what it waits for, and the time conditions of table 3's case 4, which are tested when it fires. A tree
-of gates is a machine a gate. Not here: which machine starts which (decomposition).
+Here: the gate, its inputs, and the time conditions of table 3's case 4, which are tested when it fires. A tree of gates
+is one machine for each gate. Not here: which machine starts which (decomposition).
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from .tree import Gate
 @final
 @dataclass(frozen=True, slots=True)
 class BooleanMachine:
-    """AND fires at the later of its inputs' matches, whatever their order; OR at any. Equal means: means the same,
-    with the inputs in the same order."""
+    """AND fires at the latest of its inputs' matches, in any order; OR at any of them. Machines are equal if they have
+    the same meaning, with the inputs in the same order."""
 
     gate: Gate
     inputs: tuple[Symbol, ...]
     conditions: tuple[TimeCondition, ...] = ()
 
     def fires(self, matched: Sequence[int | None]) -> int | None:
-        """When the gate fires, given when each input matched since it was started (None: has not); None: it has not.
+        """The time at which the gate fires, or None. `matched`: the time of each input's match since the start, or
+        None.
 
-        The time is that of the completing event; for OR of the first. Conditions are not looked at.
+        It is the time of the completing event, for OR of the first. Conditions are not tested.
         """
         times = [time for time in matched if time is not None]
         match self.gate:

@@ -1,10 +1,10 @@
-"""The machines of a composite pattern in their places: master, child state machines, Boolean machines (P-ToPSS 4.2).
+"""The machines of a composite pattern and their triggers: master, child state machines, Boolean machines (P-ToPSS 4.2).
 
-Here: what they are called, who triggers whom, and where each time condition is tested (table 3), for explaining and
-drawing. Not here: what a pattern is made of (tree), what one machine is, merging, drawing. Matching runs the paths of
-the whole pattern, which have the triggers in them.
+Here: names, triggers, and the machine that tests each time condition (table 3), for explaining and drawing. Not here:
+the tree of a pattern (tree), a single machine, merging, drawing. Matching executes the paths of the whole pattern,
+which include the triggers.
 
-A machine that matches is a symbol of its parent: X, Y, Z, ... from the inside out.
+The match of a machine is a symbol of its parent: X, Y, Z, ... from the inside out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Body: TypeAlias = StateMachine | BooleanMachine
 @final
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Another machine, by index, and the number of one of its states; None where it is a Boolean machine."""
+    """Another machine, by index, and the number of one of its states; None for a Boolean machine."""
 
     machine: int
     state: int | None
@@ -38,11 +38,11 @@ class Trigger:
 @final
 @dataclass(frozen=True, slots=True)
 class PlacedMachine:
-    """A machine in its place: symbol `position` of its `parent`, -1 for the master. `name` is that symbol's.
+    """A machine with its position: symbol `position` of its `parent`, -1 for the master. `name`: that of the symbol.
 
-    `in_trigger`: where the parent must be for it to start, with the event after; it stays active for more matches,
-    until the master ends. A Boolean parent starts its children when it is started itself. `out_trigger`: what the
-    parent enters when it matches, with the completing event's time.
+    `in_trigger`: the parent's state in which the machine starts, with the following event; it stays active for further
+    matches until the master ends. A Boolean parent starts its children when it starts itself. `out_trigger`: the
+    parent's state that is entered when the machine matches, with the completing event's time.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PlacedMachine:
 @final
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A time condition and the machine, by index, that tests it; in Case.APART none ever does."""
+    """A time condition and the index of the machine that tests it; with Case.APART no machine does."""
 
     machine: int
     condition: TimeCondition
@@ -67,8 +67,8 @@ class Placed:
 class Machines:
     """All machines of a subscription, parents before children, the master first.
 
-    `definitions`: each operand's name and predicate, for people; `conditions`: in the order of the text. Distinct
-    operands need distinct events, whichever machines they are in.
+    `definitions`: each operand's name and predicate, for people; `conditions`: in the order of the text. Different
+    operands need different events, whichever machines they belong to.
     """
 
     stream: str
@@ -99,7 +99,7 @@ class Machines:
         return found
 
     def activation(self, index: int) -> tuple[int, int] | None:
-        """The state machine, and its state, that starts a machine through Boolean machines; None: nothing has to."""
+        """The state machine and its state that start a machine, perhaps through Boolean machines; None if none does."""
         trigger = self.machines[index].in_trigger
         while trigger is not None and trigger.state is None:
             trigger = self.machines[trigger.machine].in_trigger
@@ -112,7 +112,7 @@ def machines_of(tree: MachineTree) -> Machines:
 
 
 def _meaning(body: Body) -> str:
-    """A machine in terms of predicates alone: names differ between subscriptions that share it."""
+    """A machine in terms of predicates alone, because names differ between subscriptions that share it."""
     match body:
         case StateMachine(terms):
             return "; ".join(", ".join(symbol.meaning for symbol in term) for term in terms)
@@ -123,8 +123,8 @@ def _meaning(body: Body) -> str:
 class _Placement:
     def __init__(self, tree: MachineTree) -> None:
         self.tree = tree
-        self.paths: dict[int, Address] = {}  # operand -> positions of symbols, from the master down
-        self.places: dict[Address, Node] = {}  # the same of a machine -> what it is made of
+        self.paths: dict[int, Address] = {}  # by operand, the positions of symbols from the master down
+        self.places: dict[Address, Node] = {}  # by such an address of a machine, its node
         self.numbers: dict[Address, int] = {}
         self.survey(tree.root, ())
         numbered = (f"{letter}{number}" for number in count(2) for letter in _LETTERS)
@@ -147,7 +147,7 @@ class _Placement:
         return isinstance(self.places[path], GateNode)
 
     def place(self, condition: WrittenCondition) -> None:
-        """Which case of table 3 a condition is, and where it is tested."""
+        """Determine the case of table 3 for a condition, and the machine that tests it."""
         reference, dependent = sorted((condition.minuend, condition.subtrahend))
         there, here = self.paths[reference], self.paths[dependent]
         depth = next(level for level, (one, other) in enumerate(zip(there, here)) if one != other)
@@ -184,7 +184,7 @@ class _Placement:
         return f"{shown} {condition.operator} {format_duration(condition.duration)}"
 
     def tested(self, path: Address) -> tuple[TimeCondition, ...]:
-        """The conditions of an operand or gate, each once and in an order that the text does not decide."""
+        """The conditions of an operand or gate, each once, in an order that does not depend on the text."""
         distinct = dict.fromkeys(self.tests.get(path, ()))
         return tuple(sorted(distinct, key=lambda c: (c.addresses, c.operator, c.duration)))
 

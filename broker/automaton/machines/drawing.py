@@ -1,8 +1,8 @@
-"""Machines for people: as a graph for the renderers of broker.automaton.diagram, and as lines of text.
+"""Turns machines into graphs for the renderers of broker.automaton.diagram, and into lines of text.
 
-Here: what is said of a machine. Not here: any format. State machines are rows of states, with their primary links as
-arcs, secondary ones as rebind and star links as stay loops; Boolean machines are gates; triggers join them. The arrow
-of an in-trigger starts at the state that starts a machine, through whatever gates: so no arrow runs in a circle.
+Here: labels and descriptions. Not here: formats. State machines are rows of states, with primary links as arcs,
+secondary links as rebind loops and star links as stay loops; Boolean machines are gates; triggers connect them. The
+arrow of an in-trigger begins at the state that starts the machine, across any gates, so that arrows form no cycle.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ARCS: dict[LinkKind, EdgeKind] = {LinkKind.PRIMARY: "forward", LinkKind.SECONDA
 
 
 def machine_lines(machines: Machines) -> list[str]:
-    """One line a machine, parents before children; then one a time condition; then one an operand."""
+    """A line for each machine, parents before children; then for each time condition; then for each operand."""
     lines = [_line(machines, machine) for machine in machines.machines]
     for placed in machines.conditions:
         where = "" if placed.condition.case is Case.APART else f"; tested by {machines.machines[placed.machine].name}"
@@ -106,7 +106,7 @@ def _gate(machine: int) -> str:
 
 
 def merged_lines(merged: Merged) -> list[str]:
-    """What merging has brought."""
+    """The results of merging, as text."""
     after = len(merged.states)
     return [
         f"{merged.before} {'state' if merged.before == 1 else 'states'} before merging, {after} after",
@@ -115,7 +115,7 @@ def merged_lines(merged: Merged) -> list[str]:
 
 
 def merged_diagram(title: str, merged: Merged) -> Graph:
-    """The merged graph of many subscriptions (P-ToPSS, figure 6): symbols as predicates, since names differ."""
+    """The merged graph of many subscriptions (P-ToPSS, figure 6), with predicates as symbols, because names differ."""
     nodes: list[Node] = []
     edges: list[Edge] = []
     initial = {state.activation: _merged_state(state.number) for state in merged.states if state.parent < 0}
@@ -154,7 +154,7 @@ def _node(state: MergedState, key: str) -> Node:
 
 
 def _activating(activation: Activation, initial: dict[Activation, str], nodes: list[Node]) -> str:
-    """The node of what starts a gate, made if it is a start in which no state machine begins."""
+    """The node that starts a gate, created if no state machine begins there."""
     if isinstance(activation, int):
         return _merged_state(activation)
     if activation not in initial:

@@ -1,12 +1,12 @@
-"""The state machines of many subscriptions as one graph, by P-ToPSS's equivalence of states (4.3; semantics 3.6).
+"""Merges the state machines of many subscriptions by P-ToPSS's equivalence of states (4.3; semantics 3.6).
 
-Here: which states are one, counted. Not here: adding to and removing from what runs (automaton.sharing and the engine).
+Here: the merged graph with counts. Not here: adding and removing subscriptions at run time (automaton.sharing, engine).
 
-Two states are equivalent if equally many links enter them and these pair up, each with one of the same kind, symbol and
+Two states are equivalent if equally many links enter them and can be paired, each with one of the same kind, symbol and
 time conditions from an equivalent state; a state's own loops are assumed equivalent. A state is entered by one primary
-link and perhaps by its own secondary and star links, so that (parent, symbol with its conditions, loops or none) names
-it. Initial states are equivalent if the same starts them: a master's if stream, BY and WITHIN are equal, a child's if
-its in-trigger comes from an equivalent state. A derived symbol is its whole machine.
+link, and perhaps by its own secondary and star links, so (parent, symbol with conditions, loops or none) identifies it.
+Initial states are equivalent if they have the same start: a master's if stream, BY and WITHIN are equal, a child's if
+its in-trigger comes from an equivalent state. A derived symbol is identified by its whole machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .state_machine import LinkKind, StateMachine, Symbol
 @final
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What starts a master machine: the events of a stream or of its partitions, within a time."""
+    """The start of a master machine: the events of a stream or of its partitions, within a time."""
 
     stream: str
     partition: tuple[str, ...]
@@ -55,9 +55,9 @@ Feed: TypeAlias = StateFeed | GateFeed
 @final
 @dataclass(slots=True)
 class MergedState:
-    """`symbol` leads from state `parent` to it, -1 and None for an initial state; `loops`: whether it has the secondary
-    and the star link. `fed`: the machine whose out-trigger the symbol is. `uses`: how many states it stands for;
-    `ends`: the subscriptions that match here."""
+    """A state, entered from `parent` by `symbol`; -1 and None for an initial state. `loops`: it has the secondary and
+    the star link. `fed`: the machine whose out-trigger the symbol is. `uses`: how many states it replaces. `ends`: the
+    subscriptions that match here."""
 
     number: int
     parent: int
@@ -78,7 +78,7 @@ class MergedState:
 @final
 @dataclass(slots=True)
 class MergedGate:
-    """A Boolean machine; `feeds`: for each input the machine that it is, None for a primitive."""
+    """A Boolean machine; `feeds`: the machine of each input, None for a primitive."""
 
     number: int
     body: BooleanMachine
@@ -91,7 +91,7 @@ class MergedGate:
 @final
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """States and gates by number, parents before children. `before`: the states of all machines unmerged."""
+    """States and gates by number, parents before children. `before`: the number of states without merging."""
 
     states: tuple[MergedState, ...]
     gates: tuple[MergedGate, ...]
@@ -99,21 +99,21 @@ class Merged:
 
     @property
     def shared(self) -> int:
-        """The states that stand for several."""
+        """The number of states that replace several."""
         return sum(state.uses > 1 for state in self.states)
 
     @property
     def commonality(self) -> float:
-        """Shared states to the states without merging (P-ToPSS, figure 9 d); 0 if there are none."""
+        """The ratio of shared states to the states without merging (P-ToPSS, figure 9 d); 0 without states."""
         return self.shared / self.before if self.before else 0.0
 
     @property
     def saved(self) -> float:
-        """The part of the states that merging saves, from 0 to 1 (d_m of P-ToPSS 4.3)."""
+        """The share of the states that merging saves, from 0 to 1 (d_m of P-ToPSS 4.3)."""
         return 1 - len(self.states) / self.before if self.before else 0.0
 
     def path(self, state: int) -> list[MergedState]:
-        """From the initial state's successor to the state; its symbols are the word that leads there."""
+        """The states from the initial state's successor to a state; their symbols are the sequence that leads there."""
         found: list[MergedState] = []
         while self.states[state].parent >= 0:
             found.append(self.states[state])
@@ -122,7 +122,7 @@ class Merged:
 
 
 def merge(subscriptions: Iterable[tuple[str, Machines]]) -> Merged:
-    """Merge the machines of named subscriptions. O(states), each with the size of its symbol."""
+    """Merge the machines of named subscriptions. O(states * size of a symbol)."""
     merging = _Merging()
     for name, machines in subscriptions:
         start = Start(machines.stream, machines.partition, machines.within)

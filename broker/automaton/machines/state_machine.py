@@ -1,9 +1,9 @@
 """One state machine of P-ToPSS: terms of symbols, the states N0..Nm and the links between them (P-ToPSS 4.1).
 
-Here: BuildStateMachine, the time conditions that links carry, and a replay by the firing rules as they are printed, for
-looking at. Not here: how a subscription becomes machines (decomposition), and what really runs: one path, one tuple.
+Here: BuildStateMachine, the time conditions of links, and a replay by the printed firing rules, for explanations. Not
+here: decomposing a subscription (decomposition), matching (engine).
 
-Two machines are equal when they mean the same: what only people read takes no part in equality.
+Machines are equal if they have the same meaning: texts for people take no part in equality.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from ...algebra.functions import compare
 from ...events.errors import LimitExceeded
 
 STAR: Final = "*"
-INSTANCES_MAX: Final = 1_000  # live at once in a replay; the printed rules forget none by themselves
+INSTANCES_MAX: Final = 1_000  # live at once in a replay; the printed rules never drop one
 
 Address: TypeAlias = tuple[int, ...]
 Term: TypeAlias = tuple["Symbol", ...]
 
 
 class Case(enum.IntEnum):
-    """Where the two operands of a time condition are (P-ToPSS, table 3). "Master" stands for any machine above another.
+    """Where the two operands of a time condition are (P-ToPSS, table 3). "Master" means any machine above another.
 
-    APART is in no table: in different branches of one OR no match has both, so that the condition always holds.
+    APART is not in the table: the operands are in different branches of an OR, so no match has both, and the condition
+    always holds.
     """
 
     APART = 0
@@ -41,12 +42,12 @@ class Case(enum.IntEnum):
 @final
 @dataclass(frozen=True, slots=True)
 class TimeCondition:
-    """`t(dependent) - t(reference) operator duration`, microseconds, or its absolute value in case 4.
+    """`t(dependent) - t(reference) operator duration`, in microseconds, or the absolute value in case 4.
 
-    The reference is the operand that comes first in the pattern. `addresses` say where it is, seen from where the
-    condition is tested: how many state machines to leave, then symbols by position, from the machine reached down to
-    the operand. So equal conditions of different subscriptions are equal, wherever the patterns place their operands.
-    In case 4 the dependent operand has an address too.
+    The reference is the operand that comes first in the pattern. `addresses` locate it relative to the machine that
+    tests the condition: how many state machines to leave, then the positions of symbols from there down to the operand.
+    So equal conditions of different subscriptions are equal, wherever their operands are. In case 4 the dependent
+    operand has an address, too.
     """
 
     case: Case
@@ -66,10 +67,10 @@ class TimeCondition:
 @final
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """What a machine waits for: a primitive subscription or another machine's match.
+    """A symbol of a machine: a primitive subscription or another machine's match.
 
-    `label` is what triggers it: equal for two symbols exactly when the same events do. `conditions` are tested when it
-    does. `meaning` is the label for people.
+    `label`: identifies the triggering events; two symbols have equal labels exactly if the same events trigger them.
+    `conditions`: tested when it is triggered. `meaning`: the label for people.
     """
 
     name: str = field(compare=False)
@@ -82,7 +83,7 @@ class Symbol:
 
 
 class LinkKind(enum.Enum):
-    """Primary: the state's symbol comes first; secondary: once more; star: an event that triggers neither passes."""
+    """Primary: the state's symbol comes for the first time; secondary: again; star: an event that triggers neither."""
 
     PRIMARY = "primary"
     SECONDARY = "secondary"
@@ -175,16 +176,16 @@ class Instance:
 
 
 def live_instances(machine: StateMachine, events: Iterable[tuple[AbstractSet[str], int]]) -> list[Instance]:
-    """The instances that live after the events, older ones first: a view for explaining, quadratic and worse.
+    """The live instances after the events, older ones first, for explanations. At least quadratic.
 
     An event is the set of the names of the symbols that it triggers, and its time. The rules are the printed ones: N0
-    is tried for every event; a state with a star link is left and kept at once; a state without one is lost if nothing
-    matches; a matched instance lives until the next event. A condition holds if it does for one of the reference's
-    times; conditions on other machines are taken to hold.
+    is tried for every event; a state with a star link is both left and kept; a state without one is lost if nothing
+    matches; a matched instance lives until the next event. A condition holds if it holds for one of the reference's
+    times; conditions on other machines are assumed to hold.
 
-    One hole of the rules is closed: an instance whose entries another one of the same state has as well is dropped,
-    or a repeat before `;` would count twice, as a secondary link and as a new instance. Raises LimitExceeded beyond
-    INSTANCES_MAX.
+    One gap in the rules is closed: an instance is dropped if another one in the same state has all of its entries.
+    Otherwise a repeat before `;` would count twice, as a secondary link and as a new instance. Raises LimitExceeded
+    beyond INSTANCES_MAX.
     """
     symbols, boundaries, final_state = machine.symbols, machine.boundaries, machine.final
     live: list[Instance] = []

@@ -1,11 +1,10 @@
-"""What a composite pattern is made of: state machines under Boolean machines (P-ToPSS 4), each symbol an operand or
-another machine.
+"""The tree of machines of a composite pattern: state machines and Boolean machines (P-ToPSS 4) over operands.
 
-Here: this tree as a value, questions about it alone, and how it is divided. Not here: where it comes from and what
-automaton it is (constructions), the machines in their places, as they are drawn (decomposition).
+Here: this tree as a value, facts about it, and dividing it. Not here: decomposing a subscription and its automaton
+(constructions), machines with names and triggers (decomposition).
 
-An operand is known by its index, in the order of the text. A sequence within a sequence is the same with and without
-its parentheses, so that it is one machine; a tree of AND and OR is a machine a gate.
+Operands are identified by their index, in the order of the text. A sequence within a sequence means the same without
+parentheses, so it is one machine; a tree of AND and OR has one machine for each gate.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ class Gate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A state machine, whose symbols come one after the other; `separators[i]`, "," or ";", stands between symbol i and
-    symbol i + 1. `,`: the earliest event of the right one is the very next one after the latest of the left one."""
+    """A state machine with consecutive symbols; `separators[i]`, "," or ";", stands between symbol i and symbol i + 1.
+    `,`: the earliest event of the right one immediately follows the latest of the left one."""
 
     symbols: tuple[Node, ...]
     separators: tuple[str, ...]
@@ -39,8 +38,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class GateNode:
-    """A Boolean machine, of at least two inputs. AND: all, in any order and interleaved, with distinct events; OR:
-    exactly one, so that an event that fits two of them makes two matches."""
+    """A Boolean machine with at least two inputs. AND: all of them, in any order, interleaved, with different events.
+    OR: exactly one, so an event that fits two inputs makes two matches."""
 
     gate: Gate
     inputs: tuple[Node, ...]
@@ -51,7 +50,9 @@ Node: TypeAlias = int | Series | GateNode
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """What triggers a primitive symbol: the operand without its name. `variables`: (attribute, variable)."""
+    """A primitive subscription, which triggers a symbol: the operand without its name. `variables`: (attribute,
+    variable).
+    """
 
     guard: Form
     variables: tuple[tuple[int, int], ...]
@@ -69,8 +70,8 @@ class WrittenCondition:
 
 @dataclass(frozen=True, slots=True)
 class MachineTree:
-    """A whole pattern. `names` and `primitives` by operand; `results` has an attribute for each variable; `remarks` say
-    which conditions are of no use; `grouped`: a sequence stood in parentheses in a sequence."""
+    """A whole pattern. `names` and `primitives` by operand; `results` has an attribute for each variable; `remarks`
+    report redundant conditions; `grouped`: a sequence was written in parentheses within a sequence."""
 
     source: PartitionedStream
     names: tuple[str, ...]
@@ -84,7 +85,7 @@ class MachineTree:
 
 
 def symbols_of(node: Node) -> tuple[Node, ...]:
-    """Those of a machine; an operand alone is the one symbol of its own."""
+    """The symbols of a machine; a single operand is its own only symbol."""
     match node:
         case Series(symbols):
             return symbols
@@ -104,7 +105,7 @@ def leaves(node: Node) -> Iterator[int]:
 
 
 def relation(node: Node, one: int, other: int) -> Relation:
-    """How two different operands of a node stand to each other, which their first common machine decides.
+    """The relation of two different operands of a node, which their lowest common machine determines.
 
     In a series they are ordered, as their indices are; no match has events for two inputs of an OR. Linear in the node
     times its depth.
@@ -118,8 +119,8 @@ def relation(node: Node, one: int, other: int) -> Relation:
 
 
 def divided(node: Node) -> tuple[Dividing, tuple[Node, ...]]:
-    """The parts of a node and what stands between them, AND, OR or `;`. An AND in an AND has its parts, and so has OR;
-    operands that follow each other in a series are one part, and what `,` joins stays together."""
+    """The parts of a node and the operator between them, AND, OR or `;`. An AND within an AND is flattened, and so is
+    OR; adjacent operands of a series are one part, and symbols joined by `,` stay together."""
     match node:
         case GateNode(gate):
             return "AND" if gate is Gate.AND else "OR", _spliced(gate, node)
@@ -143,7 +144,7 @@ def _phases(symbols: tuple[Node, ...], separators: tuple[str, ...]) -> tuple[Nod
         else:
             terms.append([symbol])
     found: list[Node] = []
-    leading: list[Node] = []  # operands that follow each other
+    leading: list[Node] = []  # adjacent operands
     for term in terms:
         if len(term) == 1 and isinstance(term[0], int):
             leading.append(term[0])
@@ -160,7 +161,7 @@ def _series(symbols: list[Node], separator: str) -> list[Node]:
 
 
 def part_of(tree: MachineTree, node: Node) -> MachineTree:
-    """A part of a pattern as one of its own: operands and variables numbered anew, the conditions inside it."""
+    """A part of a pattern as a separate pattern, with its conditions, and operands and variables renumbered."""
     own = list(leaves(node))
     place = {operand: number for number, operand in enumerate(own)}
     joined = sorted({variable for operand in own for _, variable in tree.primitives[operand].variables})

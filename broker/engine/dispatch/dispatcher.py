@@ -15,7 +15,6 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..executors.keyed_runs.runs import KeyedRuns
 from ..executors.matches import flattened
 from ..program import Program
 from ..results import Results
@@ -31,7 +30,7 @@ class Dispatcher:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.runs = KeyedRuns(program.directory)
+        self.runs = program.merged.runs()
         self.results = Results([], [], [], [], {})  # of the last batch
         self.promised: int | None = None  # nothing earlier comes, says a punctuation
         self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
@@ -44,7 +43,7 @@ class Dispatcher:
 
     def refresh(self) -> None:
         """Bring what runs in line with a changed program. O(what changed), but for a purge now and then."""
-        self.runs.refresh(len(self.program.places))
+        self.runs.refresh()
 
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
         """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
@@ -70,7 +69,7 @@ class Dispatcher:
             if first > 0:
                 now = times[first - 1]
                 runs.now = now
-                if runs.expiry.next < now:
+                if runs.due < now:
                     runs.expire(now)
                 runs.time = now
                 if self.give_up(results, first - 1):
@@ -89,7 +88,7 @@ class Dispatcher:
                     machines.clock.advance(time, results.completions)
                     if not self.later:
                         tell(results, time)
-                if runs.expiry.next < time:
+                if runs.due < time:
                     runs.expire(time)
                 # The last event of a batch never is: the next batch may go on in its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
@@ -157,6 +156,12 @@ class Dispatcher:
             entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
         if not self.later and found.told < found.upto:
             tell(self.results, runs.time)
+
+    def go_back(self, time: int | None) -> None:
+        """The newest time is that one again; whoever is still there has seen no later one. O(runs)."""
+        self.runs.go_back(time)
+        self.program.machines.close_epoch()
+        self.promised = None
 
     def check_invariants(self) -> None:
         """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""

@@ -69,7 +69,7 @@ class Matcher:
         if self.follower is None:
             found.suspend(int(self.suspended))
         if self.suspended == FAILED:
-            found.failures.append((int(found.event), self.audience().targets, error))
+            found.failures.append((int(found.event), self.audience().everybody(), error))
 
 
 @final

@@ -1,12 +1,14 @@
 """The machines of all subscriptions that have one: who shares a machine, coming and going, and the lanes.
 
-Subscriptions whose plans are alike have one machine as long as it has not taken an event; who comes later sees only
-matches that begin later. Here: that choice. Not here: what an event does (lanes), partial matches (executors).
+Subscriptions whose plans are alike have one machine, most only as long as it has not taken an event; who comes later
+sees only matches that begin later.
+
+Here: that choice. Not here: what an event does (lanes), partial matches (executors).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, final
 
@@ -27,6 +29,11 @@ from .symbols import Alphabet
 
 LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
 """Machines of other kinds count apart: the kind, the streams, and by what these are counted."""
+
+
+def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
+    """Whether one more may share a machine that alike plans have."""
+    return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
 
 
 @final
@@ -57,20 +64,36 @@ class SavedPlace(NamedTuple):
 @final
 class Restoring:
     """While subscriptions come again: of each machine, by its number, whether it had taken an event, how often a limit
-    was hit, and how often when that was last told; places by name; and the machines that are there again."""
+    was hit, and how often when that was last told, and its executor; places by name; and the machines that are there
+    again."""
 
-    def __init__(self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace]) -> None:
+    def __init__(
+        self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace], executors: dict[int, str]
+    ) -> None:
         self.machines = machines
         self.places = places
+        self.executors = executors
         self.matchers: dict[int, Matcher] = {}
+
+    def executor(self, name: str) -> str | None:
+        """Which one has saved the machine of a seat; None where it had none."""
+        place = self.places.get(name)
+        return None if place is None else self.executors.get(place.machine)
 
 
 @final
 class Registry:
     """`entries`, by stream number, is what the runtime reads, and `clock`; `feeding` counts the subscriptions whose
-    results make up streams. `executors`: the table."""
+    results make up streams. `executors`: the table; `plan_again`: the plan of another one for the same."""
 
-    def __init__(self, directory: Directory, options: Options, executors: Sequence[type[MachinePlan]]) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        options: Options,
+        executors: Sequence[type[MachinePlan]],
+        plan_again: Callable[[MachinePlan, str], MachinePlan],
+    ) -> None:
+        self._plan_again = plan_again
         self.directory = directory
         self.options = options
         self.executors = executors
@@ -88,16 +111,20 @@ class Registry:
 
     def join(self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Enter a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
+        place: SavedPlace | None = None
+        if self.restoring is not None:
+            place = self.restoring.places[name]
+            executor = self.restoring.executors.get(place.machine, plan.executor)
+            if executor != plan.executor:
+                plan = self._plan_again(plan, executor)
         lane = self._lane(plan)
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
-        place: SavedPlace | None = None
-        if self.restoring is None:
+        if self.restoring is None or place is None:
             matcher = self._newest.get(alike)
-            if matcher is not None and matcher.machine.taken:
+            if matcher is not None and not _joinable(plan, matcher):
                 matcher = None
         else:
-            place = self.restoring.places[name]
             matcher = self.restoring.matchers.get(place.machine)
         if matcher is None:
             matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
@@ -213,7 +240,7 @@ class Registry:
         seat = self.seats.get(name)
         begun = None
         if seat is not None:
-            begun = seat.matcher.machine.partial(time, seat.lane.position, seat.lane.places)
+            begun = seat.matcher.machine.partial(seat.member, time, seat.lane.position, seat.lane.places)
         if seat is None or begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
         first = seat.member.target.first

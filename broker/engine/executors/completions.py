@@ -40,6 +40,10 @@ class Audience:
         self.compressed = compressed
         self._served: list[int] = []
 
+    def everybody(self) -> list[Target]:
+        """Those whom a row is for that does not say so itself."""
+        return self.targets
+
     def served(self) -> list[int]:
         """Subscribers of the targets before each one; at the end, of all. O(targets) once."""
         if not self._served:
@@ -200,5 +204,5 @@ def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Targ
     if isinstance(found, Served):
         yield from found.parts()
     else:
-        for target in audience.targets:
+        for target in audience.everybody():
             yield target, found

@@ -12,7 +12,7 @@ from typing import Final
 from ...automaton.automaton import Automaton, Report
 from ...automaton.diagram import Graph
 from ...automaton.machines import machine_lines, machines_diagram, machines_of, merge, merged_diagram, merged_lines
-from ..binding import Bound, MarkedParts
+from ..binding import MarkedParts
 from ..target import Outcome
 from .contract import Input
 from .machine_plan import Known, MachinePlan, PlanMaker
@@ -38,12 +38,7 @@ class CompositePlan(MachinePlan):
         self.tuples = automaton.report is Report.EACH
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        def made(bound: Bound, automaton: Automaton) -> MachinePlan:
-            plan = self.again(automaton)
-            plan.passed_over = self.passed_over
-            return plan
-
-        return made
+        return lambda bound, automaton: self.again(automaton)
 
     def again(self, automaton: Automaton) -> CompositePlan:
         """The plan of the same automaton with other guards."""

@@ -34,6 +34,10 @@ class Input(NamedTuple):
     guard: Form
 
 
+class Outdated(ValueError):
+    """What versions before have saved, in a form that this one does not read."""
+
+
 class EventPlaces:
     """Where events stand among those of their partition, as the dispatcher counts them."""
 
@@ -131,9 +135,11 @@ class Executor:
         """The partitions in which it keeps something. O(keys)."""
         raise AssertionError
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
-        """What an event at that time and behind that position could go on with, for people; None where partial matches
-        are only counted."""
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
+        """What an event at that time and behind that position could go on with for a member, for people; None where
+        partial matches are only counted."""
         return None
 
     def statistics(self) -> dict[str, int]:
@@ -153,5 +159,5 @@ class Executor:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse, into a new one whom all have joined again."""
+        """The inverse, into a new one whom all have joined again. Raises Outdated."""
         raise AssertionError

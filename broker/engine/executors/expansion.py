@@ -5,8 +5,7 @@ member of a union and those behind it (-1: none): its target is the number of an
 link, whose whole union is meant. `before` is the link of the events that may stand before an event, -1 if a match
 begins with it; `last` is the link of the events that end one. Numbers lead to smaller ones only.
 
-Here: making that of matches one by one. Not here: of a match buffer (kleene.shared_graph), reading it
-(client.expansion).
+Here: making that of matches one by one. Not here: of a match buffer (kleene.buffer), reading it (client.expansion).
 """
 
 from __future__ import annotations

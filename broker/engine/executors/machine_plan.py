@@ -7,16 +7,20 @@ Here: that form. Not here: machines themselves (contract), a plan (each executor
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...forecast.progress import Progress
 from ...forecast.states import States
 from ..binding import Bound, MarkedParts
+from ..directory import Directory
 from ..options import Options
 from ..target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
+from .merged import MergedAutomata
+
+NAMES_SHOWN: Final = 8  # subscriptions that are named one by one
 
 
 class MachinePlan:
@@ -24,21 +28,24 @@ class MachinePlan:
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `merged`: all automata with such a plan run in one program of the executor's own, so that none has a machine, and
-    the plan says nothing more. Plans of one `kind` count the events of their streams together and are explained
-    together. `passed_over`: the executors that the planner tried before, each with what spoke against it. Immutable
-    once the planner has made it.
+    `always_open`: others may join a machine that has taken events, too. `merged`: all automata with such a plan run in
+    one program of the executor's own, so that none has a machine, and the plan says nothing more. Plans of one `kind`
+    count the events of their streams together and are explained together. `passed_over`: the executors that the planner
+    tried before, each with what spoke against it. `wanted`: what it was made for. Immutable once the planner has made
+    it.
     """
 
-    __slots__ = ("automaton", "passed_over")
+    __slots__ = ("automaton", "passed_over", "wanted")
 
     automaton: Automaton
     passed_over: tuple[str, ...]
+    wanted: Any
 
     executor: ClassVar[str]
     version: ClassVar[int]
     figures: ClassVar[tuple[str, ...]]
     kind: ClassVar[str]
+    always_open: ClassVar[bool] = False
     merged: ClassVar[bool] = False
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -67,13 +74,13 @@ class MachinePlan:
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
         """What makes the plan of the same automaton with other literals, of which the same ones are equal; parts of it
-        that depend on what they are it finds again."""
+        that depend on what they are it finds again. The planner's two attributes are not set."""
         raise AssertionError
 
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """Equal for plans that may share a machine which has not taken an event."""
+        """Equal for plans that may share a machine: one that has not taken an event, or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:
@@ -123,6 +130,20 @@ class MachinePlan:
         raise AssertionError
 
 
+class MergedPlan(MachinePlan):
+    """The plan of an automaton that is merged with all others. `section` names what a snapshot has of their runs."""
+
+    __slots__ = ()
+
+    merged = True
+    section: ClassVar[str]
+
+    @classmethod
+    def automata(cls, directory: Directory) -> MergedAutomata:
+        """A program without automata."""
+        raise AssertionError
+
+
 class Known(NamedTuple):
     """A subscription, and the machine that it has; None while it is suspended."""
 
@@ -132,3 +153,13 @@ class Known(NamedTuple):
 
 
 PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number of things, for people."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def stream_name(name: str) -> str:
+    """A stream for people, who know internal ones as operands."""
+    return f"(right operand {name[1:7]})" if name.startswith("~") else name

@@ -127,3 +127,8 @@ def flattened(lineage: Lineage) -> list[int]:
             stack.append(item[1])
     found.reverse()
     return found
+
+
+def tuple_item(item: Any) -> Item:
+    """An item as it was before it became plain values."""
+    return (item[0], tuple(item[1])) if isinstance(item, list) else item

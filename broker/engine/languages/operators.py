@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from ...algebra.operators import Query
 from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...events.schema import Schema
-from ..planner import Wanted, plan_of
+from ...forecast.plan import forecast_plan
+from ..planner import Wanted, is_merged
 from ..recipes import Recipe, recipe_of
 from ..subscriber import Form
 from ..templates import Template
@@ -37,8 +39,13 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
             recipes = [recipe_of(automaton, surroundings.options) for automaton in found.automata]
-        plans = [plan_of(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
-        recipes = [recipe if plan.merged else None for recipe, plan in zip(recipes, plans, strict=True)]
+        merged = [is_merged(Wanted(a, definition.forecast is not None), surroundings.options) for a in found.automata]
+        recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
+        foretells = None
+        if definition.forecast is not None:
+            foretells = partial(
+                forecast_plan, definition.forecast, sources=request.sources, key_of=surroundings.key_of
+            )
         return Form(
             definition.language,
             request.written,
@@ -51,11 +58,10 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
             recipes=recipes,
             report=definition.report,
             forecast=definition.forecast,
+            foretells=foretells,
         )
 
     return compiled
-
-
 
 
 def _moment(compiled: Compiled, since: int) -> Compiled:

@@ -7,16 +7,19 @@ texts of one template have them in common.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from ...algebra.ptopss.lowering import lower
-from ...automaton.automaton import Report
+from ...automaton.automaton import Automaton, Report
 from ...automaton.constructions.composite import automaton_of, decompose
 from ...automaton.machines.tree import MachineTree
+from ...forecast.plan import forecast_plan
 from ...language.ptopss import parse, print_query
 from ...language.ptopss.syntax import ConditionExpression, PtopssQuery, conditions
 from ...language.subscription import REPORTS
-from ..planner import planning
+from ..executors.machine_plan import MachinePlan
+from ..planner import Wanted, plan_of
 from ..subscriber import Form
 from ..templates import MachineTemplate
 from .language import EXPRESSION_LITERALS, CompileRequest, Language, Surroundings
@@ -37,7 +40,9 @@ def _compile(request: CompileRequest) -> Form:
     composite = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
     report = Report.COMPLETIONS if definition.report == "completions" else Report.EACH
     automaton = automaton_of(_with_shared_parts(decompose(composite), surroundings), report)
-    forecast = definition.forecast
+    forecast, foretells = definition.forecast, None
+    if forecast is not None:
+        foretells = partial(forecast_plan, forecast, sources=request.sources, key_of=surroundings.key_of)
     return Form(
         definition.language,
         request.written,
@@ -48,11 +53,16 @@ def _compile(request: CompileRequest) -> Form:
         states=len(automaton.operands) + 1,
         template=None,
         recipes=[],
-        machine=MachineTemplate(automaton, planning(surroundings.options, forecast=forecast is not None)),
+        machine=MachineTemplate(automaton, partial(_planned, forecast is not None, surroundings)),
         operands=automaton.operands,
         report=definition.report,
         forecast=forecast,
+        foretells=foretells,
     )
+
+
+def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, forecast=forecast), surroundings.options)
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from ...algebra.sase.lowering import lower
+from ...automaton.automaton import Automaton
 from ...automaton.constructions.pattern import automaton_of_pattern
 from ...language.sase import parse, print_query
 from ...language.sase.syntax import SaseQuery
-from ..planner import planning
+from ..executors.machine_plan import MachinePlan
+from ..options import Options
+from ..planner import Wanted, plan_of
 from ..subscriber import Form
 from ..templates import MachineTemplate
 from .language import EXPRESSION_LITERALS, CompileRequest, Language
@@ -32,11 +36,15 @@ def _compile(request: CompileRequest) -> Form:
         template=None,
         recipes=[],
         machine=MachineTemplate(
-            automaton, planning(request.surroundings.options, published=pattern.publish is not None)
+            automaton, partial(_planned, pattern.publish is not None, request.surroundings.options)
         ),
         operands=automaton.operands,
         report=request.definition.report,
     )
+
+
+def _planned(published: bool, options: Options, automaton: Automaton) -> MachinePlan:
+    return plan_of(Wanted(automaton, published=published), options)
 
 
 SASE: Final = Language(

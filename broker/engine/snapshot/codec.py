@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...events.errors import DefinitionError
+from ..executors.contract import Outdated
 from .format_5 import FORMAT_5, sections_of_format_5
 from .state import EngineState
-from .table import sections
+from .table import section_of, sections
 
 FORMAT: Final = 6
 MAGIC: Final = "foretell engine"
@@ -45,9 +46,14 @@ def restore(data: bytes, state: EngineState) -> None:
                 f" which this version reads {reads}. {WAY_ON}"
             )
     try:
+        for executor in state.program.machines.executors:
+            _, kept = found.get(section_of(executor), (0, ()))
+            state.executors |= {number: executor.executor for number, _ in kept}
         for section in known:
             if section.name in found or not section.may_lack:
                 section.restore(state, found[section.name][1])
+    except Outdated as error:
+        raise DefinitionError(f"expected a snapshot that this version reads, found {error}. {WAY_ON}") from None
     except (AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DefinitionError(f"expected a snapshot of an engine, found one that is damaged: {error}") from None
 

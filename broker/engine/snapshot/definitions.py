@@ -1,6 +1,6 @@
 """What an engine knows by name: streams, subscriptions in their order, and which of them are suspended.
 
-Here: that section. Not here: what subscriptions have found (machines, keyed_runs).
+Here: that section. Not here: what subscriptions have found (machines, merged).
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ def save(state: EngineState) -> Any:
 def begin(state: EngineState, content: Any) -> None:
     """Before subscriptions come again."""
     machines, places = content
-    state.program.machines.restoring = Restoring(machines, {name: SavedPlace(*place) for name, *place in places})
+    saved = {name: SavedPlace(*place) for name, *place in places}
+    state.program.machines.restoring = Restoring(machines, saved, state.executors)
 
 
 def save_contents(executor: str, state: EngineState) -> Any:

@@ -10,14 +10,14 @@ from typing import final
 
 from ..catalog import Catalog
 from ..dispatch.dispatcher import Dispatcher
-from ..executors.keyed_runs.cells import Run, live_runs
+from ..executors.matches import PartialMatch
 from ..forms import Parsed
 
 
 @final
 class EngineState:
-    """`install` puts a subscription in force as of a time. `runs` are the live ones of the keyed states, in the order
-    in which their section lists them."""
+    """`install` puts a subscription in force as of a time; `executors` are those that have saved machines, by the
+    numbers of these. `runs` are the live ones of the merged program, in the order in which their section lists them."""
 
     def __init__(
         self,
@@ -33,4 +33,5 @@ class EngineState:
         self.events = events
         self.matches = matches
         self.install = install
-        self.runs: list[Run] = live_runs(runtime.runs.cells, runtime.now)
+        self.executors: dict[int, str] = {}
+        self.runs: list[PartialMatch] = runtime.runs.live()

@@ -13,21 +13,28 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .. import suspensions
+from ..executors.machine_plan import MachinePlan
 from ..forecasts import snapshot as forecasts
+from ..planner import MERGED
 from ..program import Program
-from . import definitions, keyed_runs, machines
+from . import definitions, epoch, machines, merged
 from .state import EngineState
 
 
 class Section(NamedTuple):
-    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none. `may_lack`: a snapshot
-    that was written before there was such a section is read without."""
+    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none, Outdated for what only
+    versions before read. `may_lack`: a snapshot that was written before there was such a section is read without."""
 
     name: str
     version: int
     save: Callable[[EngineState], Any]
     restore: Callable[[EngineState, Any], None]
     may_lack: bool = False
+
+
+def section_of(executor: type[MachinePlan]) -> str:
+    """The section of what an executor's machines keep."""
+    return f"machines: {executor.executor}"
 
 
 def sections(program: Program) -> list[Section]:
@@ -37,7 +44,7 @@ def sections(program: Program) -> list[Section]:
         Section("definitions", 1, definitions.save, definitions.restore),
         *(
             Section(
-                f"machines: {executor.executor}",
+                section_of(executor),
                 executor.version,
                 partial(machines.save_contents, executor.executor),
                 partial(machines.restore_contents, executor.executor),
@@ -47,8 +54,8 @@ def sections(program: Program) -> list[Section]:
         ),
         Section("lanes", 1, machines.save_lanes, machines.restore_lanes),
         Section("accounts", 1, _save_accounts, _restore_accounts),
-        Section("epoch", 1, keyed_runs.save_epoch, keyed_runs.restore_epoch),
-        Section("keyed runs", 1, keyed_runs.save, keyed_runs.restore),
+        Section("epoch", 1, epoch.save, epoch.restore),
+        Section(MERGED.section, MERGED.version, merged.save, merged.restore),
         Section("forecasts", 1, _save_forecasts, _restore_forecasts),
     ]
 

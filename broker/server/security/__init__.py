@@ -1,6 +1,6 @@
-"""How the broker knows who connects: CURVE keys, asked for by ZAP (ZeroMQ RFC 27), and that this works at all.
+"""Authenticates connections: CURVE keys, checked through ZAP (ZeroMQ RFC 27), and a test that this works.
 
-What a user may do with its key is decided in broker.kernel; here it is only whose key it is, proved by the handshake.
+Not here: what a user may do (broker.kernel). The handshake proves that a client owns its key.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Who may connect: a question of libzmq for each handshake, answered from the allow-list of keys, else no. Without
-keys everybody may, but nobody too often.
+"""Answers libzmq's question, for each handshake, whether the client may connect: by the list of allowed keys.
 
-libzmq asks on an inproc socket of the context, with the key that the handshake has proved. Who does not answer there
-denies: the server's socket enforces its domain, so that without this socket nobody gets in. (Without an enforced domain
-libzmq accepts every key as long as nobody answers.) The answer names the key as the user's id, and each later message
-of the connection carries it; that, and not the routing id, is who somebody is.
+Without keys every client may connect, within a rate. libzmq asks on an inproc socket of the context, with the key that
+the handshake has proved. The server's socket enforces its domain, so that without an answer every client is refused.
+(Without an enforced domain libzmq would accept every key if nothing answers.) The answer names the key as the user's
+id, which each later message of the connection carries. It identifies the client; the routing id does not.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _KEY_BYTES: Final = 32
 
 @final
 class Authenticator:
-    """The socket that libzmq asks. Must exist before the server's socket is bound; used by the thread of the loop."""
+    """The socket that libzmq asks. It must exist before the server's socket is bound; the loop's thread uses it."""
 
     __slots__ = ("_rates", "admitted", "allowed", "denied", "postponed", "socket")
 
@@ -40,9 +39,9 @@ class Authenticator:
         at_once: int = AT_ONCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`allowed`: public keys; None: without keys. `at_once`: as Rates has it.
+        """`allowed`: public keys; None: without keys. `at_once`: as in Rates.
 
-        `admitted`, `denied`, `postponed`: how many handshakes were.
+        `admitted`, `denied`, `postponed`: counts of handshakes.
         """
         self.allowed = allowed
         self.admitted = self.denied = self.postponed = 0
@@ -52,7 +51,7 @@ class Authenticator:
         self.socket.bind(_ENDPOINT)
 
     def answer(self) -> list[str]:
-        """Answer all questions that are there, without waiting; whom it was refused to, for the log."""
+        """Answer all waiting questions; the reasons of refusals, for the log."""
         refused: list[str] = []
         while True:
             try:
@@ -67,18 +66,18 @@ class Authenticator:
             elif self._rates.admit(_shown(frames[at + _ADDRESS])):
                 self.admitted += 1
             else:
-                reply = _reply(reply[1], b"300", "too many connections")  # and it may try again
+                reply = _reply(reply[1], b"300", "too many connections")  # libzmq tries again after a code of 300
                 self.postponed += 1
                 refused.append(f"{_shown(frames[at + _ADDRESS])}: more connections than {PER_SECOND} a second")
             self.socket.send_multipart([*frames[:at], *reply], zmq.NOBLOCK)
 
     def close(self) -> None:
-        """From now on nobody gets in."""
+        """Close; from now on every client is refused."""
         self.socket.close(0)
 
 
 def answered(request: list[bytes], allowed: Container[str] | None) -> tuple[list[bytes], str]:
-    """The reply to one ZAP request, and why it is a refusal, if it is one. `allowed`: as Authenticator has it."""
+    """The reply to one ZAP request, and the reason if it is a refusal. `allowed`: as in Authenticator."""
     number = request[1] if len(request) > 1 else b""
     if len(request) < _REQUEST_FRAMES - 1 or request[0] != _VERSION:
         return _reply(number, b"400", "expected a request of ZAP 1.0"), "a request that is not ZAP 1.0"

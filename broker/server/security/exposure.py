@@ -1,6 +1,4 @@
-"""Who can reach an address, and what has to be configured before others than this machine may; who can change
-what is configured.
-"""
+"""Checks which machines can reach an address, and which users of this machine can change the configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ _PORT_MAX: Final = 65_535
 
 
 def host_and_port(address: object, what: str, scheme: str, example: str) -> tuple[str, int]:
-    """The parts of an address. Raises DefinitionError."""
+    """The host and the port of an address. Raises DefinitionError."""
     match = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if match is None or match.group(1) != scheme or int(match.group(4)) > _PORT_MAX:
         raise DefinitionError(f"{what}: expected an address such as {example}, found {shown(address)}")
@@ -28,7 +26,7 @@ def host_and_port(address: object, what: str, scheme: str, example: str) -> tupl
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it. A name is not looked up: what it means may change."""
+    """Whether only this machine can reach a host. Names are not resolved, because their addresses may change."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -36,9 +34,9 @@ def is_loopback(host: str) -> bool:
 
 
 def check_writers(path: Path) -> None:
-    """Refuse a file that every user of this machine can change: they would be the operator. Raises DefinitionError.
+    """Refuse a file that every user of this machine can change. Raises DefinitionError.
 
-    Whatever else is wrong with it, reading it says.
+    Other errors of the file are reported when it is read.
     """
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -46,12 +44,12 @@ def check_writers(path: Path) -> None:
         return
     if os.name == "posix" and mode & stat.S_IWOTH and path.is_file():
         raise DefinitionError(
-            f"{path}: expected a file that not everybody can write (chmod o-w), found the mode {mode:03o}"
+            f"{path}: expected a file that other users cannot write (chmod o-w), found the mode {mode:03o}"
         )
 
 
 def check_exposure(address: object, encrypted: bool, insecure: bool) -> None:
-    """Refuse an address that is none, and one that other machines can reach without keys. Raises DefinitionError."""
+    """Refuse an invalid address, and one that other machines can reach without keys. Raises DefinitionError."""
     host, _ = host_and_port(address, "address", "tcp", DEFAULT_ADDRESS)
     if not (is_loopback(host) or encrypted or insecure):
         raise DefinitionError(

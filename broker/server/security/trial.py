@@ -1,8 +1,8 @@
-"""Before a broker serves anybody, it must have been seen to refuse: who has an unknown key, and who has none.
+"""Tests, before a broker serves clients, that it refuses a client with an unknown key and one without a key.
 
-What can silently go wrong is outside of this program: a libzmq without CURVE, one that does not ask, a socket option
-that was ignored. All of it looks the same from inside as a broker that works. So the broker connects to itself as a
-stranger would, and ends where that succeeds.
+Security can fail silently outside this program: a libzmq without CURVE, one that does not ask the authenticator, an
+ignored socket option. From inside, the broker seems to work. So it connects to itself as a stranger would, and does not
+start if that succeeds.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
 
 
 def check_strangers_fail(endpoint: str, server_key: str, attend: Callable[[], object]) -> None:
-    """Raises DefinitionError where a stranger gets in, or where nobody can tell.
+    """Raise DefinitionError if a stranger is not refused, or if that cannot be determined.
 
-    `attend` lets the broker answer what it is asked; it is called again and again.
+    `attend` lets the broker answer handshakes; it is called repeatedly.
     """
     for scheme, reachable in _ANYWHERE.items():
         endpoint = endpoint.replace(f"//{scheme}:", f"//{reachable}:")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 import pytest
 
 from broker.algebra.cayuga.lowering import lower
 from broker.algebra.normal_form import ALWAYS, describe_form
-from broker.automaton.automaton import Automaton, Carry, Computed, EventRow, Kind, describe_arc
+from broker.automaton.automaton import Arc, Automaton, Carry, Computed, EventRow, Kind, describe_arc
 from broker.automaton.compilation import STATES_MAX, Compiled, compile_query
 from broker.automaton.sharing import Forest
 from broker.events.errors import LimitExceeded
@@ -119,3 +122,11 @@ def test_a_different_stay_guard_is_a_different_state() -> None:
     forest.insert(only("S NEXT{} S"))
     assert sum(1 for _ in forest.nodes()) == 3
     assert only("S NEXT{} S").states[1].theta == ALWAYS
+
+
+def test_an_arc_with_other_terms_keeps_all_else() -> None:
+    values: dict[str, Any] = {each.name: f"its {each.name}" for each in fields(Arc)}
+    arc = Arc(**values)
+    other = arc.with_terms(ALWAYS, (), ())
+    assert other == replace(arc, guard=ALWAYS, update=(), output=())
+    assert other.conjuncts == arc.conjuncts, "which is not compared"

@@ -17,20 +17,20 @@ def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> CountingPlan:
     ("match", "counted"),
     [
         ("a; b, c; (d AND e)", "one total a state"),
-        ("a; b; c @(t(c) - t(a) < 5); d; e", "windows by a table"),
-        ("a; b; c; d; e WITHIN 5", "windows by a table"),
-        ("a; b; (c AND d); e WITHIN 5", "windows by a table"),
-        ("(a AND b); c; d; e WITHIN 5", "windows by a table"),
-        ("a; b; (c OR d); e WITHIN 5", "windows by a table"),
-        ("a; b; c @(t(c) - t(a) < 5); d; e @(t(e) - t(d) < 5)", "windows by a table"),
-        ("a; b; c @(t(c) - t(a) < 5); d; e @(t(e) - t(c) < 5)", "windows by a table"),
-        ("a; b @(t(b) - t(a) > 5); c @(t(c) - t(b) > 2) @(t(c) - t(b) < 7); d; e", "windows by a table"),
-        ("a; b; c @(t(c) - t(a) = 5); d; e", "windows by a table"),
-        ("a, b; c; d; e WITHIN 5", "windows by two stacks"),
+        ("a; b; c @(t(c) - t(a) < 5); d; e", "windows"),
+        ("a; b; c; d; e WITHIN 5", "windows"),
+        ("a; b; (c AND d); e WITHIN 5", "windows"),
+        ("(a AND b); c; d; e WITHIN 5", "windows"),
+        ("a; b; (c OR d); e WITHIN 5", "windows"),
+        ("a; b; c @(t(c) - t(a) < 5); d; e @(t(e) - t(d) < 5)", "windows"),
+        ("a; b; c @(t(c) - t(a) < 5); d; e @(t(e) - t(c) < 5)", "windows"),
+        ("a; b @(t(b) - t(a) > 5); c @(t(c) - t(b) > 2) @(t(c) - t(b) < 7); d; e", "cells keyed by 1 time"),
+        ("a; b; c @(t(c) - t(a) = 5); d; e", "cells keyed by 1 time"),
+        ("a, b; c; d; e WITHIN 5", "windows"),
         ("a, b, c @(t(c) - t(a) < 5); d; e", "one total a state"),
         ("a; b; c @(t(c) - t(a) != 5); d; e", "cells keyed by 1 time"),
         ("a; b; c @(t(c) - t(a) < 5); d @(t(d) - t(a) < 9); e", "cells keyed by 1 time"),
-        ("(a AND b) @(t(b) - t(a) < 5); c; d; e", "windows by a table"),
+        ("(a AND b) @(t(b) - t(a) < 5); c; d; e", "windows"),
         ("a; b; c @(t(c) - t(a) < 5); d @(t(d) - t(b) < 5); e", "cells keyed by 2 times"),
         ("a; b; c; d @(t(d) - t(b) < 5); e @(t(e) - t(a) < 9)", "cells keyed by 2 times"),
         ("a; b; c @(t(c) - t(b) < 5); d; e WITHIN 9", "cells keyed by 2 times"),
@@ -66,7 +66,7 @@ def test_variables_in_states_need_cells_and_a_key_does_not() -> None:
     some = compiled("a; b; c; d; e", "a, b: k = $x\nc, d, e: TRUE")
     assert some.method(some.uses_windows(tuples=False)) == "one total a state and binding"
     every = compiled("a; b; c; d; e WITHIN 5", "a, b, c, d, e: k = $x")
-    assert every.method(every.uses_windows(tuples=False)) == "windows by a table"
+    assert every.method(every.uses_windows(tuples=False)) == "windows"
 
 
 @pytest.mark.parametrize(

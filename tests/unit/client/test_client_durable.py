@@ -112,9 +112,9 @@ def test_one_of_a_cursor_that_was_made_anew_acknowledges_nothing() -> None:
     reader.publish(3, 4)
     gap, *later = reader.take()
     assert (gap.kind, gap.limit, positions(later)) == ("incomplete", "connection", [1, 2])
-    with pytest.raises(UnknownSubscription, match="forgotten and made anew: position 2 is of the earlier one"):
+    with pytest.raises(UnknownSubscription, match="forgotten and created anew: position 2 belongs to the earlier one"):
         earlier[1].acknowledge()
-    with pytest.raises(UnknownSubscription, match="forgotten and made anew"):
+    with pytest.raises(UnknownSubscription, match="forgotten and created anew"):
         earlier[0].refuse("of the earlier one")
     later[0].acknowledge()
     reader.leave()

@@ -219,7 +219,7 @@ def test_who_was_ended_reads_all_that_came_and_then_why() -> None:
     assert gap is not None
     assert (gap.kind, gap.limit, gap.since, gap.missed) == ("incomplete", "queue_notifications", 2, 7)
     for _ in range(2):
-        with pytest.raises(SlowConsumer, match="subscription 'a': queue_notifications: more waited"):
+        with pytest.raises(SlowConsumer, match="subscription 'a': queue_notifications: the reader was too slow"):
             pair.take("a")
     assert pair.session.lost is None
     assert [event.happening for event in pair.session.flow_events] == [Happening.ENDED, Happening.GAP]

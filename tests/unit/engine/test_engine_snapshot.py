@@ -106,3 +106,16 @@ def test_what_this_version_does_not_read_is_refused_by_name(change: Any, told: s
     with pytest.raises(DefinitionError, match=told) as refused:
         Engine.restore(msgpack.packb(found))
     assert ("*.checkpoint" in str(refused.value)) == ("damaged" not in told)
+
+
+def test_windows_that_are_cells_now_are_refused_with_the_way_to_go_on() -> None:
+    engine = Engine()
+    engine.add_stream("S", {"ty": "string"})
+    query = "FROM S\na, b, c: TRUE\nMATCH a; b @(t(b) - t(a) > 5); c"
+    engine.subscribe("q", language="ptopss", query=query, report="all")
+    engine.publish("S", [1], [("A",)])
+    found = msgpack.unpackb(engine.snapshot(), strict_map_key=False)
+    ((_, [[_, [[[_, runner]], *_]]]),) = found["sections"]["machines: tuple_counts"][1]
+    runner[:1] = [[1, 0, 0, 0], [], [], []]
+    with pytest.raises(DefinitionError, match=r"windows .* counted by cells.*\*\.checkpoint"):
+        Engine.restore(msgpack.packb(found))

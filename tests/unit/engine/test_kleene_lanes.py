@@ -16,6 +16,7 @@ from broker.engine.dispatch.registry import Registry
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.machine_plan import PatternPlan
+from broker.engine.executors.kleene.plain_runs import PlainRuns
 from broker.engine.executors.matches import trace_of
 from broker.engine.options import Options
 from broker.engine.snapshot import EngineState
@@ -46,8 +47,9 @@ class House:
 
     def __init__(self, options: Options | None = None) -> None:
         options = options or Options()
-        self.machines = Registry(Directory(options), options, (PatternPlan,))
+        self.machines = Registry(Directory(options), options, (PatternPlan,), lambda plan, _: plan)
         self.program = self  # as a snapshot sees it
+        self.executors: dict[int, str] = {}
         self.forms: dict[str, Form] = {}
         self.number = 0
 
@@ -228,7 +230,7 @@ def test_subscriptions_that_differ_in_a_factor_share_runs_and_get_their_own_matc
     assert results >= 8
     (seat, *_) = house.machines.seats.values()
     assert isinstance(seat.matcher.machine, KleeneMachine)
-    assert odd == any(getattr(cell, "plain", None) for cell in seat.matcher.machine.cells.values())
+    assert odd == any(isinstance(cell, PlainRuns) for cell in seat.matcher.machine.cells.values())
 
 
 def reborn(house: House) -> House:

@@ -10,9 +10,9 @@ from broker.algebra.sase.lowering import lower
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.buffer import Pasts
+from broker.engine.executors.kleene.event_log import EventLog
 from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.plan import compile_kleene
-from broker.engine.executors.kleene.replay import Page
 from broker.engine.executors.kleene.tables import RunBounds, Switches
 from broker.engine.executors.matches import MatchSource
 from broker.events.schema import Row, Schema
@@ -72,10 +72,10 @@ def test_what_is_kept_does_not_grow_with_the_stream(where: str, switches: Switch
 
 
 def kept(cell: Any) -> int:
-    page = cell.page
+    page = cell.page if hasattr(cell, "page") else cell.log
     if isinstance(page, Pasts):
         return int(page.nodes + page.links + len(page.items))
-    assert isinstance(page, Page)
+    assert isinstance(page, EventLog)
     return len(page.items) + len(page.begun)
 
 

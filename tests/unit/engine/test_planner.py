@@ -18,6 +18,7 @@ PATTERN = {
     "WITHIN 5 RETURN a.v",
 }
 AUTOMATA = {"query": "SELECT v FROM S UNION (SELECT v FROM S NEXT{$2.v > $1.v} (S NEXT{} S))"}
+NO_GROUP = "not groups: it does not report each match of single events"
 EVENTS = [(1, (1,)), (2, (2,)), (3, (3,)), (4, (2,)), (5, (1,)), (6, (2,))]
 
 
@@ -38,13 +39,17 @@ def found(engine: Engine) -> list[dict[str, Any]]:
 
 
 def test_the_first_executor_that_fits_is_taken_and_explain_says_why() -> None:
-    assert decided(COMPLETIONS) == "q: executor sequence_trie"
-    assert decided(TUPLES) == "q: executor tuple_counts; not sequence_trie: it reports completions only"
+    assert decided(COMPLETIONS) == f"q: executor sequence_trie; {NO_GROUP}"
+    assert decided(TUPLES) == (
+        f"q: executor tuple_counts; {NO_GROUP}; not sequence_trie: it reports completions only"
+    )
     assert decided({**COMPLETIONS, "forecast": {"within": 2}}) == (
-        "q: executor tuple_counts; not sequence_trie: it cannot say where partial matches are, which the forecast asks"
+        "q: executor tuple_counts; not groups: it keeps no states that a forecast could follow; "
+        "not sequence_trie: it cannot say where partial matches are, which the forecast asks"
     )
     assert decided(PATTERN) == (
-        "q: executor kleene; not sequence_trie: it reports completions only; "
+        "q: executor kleene; not groups: it is not a line of single events; "
+        "not sequence_trie: it reports completions only; "
         "not tuple_counts: the paths of the automaton cannot be counted without enumerating them"
     )
 
@@ -70,12 +75,14 @@ def test_the_next_one_takes_over_where_an_executor_is_switched_off(
 def test_automata_over_epochs_leave_the_merged_program_where_keyed_runs_are_switched_off() -> None:
     expected = found(engine_of(AUTOMATA))
     assert expected
-    lines = engine_of(AUTOMATA, "keyed_runs").explain()
+    off = ("groups", "keyed_runs")
+    lines = engine_of(AUTOMATA, *off).explain()
     names = ["(right operand 2f9ed3)", "q", "q 1"]
-    assert lines[1:4] == [f"{name}: executor reference; not keyed_runs: it is switched off" for name in names]
-    assert found(engine_of(AUTOMATA, "keyed_runs")) == expected
+    against = "; ".join(f"not {each}: it is switched off" for each in off)
+    assert lines[1:4] == [f"{name}: executor reference; {against}" for name in names]
+    assert found(engine_of(AUTOMATA, *off)) == expected
     with pytest.raises(Unsupported, match="cannot list partial matches"):
-        engine_of(AUTOMATA, "keyed_runs").partial_matches("q")
+        engine_of(AUTOMATA, *off).partial_matches("q")
 
 
 @pytest.mark.parametrize("off", [(), ("sequence_trie",), ("sequence_trie", "tuple_counts")])
@@ -88,7 +95,7 @@ def test_results_are_read_by_index_as_they_are_in_order(subscription: dict[str, 
 
 
 def test_where_none_is_left_the_subscription_is_refused_by_name() -> None:
-    with pytest.raises(DefinitionError, match=r"^subscription 'q': no executor can run this: sequence_trie: it is "):
+    with pytest.raises(DefinitionError, match=r"^subscription 'q': no executor can run this: groups: it does not "):
         engine_of(COMPLETIONS, "sequence_trie", "tuple_counts", "kleene", "reference")
     for predictive, off in ((COMPLETIONS, "tuple_counts"), (AUTOMATA, "keyed_runs")):
         with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):

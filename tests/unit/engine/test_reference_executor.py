@@ -16,9 +16,13 @@ from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.account import UNLIMITED, Account, Exhausted
 from broker.engine.executors.completions import Completions
+from broker.engine.executors.contract import Member
 from broker.engine.executors.matches import Matched, MatchSource
 from broker.engine.executors.reference.executor import Reference
+from broker.engine.target import Outcome, Target
 from broker.events.schema import Row
+
+MEMBER = Member(Target(Outcome((), ()), None))
 
 TRAILING = "PATTERN SEQ(S a, ~(T n)) WHERE skip_till_any_match(a) { a.ty = 'A' } WITHIN 3"
 ANY = "PATTERN SEQ(S+ a[], S b) WHERE skip_till_any_match(a[], b) { [k] AND b.ty = 'B' } WITHIN 20"
@@ -102,8 +106,8 @@ def test_what_is_kept_is_told_and_goes_with_the_window() -> None:
     figures = {"references": 1, "reference_keys": 2, "reference_runs": 4, "reference_waiting": 0, "reference_log": 0}
     assert host.machine.statistics() == figures
     assert host.machine.partitions() == {(0,), (1,)}
-    assert [0, 1] in [[item for _, item, _ in begun] for begun in host.machine.partial(4, 0, {}) or ()]
-    assert len(list(host.machine.partial(22, 0, {}) or ())) == 2
+    assert [0, 1] in [[item for _, item, _ in begun] for begun in host.machine.partial(MEMBER, 4, 0, {}) or ()]
+    assert len(list(host.machine.partial(MEMBER, 22, 0, {}) or ())) == 2
     assert not host.machine.empty(23, 0, {})
     assert host.machine.empty(24, 0, {})
     assert host.machine.statistics()["reference_runs"] == 0

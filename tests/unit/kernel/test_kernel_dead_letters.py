@@ -97,7 +97,7 @@ def test_only_what_was_sent_and_is_to_be_acknowledged_can_be_refused() -> None:
     assert rig.refusal(refuse(3))[0] == "protocol"
     rig.ask(Acknowledge(7, "all", 1))
     assert rig.refusal(refuse(1)) == (
-        "definition", "cursor 'mine': position 1 is not one that is to be acknowledged",
+        "definition", "cursor 'mine': position 1 does not await acknowledgement",
     )  # fmt: skip
     assert rig.refusal(Refuse(7, "all", 2, "x", FIRST + 1))[0] == "unknown-subscription"
     assert rig.refusal(refuse(2), BEN)[0] == "unknown-subscription"
@@ -114,7 +114,7 @@ def test_a_dead_letter_is_discarded_or_delivered_again_at_a_new_position() -> No
     assert letters(rig) == []
     for again in (False, True):
         assert rig.refusal(Settle(7, "mine", (1,), again)) == (
-            "definition", "cursor 'mine': position 1 is none of its dead letters",
+            "definition", "cursor 'mine': position 1 is not a dead letter",
         )  # fmt: skip
     assert back(rig)[0] == 4
 
@@ -124,7 +124,7 @@ def test_what_has_no_room_is_not_delivered_again() -> None:
     rig.ask(refuse(1))
     rig.say(BEN, publish([30], [3]))
     assert rig.refusal(Settle(7, "mine", (1,), True)) == (
-        "limit", "cursor 'mine': there is no room for so many results beside those it keeps",
+        "limit", "cursor 'mine': it has no room for so many results beside those it keeps",
     )  # fmt: skip
     rig.ask(Acknowledge(7, "all", 2))
     assert told(rig.say(ANN, Settle(7, "mine", (1,), True))) == [(4, "all-1", False)]

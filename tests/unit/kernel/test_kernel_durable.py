@@ -172,10 +172,11 @@ def test_limits_and_names() -> None:
     rig = Rig(Limits(durable_cursors=1))
     rig.ask(durable())
     rig.ask(subscribe("more"))
-    assert rig.refusal(subscribe("other", durable="second"))[1] == "durable_cursors: this broker keeps 1 cursors"
+    refused = rig.refusal(subscribe("other", durable="second"))[1]
+    assert refused == "durable_cursors: this broker keeps at most 1 cursors"
     assert set(rig.engine.subscriptions) == {"all", "more"}
     assert rig.refusal(subscribe("more", durable="mine"), BEN) == (
-        "definition", "cursor 'mine' is one of subscription 'all'",
+        "definition", "cursor 'mine' belongs to subscription 'all'",
     )  # fmt: skip
     assert rig.refusal(subscribe("more", durable="a b"), BEN)[0] == "definition"
 
@@ -194,11 +195,11 @@ def test_no_user_has_all_cursors() -> None:
     assert isinstance(asked(ANN_KEY, "two"), Subscribed)
     refused = asked(ANN_KEY, "three")
     assert isinstance(refused, Failure)
-    assert refused.message == "durable_cursors_user: this broker keeps 2 cursors of a user"
+    assert refused.message == "durable_cursors_user: this broker keeps at most 2 cursors of a user"
     assert isinstance(asked(BEN_KEY, "one"), Subscribed)
     refused = asked(BEN_KEY, "two")
     assert isinstance(refused, Failure)
-    assert refused.message == "durable_cursors: this broker keeps 3 cursors"
+    assert refused.message == "durable_cursors: this broker keeps at most 3 cursors"
     assert rig.ask(ANN_KEY, Forget(3, "one")) == Done(3)
     assert isinstance(asked(BEN_KEY, "two"), Subscribed)
     anonymous = Rig(Limits(durable_cursors_user=1))
@@ -314,8 +315,8 @@ def test_as_many_tuples_as_are_made_at_once_are_kept_and_one_more_are_a_gap() ->
     cursors = Cursors()
     cursor = cursors.add(CursorAdded("mine", "all", "ann", 5, 1_000_000))
     found = [Match("all", "id", 1, 1, None, {})] * (MADE_AT_ONCE_MAX + 1)
-    cursors.found_too_many([Share("all", 1, MADE_AT_ONCE_MAX, found[1:])])
+    cursors.keep_shares([Share("all", 1, MADE_AT_ONCE_MAX, found[1:])])
     assert cursor.last == MADE_AT_ONCE_MAX
-    cursors.found_too_many([Share("all", 1, MADE_AT_ONCE_MAX + 1, found)])
+    cursors.keep_shares([Share("all", 1, MADE_AT_ONCE_MAX + 1, found)])
     assert cursor.last == MADE_AT_ONCE_MAX + 1
     assert decode_result(cursor.results[-1])["missed"] == MADE_AT_ONCE_MAX + 1

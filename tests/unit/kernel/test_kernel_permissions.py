@@ -153,7 +153,7 @@ def test_asking_for_a_probability_needs_what_attaching_needs(rig: Rig) -> None:
 
 
 def test_statistics_need_admin(rig: Rig) -> None:
-    assert "no permission to administrate" in rig.refusal(ANN, Statistics(2))
+    assert "is not an administrator" in rig.refusal(ANN, Statistics(2))
     assert isinstance(rig.ask(OPS, Statistics(2)), StatisticsReport)
 
 
@@ -185,7 +185,7 @@ def test_nobody_adds_to_a_stream_what_its_readers_may_not_read(rig: Rig) -> None
     rig.say(BEN, subscribe("j", "SELECT * FROM Stock PUBLISH Jumps"))
     rig.say(ANN, subscribe("ann.j", "SELECT * FROM Jumps"))
     refused = rig.refusal(BEN, subscribe("k", "SELECT * FROM Secret PUBLISH Jumps"))
-    assert refused == "stream 'Jumps': somebody reads it who has no permission to read 'Secret'"
+    assert refused == "stream 'Jumps': a user who reads it has no permission to read 'Secret'"
     rig.say(ANN, Unsubscribe(4, "ann.j"))
     assert isinstance(rig.ask(BEN, subscribe("k", "SELECT * FROM Secret PUBLISH Jumps")), Subscribed)
 
@@ -263,7 +263,7 @@ def test_a_cursor_reads_also_while_its_owner_is_away(rig: Rig) -> None:
     assert isinstance(rig.ask(ANN, kept()), Subscribed)
     assert isinstance(rig.ask(ANN, Goodbye(3)), Done)
     refused = rig.refusal(BEN, subscribe("k", SECRETS))
-    assert refused == "stream 'Jumps': somebody reads it who has no permission to read 'Secret'"
+    assert refused == "stream 'Jumps': a user who reads it has no permission to read 'Secret'"
     rig.say(BEN, publish("Secret", 41))
     rig.ask(ANN, Hello(1, VERSION, ""))
     assert prices(rig.say(ANN, kept())) == []
@@ -501,7 +501,7 @@ def test_a_broker_that_drains_takes_nothing_new_and_delivers_what_waits(rig: Rig
     for message in (publish("Stock", 3), subscribe("ann.x", "SELECT * FROM Stock")):
         answer = rig.ask(ANN, message)
         assert isinstance(answer, Failure)
-        assert (answer.code, answer.message) == ("busy", "the broker is stopping, and takes nothing new")
+        assert (answer.code, answer.message) == ("busy", "the broker is stopping and accepts nothing new")
         assert answer.retry == 1_000_000
     (send,) = rig.say(BEN, Credit(0, "all", 5))
     assert isinstance(send.message, Notifications)
@@ -515,7 +515,7 @@ def test_a_broker_that_drains_takes_nothing_new_and_delivers_what_waits(rig: Rig
 
 @pytest.mark.parametrize("pattern", ["", "a b", "*a", "a*b", "**", "x" * 129, 1])
 def test_a_pattern_that_fits_no_name_is_refused(pattern: object) -> None:
-    with pytest.raises(DefinitionError, match=r"users\.u\.read: expected a name or the beginning of names and \*"):
+    with pytest.raises(DefinitionError, match=r"users\.u\.read: expected a name, or a prefix of names followed by \*"):
         User("u", read=(pattern,))  # type: ignore[arg-type]
 
 

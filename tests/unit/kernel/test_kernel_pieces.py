@@ -257,7 +257,7 @@ def test_any_division_gives_the_same(
         time = max(time, times[-1])
         cursor, share = data.draw(st.integers(0, len(QUERIES) - 1)), data.draw(st.floats(0, 1))
         (known,) = divided.cursors.of(f"q{cursor}")
-        position = round(share * known.told)
+        position = round(share * known.possibly_delivered)
         divided.say(ANN, message, data.draw(st.integers(1, 9)))
         while divided.kernel.work is not None:
             if position > known.acknowledged:

@@ -27,7 +27,7 @@ def test_connections_are_counted_over_the_user() -> None:
     assert isinstance(refused.message, Failure)
     assert (refused.message.code, refused.message.message) == (
         "limit",
-        "quota connections: user 'ann' may have 1, this would make it 2",
+        "quota connections: user 'ann' may have 1, and would have 2",
     )
     broker.kernel.step(Gone(b"a"), 0)
     assert isinstance(broker.say(ANN, Hello(1, VERSION, ""), AGAIN)[0].message, Welcome)
@@ -40,7 +40,7 @@ def test_subscriptions_are_counted_over_all_connections() -> None:
     broker.say(ANN, subscribe("b", "SELECT * FROM Stock"), AGAIN)
     refused = broker.ask(ANN, subscribe("c", "SELECT * FROM Stock"))
     assert isinstance(refused, Failure)
-    assert refused.message == "quota subscriptions: user 'ann' may have 2, this would make it 3"
+    assert refused.message == "quota subscriptions: user 'ann' may have 2, and would have 3"
     assert isinstance(broker.ask(BEN, subscribe("c", "SELECT * FROM Stock")), Subscribed)
     broker.say(ANN, Goodbye(9), AGAIN)
     assert isinstance(broker.ask(ANN, subscribe("c", None)), Subscribed)
@@ -53,7 +53,7 @@ def test_states_are_those_of_the_automata_and_come_back() -> None:
     broker.say(ANN, subscribe("b", two))
     refused = broker.ask(ANN, subscribe("c", "SELECT * FROM Stock NEXT{} Stock NEXT{} Stock NEXT{} Stock"))
     assert isinstance(refused, Failure)
-    assert refused.message.startswith("quota states: user 'ann' may have 5, this would make it ")
+    assert refused.message.startswith("quota states: user 'ann' may have 5, and would have ")
     assert sorted(broker.engine.subscriptions) == ["a", "b"]
     broker.say(ANN, Unsubscribe(4, "a"))
     assert isinstance(broker.ask(ANN, subscribe("c", two)), Subscribed)

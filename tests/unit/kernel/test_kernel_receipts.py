@@ -73,7 +73,7 @@ def test_what_another_publisher_floods_with_late_events_pushes_no_receipt_out(fl
         table.note(batch(flood, number, 8_191), number)
     table.check_invariants()
     assert [table.receipt("ann/p", number) for number in range(100)] == receipts
-    with pytest.raises(LimitExceeded, match="does not know any more whether it was taken"):
+    with pytest.raises(LimitExceeded, match="does not know any more whether it has accepted"):
         table.receipt(flood, 0)
     assert table.receipt(flood, 59) is not None
 

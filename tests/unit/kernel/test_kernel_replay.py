@@ -130,7 +130,7 @@ def test_a_cursor_that_was_made_anew_takes_nothing_that_was_meant_for_the_earlie
     rig.say(BEN, publish([40, 50, 60], [4, 5, 6]))
     code, text = rig.refusal(Acknowledge(7, "all", 2, FIRST))
     assert (code, text) == (
-        "unknown-subscription", "cursor 'mine' was forgotten and made anew: position 2 is of the earlier one",
+        "unknown-subscription", "cursor 'mine' was forgotten and created anew: position 2 belongs to the earlier one",
     )  # fmt: skip
     assert rig.ask(Acknowledge(7, "all", 1, FIRST + 1)) == Done(7)
     for meant in ({"after": 2}, {"replay": 3}):

@@ -90,7 +90,7 @@ def test_there_are_at_most_so_many_sessions() -> None:
     rig = Rig(Limits(sessions=2))
     assert rig.refusal(Hello(1, VERSION, "third"), b"third") == (
         "limit",
-        "sessions: this broker takes 2 clients at a time",
+        "sessions: this broker accepts at most 2 clients at a time",
     )
     rig.say(BEN, Goodbye(2))
     assert isinstance(rig.ask(Hello(1, VERSION, "third"), b"third"), Welcome)

@@ -139,7 +139,7 @@ def test_a_number_that_cannot_be_is_refused(rig: Rig) -> None:
     token = opened(rig, OLD)
     rig.say(OLD, subscribe())
     opened(rig, NEW, token)
-    assert rig.refusal(again(1), NEW) == ("protocol", "subscription 'all': 0 were sent, 1 cannot have come")
+    assert rig.refusal(again(1), NEW) == ("protocol", "subscription 'all': 0 were sent, 1 cannot be received")
 
 
 def test_it_is_kept_for_so_long_and_no_longer() -> None:

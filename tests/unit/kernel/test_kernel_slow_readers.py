@@ -81,7 +81,7 @@ class Reader:
     def check_memory(self) -> None:
         delivery = self.delivery
         assert len(delivery.queue) <= self.most
-        assert delivery.unsettled_bytes <= self.limits.queue_bytes
+        assert delivery.unconfirmed_bytes <= self.limits.queue_bytes
 
     def come_back(self, lost: int, credits: int) -> None:
         del self.lines[len(self.lines) - lost :]
@@ -156,8 +156,8 @@ def test_what_came_and_what_is_told_as_missing_is_what_was_found(
         reader.settle()
     if delivery.over:
         assert when_slow == "disconnect"
-        assert (delivery.waiting, delivery.queued_bytes, delivery.unsettled_bytes) == (0, 0, 0), "freed at once"
-        reader.hear(delivery.farewell())
+        assert (delivery.waiting, delivery.queued_bytes, delivery.unconfirmed_bytes) == (0, 0, 0), "freed at once"
+        reader.hear(delivery.final_gap())
         assert reader.lines[-1]["limit"] in ("queue_notifications", "queue_bytes")
     else:
         if reader.away:
@@ -264,7 +264,7 @@ def test_who_asked_for_it_is_ended_alone_and_may_come_again() -> None:
     assert [line["end"] for line in lines([send.message for send in sends if send.session == BEN])] == [*range(1, 9)]
     mine = [send.message for send in sends if send.session == ANN]
     ended = mine[-1]
-    reason = "queue_notifications: more waited for its reader than the queue takes, and it was asked to end then"
+    reason = "queue_notifications: the reader was too slow, so the queue was full, and when_slow is 'disconnect'"
     assert ended == Ended(0, "all", "slow", reason)
     of_all = [each for each in mine if isinstance(each, Notifications) and each.subscription == "all"]
     result, gap = lines(of_all)

@@ -195,10 +195,10 @@ def test_a_clock_that_goes_on_where_it_has_jumped_to_is_believed() -> None:
 def test_no_clock_stamps_what_is_far_ahead_of_all_that_it_has_shown_for_a_while(steps: list[int]) -> None:
     ahead = Ahead(DAY)
     now, believed = 100 * DAY, 100 * DAY
-    ahead.look(now)
+    ahead.observe(now)
     for step in steps:
         now += step
-        ahead.look(now)
+        ahead.observe(now)
         latest = ahead.latest(None)
         assert latest is not None
         if latest != believed + DAY:
@@ -212,12 +212,12 @@ def test_no_clock_stamps_what_is_far_ahead_of_all_that_it_has_shown_for_a_while(
 
 def test_a_clock_that_jumps_ahead_again_is_not_believed_for_that() -> None:
     ahead, now = Ahead(DAY), 0
-    ahead.look(now)
+    ahead.observe(now)
     for jumped in (400 * DAY, 401 * DAY, 401 * DAY + 3 * CLOCK_SETTLES_MICROSECONDS, 900 * DAY):
         for second in range(0, CLOCK_SETTLES_MICROSECONDS, SECOND):
-            ahead.look(jumped + second)
+            ahead.observe(jumped + second)
             assert ahead.latest(None) == DAY
-    ahead.look(900 * DAY + CLOCK_SETTLES_MICROSECONDS)
+    ahead.observe(900 * DAY + CLOCK_SETTLES_MICROSECONDS)
     assert ahead.latest(None) == 901 * DAY + CLOCK_SETTLES_MICROSECONDS
 
 
@@ -291,7 +291,7 @@ def test_resetting_is_an_administrators_and_a_refusal_says_nothing() -> None:
     rig.say(BEN, subscribe("all", "SELECT * FROM Secret"))
     rig.say(BEN, guarded_publish("Secret", 1))
     there, not_there = rig.refusal(ANN, ResetTime(5, "Secret")), rig.refusal(ANN, ResetTime(5, "Sekret"))
-    assert there == "stream 'Secret': user 'ann' has no permission to administrate"
+    assert there == "stream 'Secret': user 'ann' is not an administrator"
     assert there.replace("Secret", "Sekret") == not_there
     assert isinstance(rig.ask(OPS, ResetTime(5, "Secret")), TimeResetMessage)
 

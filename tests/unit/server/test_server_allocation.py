@@ -40,8 +40,8 @@ HOLES = """
     before = resident()
     del small
     trimming = Trimming()
-    assert trimming.go_on()
-    assert not trimming.go_on(), "it is not time yet"
+    assert trimming.trim_if_due()
+    assert not trimming.trim_if_due(), "it is not time yet"
     print((before - resident()) * os.sysconf("SC_PAGE_SIZE") >> 20, flush=True)
 """
 
@@ -65,4 +65,4 @@ def test_holes_are_given_back() -> None:
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     assert give_large_blocks_back() is False
-    assert Trimming().go_on() is False
+    assert Trimming().trim_if_due() is False

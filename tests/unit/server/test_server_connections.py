@@ -87,7 +87,7 @@ def ended(connection: socket.socket) -> bool:
 def test_so_much_may_be_under_way_to_a_peer_and_what_it_takes_makes_room(
     router: Router, peer: MakePeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections_module, "UNDER_WAY_BYTES_MAX", 200_000)
+    monkeypatch.setattr(connections_module, "IN_FLIGHT_BYTES_MAX", 200_000)
     dealer = peer()
     session = heard(router)
     for _ in range(3):
@@ -120,7 +120,7 @@ def test_who_is_given_up_loses_its_connection(router: Router, peer: MakePeer) ->
 def test_all_outboxes_together_are_bounded_and_the_longest_goes(
     router: Router, peer: MakePeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections_module, "UNDER_WAY_BYTES_MAX", 0)
+    monkeypatch.setattr(connections_module, "IN_FLIGHT_BYTES_MAX", 0)
     sessions = []
     for _ in range(3):
         peer()

@@ -172,7 +172,7 @@ def test_what_the_configuration_declares_is_brought_into_the_state(tmp_path: Pat
     store.close()
     changed = Engine()
     changed.add_stream("S", {"k": "int"})
-    with pytest.raises(DefinitionError, match="stream 'S' is another one in the journal"):
+    with pytest.raises(DefinitionError, match="stream 'S' has another definition in the journal"):
         opened(journalling(tmp_path / "data"), changed, None, 0)
     opened(journalling(tmp_path / "data"), wanted(), None, 0)[0].close()
 
@@ -254,7 +254,7 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
 
     while (busy := gate.refusal()) is None:
         gate.hold(Effects([], [ClockTick(1)] * 9), 0)
-    assert re.search(r"the disk is full .*: nothing is taken until there is room", str(busy))
+    assert re.search(r"the disk is full .*: the broker accepts nothing until there is room", str(busy))
     assert busy.retry > 0
     assert gate.statistics()["refused_full"] == 1
     monkeypatch.setattr(files._OpenFile, "allocate", real)

@@ -126,7 +126,7 @@ def test_metrics_and_health_of_a_broker_that_runs(host: str) -> None:
         while asked(f"{address}/readyz")[0] == 200 and time.monotonic() < until:
             time.sleep(0.01)
         assert asked(f"{address}/readyz") == (503, "stopping\n")
-        with pytest.raises(Busy, match="takes nothing new"):
+        with pytest.raises(Busy, match="accepts nothing new"):
             client.publish("S", {"x": 4}, time=4)
         assert [each and each.end for each in (subscription.next(60) for _ in range(3))] == [1, 2, 3]
         with pytest.raises(ConnectionLost, match="the broker is stopping"):
@@ -196,5 +196,5 @@ def test_a_reload_changes_limits_and_a_wrong_one_nothing() -> None:
         for _ in range(2):
             broker.wakeup.ask(LoopRequest.RELOAD)
             client.ping()
-            with pytest.raises(LimitExceeded, match="sessions: this broker takes 1 clients"):
+            with pytest.raises(LimitExceeded, match="sessions: this broker accepts at most 1 clients"):
                 Client(broker.endpoint)

@@ -188,7 +188,7 @@ def test_a_sync_that_fails_in_another_thread_stops_acknowledgements() -> None:
 
 def test_a_record_that_is_too_large_is_refused() -> None:
     journal = opened(disk())
-    with pytest.raises(LimitExceeded, match="record_bytes: the journal takes records of 50 bytes, found one of 51"):
+    with pytest.raises(LimitExceeded, match=r"record_bytes: .* at most 50 bytes, found one of 51"):
         journal.append(1, b"x" * 51, 0)
     assert journal.position == 0
 
@@ -214,7 +214,8 @@ def test_a_bad_record_before_durable_ones_is_refused_with_its_place() -> None:
     offset = files.read(name).index(b"002")
     files.flip(name, 8 * offset)
     # All four were made durable by one sync: nothing behind the second knows that it was. The mark does.
-    with pytest.raises(Damaged, match=rf"^{name}: offset 99: the journal ends at position 1, and record 4 was durable"):
+    lost = rf"^{name}: offset 99: the journal ends at position 1, but .* record 4 was durable"
+    with pytest.raises(Damaged, match=lost):
         opened(SimulatedFiles.holding(files.contents()))
     # Without what the system had still to write of it, this is the torn end.
     assert opened(SimulatedFiles.holding(forgetful(files.contents()))).position == 1
@@ -222,7 +223,7 @@ def test_a_bad_record_before_durable_ones_is_refused_with_its_place() -> None:
     journal = opened(files)
     journal.close()
     files.flip(name, 8 * offset)
-    with pytest.raises(Damaged, match=rf"^{name}: offset \d+: record 2 is bad, and was durable"):
+    with pytest.raises(Damaged, match=rf"^{name}: offset \d+: record 2 is bad, although it was durable"):
         list(opened(files).read())
 
 
@@ -235,7 +236,7 @@ def test_one_record_that_knows_the_bad_one_to_be_durable_is_witness_enough() -> 
     files.kill()
     name = "00000000000000000001.journal"
     files.flip(name, 8 * files.read(name).index(b"001"))
-    with pytest.raises(Damaged, match="record 1 is bad, and was durable, as record 2 says"):
+    with pytest.raises(Damaged, match="record 1 is bad, although it was durable according to record 2"):
         opened(files)
 
 

@@ -65,7 +65,7 @@ def test_a_last_segment_that_was_removed_is_missed(closed: bool, power: bool) ->
     first = int(newest[:20])
     assert_refused(
         without(contents, newest),
-        rf"^{newest}: this segment is missing: the journal ends at position {first - 1}, and record \d+ was durable",
+        rf"^{newest}: this segment is missing: the journal ends at position {first - 1}, but .* record \d+ was durable",
     )
 
 
@@ -79,7 +79,7 @@ def test_all_segments_that_were_removed_are_missed() -> None:
     files = filled(closed=False)
     names = segment_names(files)
     contents = without(files.contents(), *names)
-    with pytest.raises(Damaged, match=f"^{names[-1]}: this segment is missing, and all others, as {MARK} says"):
+    with pytest.raises(Damaged, match=f"^{names[-1]}: according to {MARK} this segment and all others are missing"):
         store_of(SimulatedFiles.holding(contents))
     assert [finding.damage for finding in examine(SimulatedFiles.holding(contents))] == [False, True]
 
@@ -91,7 +91,7 @@ def test_records_that_were_cut_off_are_missed() -> None:
     record = contents[newest].index(framing.RECORD_MAGIC)
     contents[newest] = contents[newest][:record]
     assert_refused(
-        contents, f"^{newest}: offset {record}: the journal ends at position .*, and record {RECORDS} was durable"
+        contents, f"^{newest}: offset {record}: the journal ends at position .*, but .* record {RECORDS} was durable"
     )
 
 

@@ -120,7 +120,7 @@ def test_a_state_with_another_digest_than_it_had_is_refused() -> None:
             super().restore(body)
             self.chain = b""
 
-    with pytest.raises(Damaged, match=r"checkpoint: the state has another digest than when it was saved"):
+    with pytest.raises(Damaged, match=r"checkpoint: the restored state has another digest than the saved one"):
         Store(files, IDENTITY, SETTINGS, 0).recover(Forgetful())
 
 

@@ -1,7 +1,7 @@
 """Composite subscriptions as acyclic automata in which one path is one tuple of events.
 
-Here: the way from the typed form, through the machines that it is made of, to states and arcs. Not here: how tuples are
-counted (engine), how machines are drawn (machines).
+Here: the lowering of the typed form, through its machines, to states and arcs. Not here: counting tuples (engine),
+drawing machines (machines).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Time conditions as sets of allowed distances, without those that the others imply.
 
-Of two events the one that arrives later decides: the distance is what lies between them, never negative, whichever
-operand is written first. So a condition of any operator, absolute or not, is a set of distances, and several on one
+A condition is tested at the later of its two events: the distance between them is never negative, whichever operand is
+written first. So a condition with any operator, absolute or not, is a set of distances, and several conditions on one
 pair are one set. WITHIN is a condition on the first and the last event.
 
-Implied conditions are found as shortest paths over bounds of differences, in integer microseconds (`< d` is `<= d-1`);
-order gives `>= 0` and not `> 0`, as events tie. A path may lead only over operands that every match has which has both
-ends. Here: that. Not here: where in an automaton a condition is decided.
+Implied conditions are found as shortest paths over bounds of differences, in integer microseconds (`< d` is `<= d-1`).
+Order implies `>= 0` and not `> 0`, because events may have equal times. A path may use only operands that every match
+with both ends has. Not here: the arc at which a condition is tested.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...distances import FOREVER, Distances, common, distances
 from ...machines.tree import MachineTree, Relation, WrittenCondition, relation
 from .places import Choices, choices, firsts, lasts
 
-START: Final = -1  # in the place of an operand: the first event of a match, whichever operand takes it
+START: Final = -1  # stands for an operand: the first event of a match, whichever operand takes it
 FINISH: Final = -2  # the last one
-LIMITS_MAX: Final = 60  # conditions that nothing else implies: one bit each in a machine integer
+LIMITS_MAX: Final = 60  # conditions that are not implied: each is a bit in a machine integer
 
 Pair: TypeAlias = tuple[int, int]
 Orders: TypeAlias = Mapping[Pair, Relation]
@@ -33,7 +33,7 @@ Edges: TypeAlias = dict[tuple[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """The events of `pair` must be an allowed distance apart. Where `ordered`, the first of the pair comes first."""
+    """The events of `pair` must be an allowed distance apart. `ordered`: the first of the pair comes first."""
 
     pair: Pair
     ordered: bool
@@ -42,9 +42,9 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """Number `number` of a pattern's conditions: the event of operand `first` (START: of any) and the later one of
-    operand `last` (FINISH: the completing one) are an allowed distance apart; where AND leaves them unordered, either
-    may be the later one. `text` is for people."""
+    """Condition number `number` of a pattern: the event of operand `first` (START: the first event) and the later one
+    of operand `last` (FINISH: the completing event) are an allowed distance apart. Inputs of an AND are unordered, so
+    either may be the later one. `text`: for people."""
 
     number: int
     first: int
@@ -65,7 +65,7 @@ def time_limits(tree: MachineTree) -> tuple[TimeLimit, ...]:
 
 
 def _written(tree: MachineTree, asked: Requirement) -> str:
-    """A requirement for people: the conditions on its pair as they were written, and WITHIN where it is one of them."""
+    """A requirement for people: the conditions on its pair as they were written, and WITHIN if it is one of them."""
 
     def text(condition: WrittenCondition) -> str:
         names = [tree.names[operand] for operand in (condition.minuend, condition.subtrahend)]
@@ -79,12 +79,12 @@ def _written(tree: MachineTree, asked: Requirement) -> str:
 
 
 def requirements(tree: MachineTree) -> tuple[Requirement, ...]:
-    """What must still be tested of a subscription's conditions and WITHIN, in the order in which they were written.
+    """The conditions of a subscription, with WITHIN, that are not implied, in the order in which they were written.
 
-    An empty set of distances stands for what no match with both operands can satisfy. O(conditions^2 * mentioned^2).
+    A condition that no match with both operands can satisfy has an empty set. O(conditions^2 * mentioned^2).
     """
     asked = _asked(tree)
-    apart = FOREVER  # what WITHIN says of any two events, where it is not the condition of a pair
+    apart = FOREVER  # the bound of WITHIN on any two events, unless it is a condition of a pair
     if tree.within is not None:
         first, last = firsts(tree.root), lasts(tree.root)
         (start,) = first if len(first) == 1 else (START,)
@@ -126,13 +126,13 @@ def _ask(found: dict[Pair, Requirement], more: Requirement) -> None:
 
 
 def _requirement(tree: MachineTree, condition: WrittenCondition) -> Requirement | None:
-    """A condition as one on the distance; None where no match has both events."""
+    """A condition as a condition on the distance; None if no match has both events."""
     early, late = sorted((condition.minuend, condition.subtrahend))
     standing = relation(tree.root, early, late)
     if standing == "exclusive":
         return None
     operator, duration = condition.operator, condition.duration
-    if standing == "ordered" and condition.minuend == early:  # what is written is the negative distance
+    if standing == "ordered" and condition.minuend == early:  # the condition is on the negative distance
         operator, duration = MIRRORED[operator], -duration
     return Requirement((early, late), standing == "ordered", distances(operator, duration))
 
@@ -144,9 +144,9 @@ def _implied(
     requirement: Requirement,
     apart: int,
 ) -> tuple[int, int]:
-    """The least and the greatest distance that the others leave to a requirement's pair; none if the first is greater.
+    """The least and the greatest distance of a requirement's pair that the others allow; none if the first is greater.
 
-    `asked` are the others; no two events of a match are further than `apart`.
+    `asked`: the others. No two events of a match are further apart than `apart`.
     """
     one, other = requirement.pair
     present = taken[one] | taken[other]
@@ -164,7 +164,7 @@ def _implied(
 
 
 def _edges(orders: Orders, asked: Mapping[Pair, Requirement], nodes: list[int], apart: int) -> Edges:
-    """(a, b): by how much b may at most be later than a."""
+    """By pair (a, b), how much later b may be than a at most."""
     edges: Edges = {}
     for number, a in enumerate(nodes):
         for b in nodes[number + 1 :]:
@@ -185,7 +185,7 @@ def _edges(orders: Orders, asked: Mapping[Pair, Requirement], nodes: list[int], 
 
 
 def _shortest(nodes: list[int], edges: Edges, source: int) -> tuple[dict[int, int], bool]:
-    """Shortest distances from a node, and whether there is no negative circle on the way."""
+    """The shortest distances from a node, and whether there is no negative cycle."""
     far = {source: 0}
     for _ in nodes:
         changed = False

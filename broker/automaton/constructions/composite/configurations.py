@@ -1,10 +1,11 @@
-"""How far a match has come in its machines: configurations, and the steps between them.
+"""The progress of a match in its machines: configurations, and the steps between them.
 
-A configuration of an operand says whether it has its event; of a series, which symbol is at work and how far that is;
-of AND, how far each input is (the shuffle product); of OR, which branch was taken, if any, and how far. A node that has
-all its events is DONE, whatever its kind: so the branches of an OR meet again. A step takes one event for one operand.
+The configuration of an operand says whether it has its event; that of a series, which symbol is active and its
+configuration; that of AND, the configuration of each input (the shuffle product); that of OR, which branch was taken,
+if any, and its configuration. A node with all its events is DONE, whatever its kind, so that the branches of an OR meet
+again. A step takes one event for one operand.
 
-Here: these as plain values. Not here: times, variables, numbers of states (compilation).
+Here: these as plain values. Not here: times, variables, numbers of states (exploration, construction).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def initial(node: Node) -> Configuration:
 
 
 def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
-    """What one event may do: the operand that takes it, and how far the match is then. Each operand at most once."""
+    """The steps for one event: the operand that takes it, and the next configuration. Each operand at most once."""
     if at == DONE:
         return
     match node:
@@ -67,7 +68,7 @@ def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
 
 
 def skips(node: Node, at: Configuration) -> bool:
-    """Whether an event may pass by: not where what follows a `,` has yet to begin."""
+    """Whether an event may be skipped: not if the symbol after a `,` has yet to begin."""
     if at in (DONE, UNDECIDED):
         return True
     match node:
@@ -86,7 +87,7 @@ def skips(node: Node, at: Configuration) -> bool:
 
 
 def remaining(node: Node, at: Configuration) -> frozenset[int]:
-    """The operands that some continuation may still take."""
+    """The operands that may still take an event."""
     if at == DONE:
         return frozenset()
     match node:

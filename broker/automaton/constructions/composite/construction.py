@@ -1,12 +1,11 @@
-"""From the machines of a composite pattern to its automaton, in which one path is one tuple of events: what its states
-keep, and what its arcs ask and fill.
+"""Builds the automaton of a composite pattern from its machines; one path is one tuple of events.
 
-Here: states and arcs. Not here: which states there are (exploration), what the time conditions mean (conditions), how
-tuples are counted (engine).
+Here: the registers of states, the conditions and updates of arcs. Not here: finding the states (exploration), the
+meaning of time conditions (conditions), counting tuples (engine).
 
-A state is how far a match is, with the times that open conditions refer to and the variables that are bound: slots in
-this order. A run stays where it is also when it takes an arc; where `,` wants the very next event of the partition, it
-stays for events of other partitions only.
+A state is a configuration with the times that open conditions refer to and the bound variables, which are its slots in
+this order. A run stays in its state when it takes an arc. If `,` requires the next event of the partition, it stays
+only at events of other partitions.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ ADJACENT: Final = State("", stay=Stay.FOREIGN)
 def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
     """The automaton of a pattern. O(states * operands * conditions).
 
-    Raises LimitExceeded beyond MOVES_MAX moves or LIMITS_MAX conditions, DefinitionError where no events can
-    satisfy the conditions.
+    Raises LimitExceeded beyond MOVES_MAX moves or LIMITS_MAX conditions, DefinitionError if no events can satisfy the
+    conditions.
     """
     exploration = Exploration(tree)
     tables = _AutomatonTables(tree, exploration)
@@ -47,8 +46,8 @@ def automaton_of(tree: MachineTree, report: Report = Report.EACH) -> Automaton:
 
 
 class _AutomatonTables:
-    """`waiting` are the places that are not final; `number` is theirs, all final ones being one state; `kept` and
-    `bound`: the operands whose times, and the variables that a place keeps, by number of the place."""
+    """`waiting`: the places that are not final. `number`: the state of each place; all final places are one state.
+    `kept` and `bound`: by place, the operands whose times it keeps, and its variables."""
 
     def __init__(self, tree: MachineTree, exploration: Exploration) -> None:
         self.tree = tree
@@ -76,8 +75,8 @@ class _AutomatonTables:
         )
 
     def joined(self, source: int, operand: int) -> tuple[tuple[Join, ...], Form, dict[int, Attribute]]:
-        """What an event of the operand has to do with the variables: equalities with those that are bound, conditions
-        on it alone, and the attribute that each of the others is read from."""
+        """How an event of the operand relates to the variables: equalities with bound variables, conditions on the
+        event alone, and the attribute that binds each of the others."""
         joins: list[Join] = []
         atoms: list[Comparison] = []
         read: dict[int, Attribute] = {}
@@ -126,7 +125,7 @@ class _AutomatonTables:
         return tuple(found)
 
     def mixed(self, variable: int) -> bool:
-        """Whether int attributes are read as the variable, which is a float."""
+        """Whether the variable is a float and is also read from int attributes."""
         attributes = self.tree.source.schema.attributes
         joins = [join for primitive in self.tree.primitives for join in primitive.variables]
         return any(attributes[position].type == "int" for position, other in joins if other == variable)

@@ -1,7 +1,7 @@
-"""From a composite subscription to the machines that it is made of.
+"""Lowers a composite subscription to a tree of machines.
 
-Here: what the typed form says, as machines say it. Not here: the machines (machines.tree), their automaton
-(construction). Nothing after this file knows the typed form.
+Here: the translation of the typed form, which no later stage knows. Not here: the machines (machines.tree), their
+automaton (construction).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...machines.tree import Gate, GateNode, MachineTree, Node, Primitive, Serie
 
 
 def decompose(composite: Composite) -> MachineTree:
-    """O(operands + conditions), times the depth of nesting."""
+    """The machines of a composite subscription. O(operands + conditions), times the depth of nesting."""
     return MachineTree(
         PartitionedStream(composite.stream, composite.schema, composite.partition),
         tuple([operand.name for operand in composite.operands]),

@@ -1,8 +1,8 @@
-"""The states of a composite pattern's automaton, found breadth first from its start, and the moves between them.
+"""Finds the states of a composite pattern's automaton, breadth first from its start, and the moves between them.
 
-A state is how far the match is, the events that open conditions refer to and the variables bound: the branch that an
-OR took is forgotten unless a later condition asks. Moves that no event can make and states from which nothing
-completes are left out. Here: that. Not here: what states keep and arcs ask (construction), the steps (configurations).
+A state is a configuration, the events that open conditions refer to, and the bound variables. The branch that an OR
+took is forgotten unless a later condition needs it. Moves that no event can make, and states from which no match can be
+completed, are left out. Not here: registers and conditions (construction), single steps (configurations).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .conditions import FINISH, START, TimeLimit, time_limits
 from .configurations import DONE, Configuration, initial, remaining, skips, steps
 from .places import runs
 
-MOVES_MAX: Final = 8192  # moves between the states of one subscription's automaton: what its registration costs
+MOVES_MAX: Final = 8192  # moves between an automaton's states; they bound the cost of registering it
 
 
 class PathPlace(NamedTuple):
-    """What tells one state from another. `live`: the operands whose events open conditions refer to, START for the
-    first event of the match; `bound`: the variables."""
+    """The identity of a state. `live`: the operands whose events open conditions refer to, START for the first event of
+    the match; `bound`: the bound variables."""
 
     at: Configuration
     live: frozenset[int]
@@ -29,7 +29,7 @@ class PathPlace(NamedTuple):
 
 
 class PathMove(NamedTuple):
-    """By an event of `operand`, from place to place, by number."""
+    """A move by an event of `operand` between two places, given by number."""
 
     source: int
     operand: int
@@ -38,13 +38,13 @@ class PathMove(NamedTuple):
 
 @final
 class Exploration:
-    """`places` are the useful ones in topological order, the start first; `moves` those between them, in the order of
-    their sources, then of their operands. `near` are the limits that are tests on the last events, at the arc of their
-    later operand: `run_of` says where operands stand in their contiguous runs. The other limits ask for times kept."""
+    """`places`: those from which a match can be completed, in topological order, the start first. `moves`: those
+    between them, by source, then by operand. `near`: the limits on two events of one contiguous run, tested on the last
+    events; `run_of` has the positions of operands in these runs. The other limits test kept times."""
 
     def __init__(self, tree: MachineTree) -> None:
-        """O(places * operands). Raises LimitExceeded beyond MOVES_MAX moves, which are counted as they are found, or
-        LIMITS_MAX conditions; DefinitionError where no events can satisfy the conditions."""
+        """Explore the states. O(places * operands). Raises LimitExceeded beyond MOVES_MAX moves, counted as they are
+        found, or LIMITS_MAX conditions; DefinitionError if no events can satisfy the conditions."""
         self.root = tree.root
         self.run_of = runs(tree.root)
         limits = time_limits(tree)
@@ -62,7 +62,7 @@ class Exploration:
             raise DefinitionError(f"no events can satisfy {texts}, given the order and the other conditions")
 
     def _adjacent(self, limit: TimeLimit) -> bool:
-        """Whether both its events are of one contiguous run."""
+        """Whether both events of a limit belong to one contiguous run."""
         return limit.first >= 0 <= limit.last and self.run_of[limit.first][0] == self.run_of[limit.last][0]
 
     def _explore(self) -> None:
@@ -100,11 +100,11 @@ class Exploration:
         return skips(self.root, place.at)
 
     def kept(self, place: PathPlace) -> list[int]:
-        """The operands whose times are kept: not where all that is open excludes them from going on."""
+        """The operands whose times a place keeps, except those for which no open condition can fail any more."""
         return [one for one in sorted(place.live) if any(limit.allowed for limit in self._opened(one, place.at))]
 
     def _opened(self, one: int, at: Configuration) -> list[TimeLimit]:
-        """The limits that may still ask for the event of an operand (START: the first), however the match goes on."""
+        """The limits that may still test the event of an operand (START: the first) in some continuation."""
         found = self._open.get((one, at))
         if found is None:
             rest = self._remaining.get(at)
@@ -115,7 +115,7 @@ class Exploration:
         return found
 
     def _asked(self, one: int) -> list[tuple[TimeLimit, int]]:
-        """The limits measured from the event of an operand, each with what ends it: a later operand or FINISH."""
+        """The limits measured from the event of an operand, each with its end: a later operand or FINISH."""
         found = self._asking.get(one)
         if found is None:
             found = self._asking[one] = [
@@ -132,7 +132,7 @@ class Exploration:
         return all(limit.allowed for limit, _ in self.decided(place, operand, at))
 
     def decided(self, place: PathPlace, operand: int, at: Configuration) -> list[tuple[TimeLimit, int]]:
-        """The limits that an event of the operand decides, each with the operand whose event it is measured from."""
+        """The limits that are tested at an event of the operand, each with the operand that it is measured from."""
         return [
             (limit, one)
             for one in sorted(place.live)

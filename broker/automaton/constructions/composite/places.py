@@ -1,6 +1,6 @@
-"""Where operands stand among the machines, as far as time conditions ask: what is first, last, adjacent, alternative.
+"""Positions of operands among the machines, for time conditions: which are first, last, adjacent, alternative.
 
-Here: questions about the machines alone. Not here: conditions themselves, configurations.
+Here: facts about the machines alone. Not here: conditions, configurations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def lasts(node: Node) -> frozenset[int]:
 
 
 def choices(root: Node) -> dict[int, Choices]:
-    """For each operand the branches that a match takes in which it has an event."""
+    """For each operand the branches that a match with an event for it takes."""
     found: dict[int, Choices] = {}
     alternatives = 0
 
@@ -56,9 +56,9 @@ def choices(root: Node) -> dict[int, Choices]:
 
 
 def runs(root: Node) -> dict[int, tuple[int, int]]:
-    """For each operand its contiguous run, operands of one machine with `,` between them, and its place in the run.
+    """For each operand its contiguous run (operands of one machine with `,` between them), and its position in it.
 
-    Between two events of one run there is no other event of the stream: one position gives the times of all.
+    Between two events of a run there is no other event of the stream, so one position determines the times of all.
     """
     found: dict[int, tuple[int, int]] = {}
 

@@ -15,6 +15,8 @@ from ....algebra.normal_form import duration_bound
 from ....automaton.automaton import State
 from ...directory import Directory
 from ...index.axis import Axis
+from ...index.boxes import Box
+from ...index.family import Family
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
 from ...literals import Literals
@@ -22,8 +24,6 @@ from ...recipes import GroupKind, Recipe, Structure, Way
 from ...subscriber import Subscriber
 from ...target import Outcome, Target
 from ...transition import UNBOUNDED, Place
-from .boxes import Box
-from .family import Family
 
 
 @final
@@ -31,7 +31,7 @@ class MemberGroup:
     """A family with its place, or a box, and the cell whose events start it."""
 
     def __init__(
-        self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box | None
+        self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box[Target] | None
     ) -> None:
         self.kind = kind
         self.space = space
@@ -128,7 +128,7 @@ class Bulk:
         static = self.directory.static(space, key)
         outcome = Outcome(recipe.automaton.schema.names, recipe.outputs(literals))
         if not recipe.family:
-            box = Box(_axis(recipe.first), _axis(recipe.second))
+            box: Box[Target] = Box(_axis(recipe.first), _axis(recipe.second))
             static.boxes.append(box)
             return MemberGroup(kind, space, key, outcome, None, box)
         theta = recipe.theta(literals)

@@ -1,6 +1,6 @@
 """Where runs are: a cell for each key value that has any, with what the program wants started there beside it.
 
-Here: runs, cells, their bookkeeping for expiry. Not here: what an event does to them (ordered).
+Here: runs, cells, their bookkeeping for expiry. Not here: what an event does to them (runs).
 """
 
 from __future__ import annotations
@@ -156,12 +156,26 @@ class Expiry:
         return sum(len(dues) - self._heads[window] for window, (dues, _) in self._rings.items())
 
 
-def live_runs(spaces: list[dict[Key, Cell]], now: int | None) -> list[Run]:
-    """The runs that a later event can still affect, in a fixed order. O(runs).
+def rescheduled(spaces: list[dict[Key, Cell]]) -> Expiry:
+    """When to sweep the cells that there are; those without anything are dropped. O(runs)."""
+    expiry = Expiry()
+    waiting: list[tuple[int, int, Cell]] = []
+    for cells in spaces:
+        for cell in list(cells.values()):
+            cell.due = False
+            limited = [run for run in cell.runs if run.limit != FOREVER]
+            if limited:
+                since = max(int(run.t1) for run in limited)
+                waiting.append((since, max(sweep_delay(run, int(run.t1)) for run in limited), cell))
+            elif not cell.runs and cell.static is None:
+                del cells[cell.key]
+    for since, delay, cell in sorted(waiting, key=_since):  # a ring is in the order of its times
+        expiry.schedule(cell, since, delay)
+    return expiry
 
-    Those that this epoch has touched are among them: they still see its other events.
-    """
-    return [run for cells in spaces for cell in cells.values() for run in cell.runs if live(run, now)]
+
+def _since(each: tuple[int, int, Cell]) -> int:
+    return each[0]
 
 
 def live(run: Run, now: int | None) -> bool:

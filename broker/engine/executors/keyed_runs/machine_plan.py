@@ -1,18 +1,21 @@
 """The plan of an automaton over epochs for keyed runs: it is merged with all others.
 
-Here: what the planner has to know. Not here: the merged program (broker.engine.program).
+Here: what the planner has to know. Not here: the merged program (program), its runs (runs).
 """
 
 from __future__ import annotations
 
 from typing import final
 
-from ..machine_plan import MachinePlan
+from ...directory import Directory
+from ..machine_plan import MergedPlan
+from ..merged import MergedAutomata
+from .program import KeyedAutomata
 
 
 @final
-class KeyedRunsPlan(MachinePlan):
-    """No more than the name of the executor."""
+class KeyedRunsPlan(MergedPlan):
+    """No more than the name of the executor, and its program."""
 
     __slots__ = ()
 
@@ -20,4 +23,8 @@ class KeyedRunsPlan(MachinePlan):
     version = 1
     figures = ()
     kind = "keyed runs"
-    merged = True
+    section = "keyed runs"
+
+    @classmethod
+    def automata(cls, directory: Directory) -> MergedAutomata:
+        return KeyedAutomata(directory)

@@ -15,12 +15,14 @@ Here: that, hot and written for compilation. Not here: the loop over a batch (di
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
+from ....automaton.sharing import End
 from ....events.schema import Row
 from ...directory import Directory, Static
 from ...index.arcs import ArcIndex
@@ -28,38 +30,29 @@ from ...index.spaces import Key, Space, waiting_key
 from ...target import Target
 from ...trace import mixed
 from ...transition import Place, Transition, Update
-from ..epoch_matches import EpochMatches, Fault
-from ..matches import Lineage
-from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, sweep
+from ..epoch_matches import Fault
+from ..matches import Lineage, PartialMatch
+from ..merged import MergedOrder, MergedRuns
+from .bulk import Bulk
+from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
+from .dump import dumped, loaded
 
 PURGE_MIN: Final = 64  # dead places before their runs are looked for
 
 
 @final
-class KeyedRuns:
-    """The runs of a program, and the current event: `item` is what it adds to a trace, `link` to a lineage, `index`
-    where results refer to; `alone`: no other event of its epoch will be seen by a run that this one affects."""
+class KeyedRuns(MergedRuns):
+    """The runs of a program. `places` are those of its states, by number, `bulk` has those of families."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
+        super().__init__()
         self.directory = directory
+        self.places = places
+        self.bulk = bulk
         self.cells: list[dict[Key, Cell]] = []
         self.expiry = Expiry()
-        self.now: int | None = None  # the newest epoch, None before the first event
-        self.found = EpochMatches([], [], [], [])
-        self.begun = 0  # runs and cohorts ever started
-        self.row: Row = ()
-        self.time: i64 = 0
-        self.start: i64 = 0
-        self.length = 1
-        self.item: i64 = 0
-        self.link: Any = None
-        self.index = 0
-        self.alone = False
-        self.symbols: list[int] = []  # of machines' inputs that it satisfies
 
-    def refresh(self, places: int) -> None:
-        """Bring the cells in line with a changed program of so many places. O(what changed), but for a purge now and
-        then."""
+    def refresh(self) -> None:
         directory = self.directory
         while len(self.cells) < len(directory.statics):
             self.cells.append({})
@@ -73,23 +66,20 @@ class KeyedRuns:
             elif static is not None:
                 cells[key] = Cell(space, key, static)
         directory.changed.clear()
-        if directory.dead > PURGE_MIN + places:
+        if directory.dead > PURGE_MIN + len(self.places):
             self.purge()
 
-    def clear(self, spaces: list[int]) -> None:
-        """Drop the cells of spaces that the program has given up; their runs wait in dead places."""
+    def clear(self, spaces: list[int]) -> None:  # runs that are there wait in dead places
         for number in spaces:
             self.cells[number] = {}
 
     def purge(self) -> None:
-        """Remove the runs of places that no subscription needs any more. O(runs)."""
         for cell in [cell for cells in self.cells for cell in cells.values()]:
             cell.runs = [run for run in cell.runs if not run.place.dead]
             self._drop_if_empty(cell)
         self.directory.dead = 0
 
     def visit(self, spaces: list[Space]) -> None:
-        """The current event through the cells that it concerns."""
         row = self.row
         for space in spaces:
             cells = self.cells[space.number]
@@ -234,6 +224,7 @@ class KeyedRuns:
         cell.runs.append(run)
         if run.limit != FOREVER and not cell.due:
             self.expiry.expect(cell, run, run.t1 if self.now is None else self.now)
+            self.due = self.expiry.next
 
     def _emit(self, target: Target, run: Run | None) -> None:
         """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
@@ -248,12 +239,12 @@ class KeyedRuns:
             found.publish(self.index, run, target)
 
     def expire(self, now: int) -> None:
-        """Drop what no event can affect any more, where it is due."""
         for cell in self.expiry.take(now):
             delay = sweep(cell, now)
             if delay > 0:
                 self.expiry.schedule(cell, now, delay)
             self._drop_if_empty(cell)
+        self.due = self.expiry.next
 
     def _drop_if_empty(self, cell: Cell) -> None:
         # A cell that is still to be swept stays: a ring refers to it.
@@ -262,7 +253,55 @@ class KeyedRuns:
             if cells.get(cell.key) is cell:
                 del cells[cell.key]
 
+    def go_back(self, time: int | None) -> None:
+        for cell in [cell for cells in self.cells for cell in cells.values()]:
+            # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
+            cell.runs = [run for run in cell.runs if live(run, self.now)]
+        self.purge()
+        self.now = time
+        self.expiry = rescheduled(self.cells)
+        self.due = self.expiry.next
+
+    # --- inspection and snapshots -------------------------------------------------------------------------------
+
+    def live(self) -> list[PartialMatch]:
+        """Those that this epoch has touched are among them: they still see its other events."""
+        cells = [cell for cells in self.cells for cell in cells.values()]
+        return [run for cell in cells for run in cell.runs if live(run, self.now)]
+
+    def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
+        return dumped([run for run in runs if isinstance(run, Run)], self._addressed(order))
+
+    def load(self, data: Any, order: MergedOrder) -> list[PartialMatch]:
+        runs = loaded(data, self._addressed(order))
+        for run in runs:
+            self.insert(run, waiting_key(run.place.key, run.row, run.slots))
+        return list(runs)
+
+    def _addressed(self, order: MergedOrder) -> list[Place]:
+        """Every place of the program, in an order that only the subscriptions' order decides."""
+        found: dict[int, Place] = {}
+        for end in order.ends:
+            assert isinstance(end, End)
+            for node in end.path():
+                place = self.places[node.number]
+                found.setdefault(id(place), place)
+        for recipe, literals in order.members:
+            family = self.bulk.place(recipe, literals)
+            if family is not None:
+                found.setdefault(id(family), family)
+        return list(found.values())
+
+    def statistics(self) -> dict[str, int]:
+        runs = [run for run in self.live() if isinstance(run, Run)]
+        return {
+            "cells": sum(len(cells) for cells in self.cells),
+            "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in runs),
+            "run_objects": len(runs),
+            "runs_begun": self.begun,
+        }
+
     def check_invariants(self) -> None:
-        """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
         assert not self.directory.changed, "refresh is due"
         check_cells(self.cells, self.directory.statics, self.now, self.expiry)
+        assert self.due == self.expiry.next

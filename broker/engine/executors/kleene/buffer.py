@@ -18,11 +18,10 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
+from .. import expansion
 from ..expansion import Found, GraphWriter
-from ..matches import Item, Matched
+from ..matches import Item, Matched, tuple_item
 from ..packed import Integers, integers, put_integer
-from .replay import tuple_item
-from .shared_graph import shared_graph
 from .tables import BEFORE, Tables
 
 FEW: Final = 64
@@ -103,20 +102,12 @@ class Pasts:
             return Pasts(self.base + gone, self.root + self.links)
         root = self.marks[gone]
         page = Pasts(self.base + gone, root)
-        page.items = self.items[gone:]
-        page.rows = self.rows[gone:]
-        page.components = self.components[gone:]
-        page.times = self.times[gone:]
-        page.positions = self.positions[gone:]
-        page.unions = self.unions[gone:]
-        page.bests = self.bests[gone:]
-        page.marks = self.marks[gone:]
+        page.items, page.rows, page.components = self.items[gone:], self.rows[gone:], self.components[gone:]
+        page.times, page.positions, page.unions = self.times[gone:], self.positions[gone:], self.unions[gone:]
+        page.bests, page.marks = self.bests[gone:], self.marks[gone:]
         cut = root - self.root
-        page.targets = self.targets[cut:]
-        page.nexts = self.nexts[cut:]
-        page.tops = self.tops[cut:]
-        page.nodes = self.nodes - gone
-        page.links = self.links - cut
+        page.targets, page.nexts, page.tops = self.targets[cut:], self.nexts[cut:], self.tops[cut:]
+        page.nodes, page.links = self.nodes - gone, self.links - cut
         return page
 
     def paths(self, unions: list[int], oldest: i64, rest: Chain) -> Iterator[Chain]:
@@ -149,28 +140,32 @@ class Pasts:
             chain = chain[1]
         return found
 
-    def count(self, unions: list[int], oldest: i64, most: int = -1) -> int:
-        """How many paths; with `most`, more than that where there are more. O(links of the window), however many
-        paths there are."""
-        if not unions:
-            return 0
-        highest = max(unions) - self.root
-        if highest < 0:
-            return 0
+    def reached(self, unions: list[int], oldest: i64) -> list[bool]:
+        """By link: whether it leads from these unions to paths that begin at that time or later. O(links)."""
+        highest = max(unions, default=NOTHING) - self.root
         wanted = [False] * (highest + 1)
         for union in unions:
             if union >= self.root:
                 wanted[union - self.root] = True
         at: i64 = highest
         while at >= 0:
-            if wanted[at] and self.tops[at] >= oldest:
+            if self.tops[at] < oldest:
+                wanted[at] = False
+            elif wanted[at]:
                 for union in (self.nexts[at], self._union(at)):
                     if union >= self.root:
                         wanted[union - self.root] = True
             at -= 1
-        totals = [0] * (highest + 1)
-        for at in range(highest + 1):
-            if not wanted[at] or self.tops[at] < oldest:
+        return wanted
+
+    def count(self, unions: list[int], oldest: i64, most: int = -1) -> int:
+        """How many paths; with `most`, more than that where there are more. O(links of the window), however many
+        paths there are."""
+        wanted = self.reached(unions, oldest)
+        totals = [0] * len(wanted)
+        at: i64
+        for at in range(len(wanted)):
+            if not wanted[at]:
                 continue
             behind = self.nexts[at] - self.root
             total = totals[behind] if behind >= 0 else 0
@@ -246,7 +241,37 @@ class Shared(Found):
 
     def written(self, writer: GraphWriter) -> dict[str, Any] | None:
         """O(links of the window)."""
-        return shared_graph(writer, self)
+        page = self.page
+        if page.nodes + page.links > 4 * expansion.EXPANSION_LINKS_MAX or self.most >= 0:
+            return None
+        wanted = page.reached(self.unions, self.oldest)
+        events: dict[int, int] = {}  # by node of the page, the number in the graph
+        links = [NOTHING] * len(wanted)  # by link of the page
+        at: i64
+        for at in range(len(wanted)):
+            if not wanted[at]:
+                continue
+            behind, target = _known(links, page.nexts[at] - page.root), page.targets[at]
+            node = target - page.base
+            if target < NOTHING:
+                inner = _known(links, -2 - target - page.root)
+                links[at] = behind if inner == NOTHING else writer.link(-2 - inner, behind)
+            elif node < 0 or page.bests[node] < self.oldest:
+                links[at] = behind
+            else:
+                if node not in events:
+                    before = _known(links, page.unions[node] - page.root)
+                    component, time = int(page.components[node]), int(page.times[node])
+                    events[int(node)] = writer.event(component, page.items[node], time, before)
+                links[at] = writer.link(events[int(node)], behind)
+        last = NOTHING
+        for union in self.unions:
+            known = _known(links, union - page.root)
+            if known != NOTHING:
+                last = writer.link(-2 - known, last)
+        if self.row is not None:
+            last = writer.link(writer.event(len(writer.names) - 1, self.item, int(self.time), last), NOTHING)
+        return writer.told(last)
 
     def all(self) -> Iterator[Matched]:
         left = self.most
@@ -275,3 +300,7 @@ class Shared(Found):
             assigned.append((int(self.tables.last), self.item, int(self.time)))
             slots = registers.begun(slots, self.tables.last, self.row)
         return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots))
+
+
+def _known(links: list[int], at: i64) -> int:
+    return links[at] if at >= 0 else NOTHING

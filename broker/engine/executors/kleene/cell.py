@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Restored, RunsArchive
+from .run import Restored, RunsArchive
 from .shadows import Shadow
 
 
@@ -31,8 +31,9 @@ class RunCell:
         self.owed: i64 = 0
         self.upto: i64 = -(1 << 62)  # nonoverlap: where in the stream the last result that time completed ended
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
-        """An event that satisfies the inputs in `mask`; appends what it completes."""
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        """An event that satisfies the inputs in `mask`; appends what it completes. False, and nothing is changed, where
+        this representation cannot take it."""
         raise AssertionError
 
     def settle(self, time: i64, position: i64) -> i64:

@@ -1,7 +1,6 @@
-"""Runs as rows of a few columns, in the order of their first events (see numbers; kleene notes, 1).
+"""A row for each run, and an event is one pass over the rows (see numbered_runs; kleene notes, 1).
 
-An event is one pass over the rows, and what has left the window is a prefix. Here: the pass. Hot. Not here: measures
-(gauges, track), lineage (replay).
+Here: the pass. Hot. Not here: measures (measure_columns), what becomes of what the pass finds (numbered_runs).
 """
 
 from __future__ import annotations
@@ -10,137 +9,101 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ....events.schema import Row
-from ...account import PACKED_BITS
-from ..completions import HEADER, Completions
-from ..matches import Item
-from ..packed import Integers, integers, put_integer, shifted_integers
-from .audience import FIRSTS, RANGES
+from ..packed import Integers, integers, put_integer
 from .family import FactorFamily
-from .numbers import FEW, Gauges, Numbers
-from .pending import Pending
-from .shadows import Shadow
+from .measure_columns import MeasureColumn, MeasureReaders
+from .numbered_matches import RANGES, RUNS
+from .numbered_runs import NumberedRuns
 from .tables import Tables
-from .track import Track
 
 
 @final
-class RunColumns(Numbers):
-    """The runs from `head` to `upper`; `starts` the times of their first events, `firsts` these events' numbers."""
+class RunColumns(NumberedRuns):
+    """`family`: whose members end runs, where it has several."""
 
-    __slots__ = (
-        "firsts",
-        "found",
-        "head",
-        "highs",
-        "leaving",
-        "lows",
-        "paired",
-        "starts",
-        "takers",
-        "taking",
-        "taking_now",
-        "tracks",
-        "upper",
-    )
+    __slots__ = ("family", "indices", "paired", "taking_now")
 
-    def __init__(
-        self, tables: Tables, gauges: Gauges, family: FactorFamily | None, shadows: list[Shadow], pending: Pending
-    ) -> None:
-        super().__init__(tables, gauges, family, shadows, pending)
-        self.tracks = [Track(gauge) for gauge in gauges.all]
-        number = len(gauges.take)
-        self.taking = self.tracks[:number]
-        self.leaving = self.tracks[number:]
+    def __init__(self, tables: Tables, measures: MeasureReaders, family: FactorFamily | None) -> None:
+        super().__init__(tables, measures, RUNS if family is None else RANGES)
+        self.family = family
+        self.indices: Integers = integers()  # scratch: rows that take the event
         # The usual case: one measure to go on, one to end, and both can be asked in one pass.
-        self.paired = number == 1 and len(self.leaving) == 1 and tables.last > 0 and family is None
-        self.taking_now: i64 = 0
-        self.starts: Integers = integers()
-        self.firsts: Integers = integers()
-        self.takers: Integers = integers()
-        self.found: Integers = integers()
-        self.lows: Integers = integers()  # with a family, of what is in `found`
-        self.highs: Integers = integers()
-        self.head: i64 = 0
-        self.upper: i64 = 0
+        self.paired = len(self.taking) == len(self.leaving) == 1 and tables.last > 0 and family is None
+        self.taking_now: i64 = -1  # how many take the event, where that is known
 
-    def move(self, takes: bool, begins: bool, ends: bool, row: Row, time: i64, item: Item, found: Completions) -> bool:
-        """O(live runs)."""
-        tables = self.tables
-        leaving: i64 = 0
-        taking: i64 = 0
-        if begins and self.upper - self.head >= tables.runs_max:
-            self.lost += 1
-            begins = False
-        if self.head < self.upper:
-            tables.account.spend((self.upper - self.head) >> PACKED_BITS)
-            if ends and takes and self.paired:
-                leaving = self._pair()
-                taking = self.taking_now
-            elif ends:
-                leaving = self._passing(self.leaving, True) if self.family is None else self._ranging(self.family)
-            if takes and not (ends and self.paired):
-                taking = self._passing(self.taking, False)
-        upto = self.page.base + len(self.page.items)
-        if begins or taking > 0:
-            if not self.measure(row):
-                return False
-            if self.head == self.upper:
-                self.page = self.page.empty()
-            self.page.add(row, time, item, takes)
-            for track in self.tracks:
-                track.take(self.takers, taking)
-            if begins:
-                self._begin(time, upto)
-                if tables.last == 0:
-                    self.takers[taking] = self.upper - 1
-                    taking += 1
-        if tables.last == 0 and taking > 0:
-            leaving = self._complete(taking)
-            upto += 1
-        if leaving > 0:
-            self._report(leaving, upto, found)
-        return True
+    def leave(self, takes: bool) -> i64:
+        if self.family is not None:
+            return self._ranging(self.family)
+        if takes and self.paired:
+            return self._pair()
+        count = self._passing(self.leaving, self.found)
+        found, lows = self.found, self.lows
+        i: i64
+        for i in range(count):
+            found[i] = lows[found[i]]
+        return count
+
+    def takers(self) -> i64:
+        taking = self.taking_now
+        self.taking_now = -1
+        return self._passing(self.taking, self.indices) if taking < 0 else taking
+
+    def enter(self, taking: i64, begins: bool, run: i64) -> i64:
+        for column in self.columns:
+            column.take(self.indices, taking)
+        if begins:
+            self.row(run)
+            self.indices = put_integer(self.indices, len(self.indices), 0)
+        if self.tables.last > 0:
+            return 0
+        if begins:
+            self.indices[taking] = self.top - 1
+            taking += 1
+        count: i64 = 0
+        i: i64
+        for i in range(taking):
+            if self.passes(self.indices[i], 0):
+                self.found[count] = self.lows[self.indices[i]]
+                count += 1
+        return count
 
     def _pair(self) -> i64:
-        """How many runs may end with the event, their indices in `found`, and in the same pass how many take it:
-        `taking_now`, in `takers`."""
-        out, into = self.found, self.takers
+        """Both which runs end with the event and which rows take it."""
+        found, indices, lows = self.found, self.indices, self.lows
         endings, values = self.leaving[0].values, self.taking[0].values
-        end, level = self.leaving[0].gauge.level, self.taking[0].gauge.level
+        end, level = self.leaving[0].reader.level, self.taking[0].reader.level
         leaving: i64 = 0
         taking: i64 = 0
         j: i64
-        for j in range(self.head, self.upper):
+        for j in range(self.bottom, self.top):
             if end > endings[j]:
-                out[leaving] = j
+                found[leaving] = lows[j]
                 leaving += 1
             if level > values[j]:
-                into[taking] = j
+                indices[taking] = j
                 taking += 1
         self.taking_now = taking
         return leaving
 
-    def _passing(self, tracks: list[Track], ends: bool) -> i64:
-        """How many runs the event satisfies all these measures of; their indices are in `found` or `takers`."""
-        out = self.found if ends else self.takers
+    def _passing(self, columns: list[MeasureColumn], out: Integers) -> i64:
+        """How many rows the event satisfies all these measures of; which, in `out`."""
         count: i64 = 0
         j: i64
         i: i64
-        if len(tracks) == 0:
-            for j in range(self.head, self.upper):
+        if len(columns) == 0:
+            for j in range(self.bottom, self.top):
                 out[count] = j
                 count += 1
             return count
-        values = tracks[0].values
-        level = tracks[0].gauge.level
-        for j in range(self.head, self.upper):
+        values = columns[0].values
+        level = columns[0].reader.level
+        for j in range(self.bottom, self.top):
             if level > values[j]:
                 out[count] = j
                 count += 1
-        for number in range(1, len(tracks)):
-            values = tracks[number].values
-            level = tracks[number].gauge.level
+        for number in range(1, len(columns)):
+            values = columns[number].values
+            level = columns[number].reader.level
             kept: i64 = 0
             for i in range(count):
                 j = out[i]
@@ -151,11 +114,12 @@ class RunColumns(Numbers):
         return count
 
     def _ranging(self, family: FactorFamily) -> i64:
-        """How many runs the event satisfies the measures of for any member; which, in `found`, `lows` and `highs`."""
-        track = self.leaving[0]
-        values = track.values
-        level = track.gauge.level
-        sign = track.gauge.sign
+        """The ranges of members that end runs with the event."""
+        column = self.leaving[0]
+        values = column.values
+        level = column.reader.level
+        sign = column.reader.sign
+        found = self.found
         count: i64 = 0
         j: i64
         if level != level:
@@ -164,7 +128,7 @@ class RunColumns(Numbers):
         known = 0.0
         family.low = family.high = 0
         fresh = True
-        for j in range(self.head, self.upper):
+        for j in range(self.bottom, self.top):
             value = values[j]
             if value != value:
                 continue
@@ -172,118 +136,9 @@ class RunColumns(Numbers):
                 known = value
                 fresh = False
                 family.search(level, sign, value)
-            if family.low < family.high and (not several or self._ended(j)):
-                self.found[count] = j
-                self.lows[count] = family.low
-                self.highs[count] = family.high
-                count += 1
-        return count
-
-    def _ended(self, j: i64) -> bool:
-        """Whether a run satisfies all measures but the first."""
-        for at in range(1, len(self.leaving)):
-            track = self.leaving[at]
-            if not track.gauge.level > track.values[j]:
-                return False
-        return True
-
-    def _complete(self, taking: i64) -> i64:
-        """Of the runs that have taken the event, those that may end with it."""
-        count: i64 = 0
-        i: i64
-        for i in range(taking):
-            j = self.takers[i]
-            passes = True
-            for track in self.leaving:
-                if not track.gauge.level > track.values[j]:
-                    passes = False
-            if passes:
-                self.found[count] = j
-                count += 1
-        return count
-
-    def _begin(self, time: i64, number: i64) -> None:
-        at = self.upper
-        self.starts = put_integer(self.starts, at, time)
-        self.firsts = put_integer(self.firsts, at, number)
-        for track in self.tracks:
-            track.begin(at)
-        self.upper += 1
-        if len(self.found) < self.upper:  # room for the indices of all runs
-            self.found = put_integer(self.found, len(self.found), 0)
-            self.takers = put_integer(self.takers, len(self.takers), 0)
-            self.lows = put_integer(self.lows, len(self.lows), 0)
-            self.highs = put_integer(self.highs, len(self.highs), 0)
-
-    def _report(self, count: i64, upto: i64, found: Completions) -> None:
-        tables = self.tables
-        if tables.alone:
-            count = 1
-        elif count > tables.matches_max:
-            self.lost += 1
-            count = tables.matches_max
-        tables.account.spend(count * tables.match_units)
-        firsts, ended = self.firsts, self.found
-        i: i64
-        if self.family is None:
-            numbers = found.room(count)
-            at = found.upto + HEADER
-            for i in range(count):
-                numbers[at + i] = firsts[ended[i]]
-            found.close(self.page, upto, FIRSTS, count)
-        else:
-            lows, highs = self.lows, self.highs
-            numbers = found.room(3 * count)
-            at = found.upto + HEADER
-            low, high = lows[0], highs[0]
-            for i in range(count):
-                low = min(low, lows[i])
-                high = max(high, highs[i])
-                numbers[at] = firsts[ended[i]]
-                numbers[at + 1] = lows[i]
-                numbers[at + 2] = highs[i]
-                at += 3
-            found.entries += high - low - 1  # nearly always one end is that of all members
-            found.close(self.page, upto, RANGES, 3 * count)
-        if tables.alone:
-            self.head = self.upper
-
-    def expire(self, oldest: i64) -> None:
-        """Let go of runs that began before that time."""
-        while self.head < self.upper and self.starts[self.head] < oldest:
-            self.head += 1
-        head = self.head
-        if head < FEW or 2 * head < self.upper:
-            return
-        if head < self.upper:
-            self.page = self.page.turned(self.firsts[head])
-        shifted_integers(self.starts, head, self.upper)
-        shifted_integers(self.firsts, head, self.upper)
-        for track in self.tracks:
-            track.shift(head, self.upper)
-        self.upper -= head
-        self.head = 0
-
-    def firsts_alive(self) -> list[int]:
-        return [int(self.firsts[j]) for j in range(self.head, self.upper)]
-
-    def drop(self) -> None:
-        self.head = self.upper = 0
-
-    def kept(self) -> int:
-        return int(self.upper - self.head)
-
-    def check_invariants(self) -> None:
-        if len(self.plain) > 0:
-            for plain in self.plain:
-                plain.check_invariants()
-            assert self.head == self.upper
-            return
-        page = self.page
-        for j in range(self.head, self.upper):
-            at = self.firsts[j] - page.base
-            assert 0 <= at < len(page.items), "a run whose first event is not in the log"
-            assert page.times[at] == self.starts[j]
-            assert j == self.head or self.firsts[j - 1] < self.firsts[j]
-        for track in self.tracks:
-            track.check_invariants(self.head, self.upper)
+            if family.low < family.high and (not several or self.passes(j, 1)):
+                found[count] = self.lows[j]
+                found[count + 1] = family.low
+                found[count + 2] = family.high
+                count += 3
+        return count // 3

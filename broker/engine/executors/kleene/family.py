@@ -3,7 +3,7 @@
 `b.volume < k * a[a.LEN].volume` for many k: whether it holds changes once along the sorted factors, so that one search
 a run answers for all, and what they complete is a range of them.
 
-Here: members, and matches of ranges of them. Not here: which patterns are alike (measures), runs (columns).
+Here: members. Not here: which patterns are alike (measures), runs (columns), matches (numbered_matches).
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from ...target import Target
 from ..completions import Served
 from ..contract import Member
 from ..matches import MatchSource
-from ..packed import Floats, Integers, floats, integers, put, put_integer
+from ..packed import Floats, floats, put
 from .plan import KleenePlan
-from .replay import Played, Replayed
 
 
 @final
@@ -121,36 +120,3 @@ class Own(Served):
 
     def parts(self) -> Iterator[tuple[Target, MatchSource]]:
         yield self.target, self.found
-
-
-@final
-@mypyc_attr(acyclic=True)
-class FactorRanges(Served):
-    """Matches by first event, each for a range of members: three numbers each, the first event's, the range's lowest
-    member and the one behind its highest; `played` knows their last event."""
-
-    def __init__(self, ranks: Ranks, played: Played, ranges: Integers) -> None:
-        self.ranks = ranks
-        self.played = played
-        self.ranges = ranges
-
-    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """O(first events) a member that has matches."""
-        played, ranges = self.played, self.ranges
-        least: i64 = len(self.ranks.targets)
-        most: i64 = 0
-        at: i64
-        rank: i64
-        for at in range(0, len(ranges), 3):
-            least = min(least, ranges[at + 1])
-            most = max(most, ranges[at + 2])
-        for rank in range(least, most):
-            own = integers()
-            number: i64 = 0
-            for at in range(0, len(ranges), 3):
-                if ranges[at + 1] <= rank < ranges[at + 2]:
-                    own = put_integer(own, number, ranges[at])
-                    number += 1
-            if number > 0:
-                row, time, item = played.row, played.time, played.item
-                yield self.ranks.targets[rank], Replayed(played.tables, played.page, own, played.upto, row, time, item)

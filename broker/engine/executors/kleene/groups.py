@@ -24,11 +24,11 @@ from ....events.schema import Row
 from ...account import PACKED_BITS
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Restored, RunsArchive, plain_slots, slots_of
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import RunCell
 from .plan import KleenePlan
 from .registers import AVERAGE, SUM, Registers
+from .run import Restored, RunsArchive, plain_slots, slots_of
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
@@ -104,8 +104,8 @@ class Groups(RunCell):
         self.fresh: dict[Slots, list[int]] = {}  # what the event makes of the runs of one component
         self.done: list[int] = []
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
-        """An event that satisfies the inputs in `mask`; appends what it completes. O(groups)."""
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        """O(groups)."""
         tables = self.tables
         oldest = time - tables.window
         full = self.page.nodes + self.page.links > tables.runs_max
@@ -127,39 +127,41 @@ class Groups(RunCell):
                 self._grow(k, here, row, oldest)
             made.append(self.fresh)
         self._enter(made, row, time, position, item, mark, found)
+        return True
 
     def _lead_on(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
         """The event as the first one of component k, after each group of the component before."""
-        tables = self.tables
-        before = tables.edges[k - 1]
+        end = self.tables.edges[k - 1].end
         negated = len(here.marks) > 0
         if negated:
             self._clean(k, here)
-        groups = self.groups[k - 1]
-        tables.account.spend(len(groups))
-        for key in list(groups):
-            group = groups[key]
-            if self.page.best_of(group.union) < oldest:
-                del groups[key]
-                continue
+        self.tables.account.spend(len(self.groups[k - 1]))
+        for group in self._alive(k - 1, oldest):
             union = group.clean if negated else group.union
-            if self.page.best_of(union) < oldest or (
-                before.end is not None and not holds(before.end, (), (), group.slots, 0, 0)
-            ):
+            if negated and self.page.best_of(union) < oldest:
+                continue
+            if end is not None and not holds(end, (), (), group.slots, 0, 0):
                 continue
             if here.begin_rest is None or holds(here.begin_rest, row, (), group.slots, 0, 0):
                 self._make(k, self.registers.begun(self._whole(group.slots), k, row), union)
 
     def _grow(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
         """The event as a further one of component k."""
-        groups = self.groups[k]
-        self.tables.account.spend(len(groups))
-        for key in list(groups):
-            group = groups[key]
-            if self.page.best_of(group.union) < oldest:
-                del groups[key]
-            elif here.take_rest is None or holds(here.take_rest, row, (), group.slots, 0, 0):
+        self.tables.account.spend(len(self.groups[k]))
+        for group in self._alive(k, oldest):
+            if here.take_rest is None or holds(here.take_rest, row, (), group.slots, 0, 0):
                 self._make(k, self.registers.taken(self._whole(group.slots), k, row), group.union)
+
+    def _alive(self, k: i64, oldest: i64) -> list[RunGroup]:
+        """The groups of a component, without those that have left the window. O(groups)."""
+        groups = self.groups[k]
+        found: list[RunGroup] = []
+        for group in list(groups.values()):
+            if self.page.best_of(group.union) < oldest:
+                del groups[group.slots]
+            else:
+                found.append(group)
+        return found
 
     def _whole(self, slots: Slots) -> Slots:
         return slots if len(slots) > 0 else self.registers.fresh()
@@ -265,12 +267,7 @@ class Groups(RunCell):
 
     def settle(self, time: i64, position: i64) -> i64:
         oldest = time - self.tables.window
-        left: i64 = 0
-        for groups in self.groups:
-            for key in list(groups):
-                if self.page.best_of(groups[key].union) < oldest:
-                    del groups[key]
-            left += len(groups)
+        left = sum([len(self._alive(k, oldest)) for k in range(len(self.groups))])
         self.page = self.page.turned(oldest)
         return left
 

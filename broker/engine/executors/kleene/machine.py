@@ -17,18 +17,19 @@ from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...account import UNLIMITED
 from ..completions import Audience, Completions
-from ..contract import NOTHING_DUE, Executor, Input
+from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..matches import Assigned, Item
-from .archive import Restored, RunsArchive
-from .audience import RunsAudience
 from .cell import RunCell
 from .columns import RunColumns
 from .family import FactorFamily
 from .groups import Groups, Recalls
-from .numbers import Gauges
+from .measure_columns import MeasureReaders
+from .numbered_matches import RunsAudience
+from .numbered_runs import NumberedRuns
 from .pending import Pending
+from .plain_runs import PlainRuns
 from .plan import KleenePlan
-from .run import found_of
+from .run import CompleteRuns, KleeneRun, Restored, RunsArchive
 from .runs import Runs
 from .shadows import Shadow
 from .stacks import Stacks
@@ -59,15 +60,15 @@ class KleeneMachine(Executor):
         super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
         self.plan = plan
         chosen = switches or Switches()
-        self.gauges: Gauges | None = None
+        self.measures: MeasureReaders | None = None
         measures = measures_of(plan.automaton)
         if measures is not None and chosen.columns:
-            self.gauges = Gauges(measures, len(plan.steps[0].begun))
-        self.family = family if self.gauges is not None else None
+            self.measures = MeasureReaders(measures, len(plan.steps[0].begun))
+        self.family = family if self.measures is not None else None
         self.ranged: FactorFamily | None = None  # the family, where it has several members
         self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
-        shares = self.gauges is None and chosen.buffer and shares_pasts(plan.automaton)
+        shares = self.measures is None and chosen.buffer and shares_pasts(plan.automaton)
         self.recalls: Recalls | None = Recalls(plan) if shares else None
         self.cells: dict[Key, RunCell] = {}
         self.shadows: list[dict[Key, Shadow]] = [{} for _ in plan.negations]
@@ -94,19 +95,13 @@ class KleeneMachine(Executor):
         if self.alarm < time:
             self.advance(time, found)
         tables = self.tables
-        if mask & tables.moving:
-            if tables.uniform:
-                key: Key = None
-                if tables.one >= 0:
-                    key = row[tables.one]
-                else:
-                    key = tuple([row[at] for at in tables.key])
-                    if None in key:
-                        key = None
-                if key is not None:
-                    self._step(key, mask & tables.moving, row, time, position, place, item, found)
-            else:
-                self._scatter(mask & tables.moving, row, time, position, place, item, found)
+        moving = mask & tables.moving
+        if moving and tables.uniform >= 0:
+            key = self._key(tables.uniform, row)
+            if key is not None:
+                self._step(key, moving, row, time, position, place, item, found)
+        elif moving:
+            self._scatter(moving, row, time, position, place, item, found)
         if mask & tables.denying:
             self._deny(mask, row, time, position)
         self.alarm = self.pending.next
@@ -147,7 +142,10 @@ class KleeneMachine(Executor):
             if len(self.cells) > 2 * self.settled + FEW:
                 self.settle(time, position)
             cell = self.cells[key] = self._cell(key)
-        cell.step(mask, row, time, position, place, item, found)
+        if not cell.step(mask, row, time, position, place, item, found):
+            assert isinstance(cell, NumberedRuns)
+            cell = self.cells[key] = self._plain(cell.alone(position, place))
+            cell.step(mask, row, time, position, place, item, found)
         if cell.lost > 0:
             self.lost += cell.lost
             cell.lost = 0
@@ -155,28 +153,32 @@ class KleeneMachine(Executor):
     def _cell(self, key: Key) -> RunCell:
         if not self.begun:
             self._begin()
+        if self.measures is not None:
+            if self.stacked:
+                return Stacks(self.tables, self.measures)
+            return RunColumns(self.tables, self.measures, self.ranged)
         shadows = self._shadows_of(key)
-        if self.gauges is not None and self.stacked:
-            return Stacks(self.tables, self.gauges, self.ranged, shadows, self.pending)
-        if self.gauges is not None:
-            return RunColumns(self.tables, self.gauges, self.ranged, shadows, self.pending)
         if self.recalls is not None:
             return Groups(self.tables, self.recalls, shadows)
         return Runs(self.tables, shadows, self.pending)
+
+    def _plain(self, runs: list[KleeneRun]) -> RunCell:
+        """What goes on in place of numbers."""
+        return PlainRuns(self.tables, self.ranged, self.pending, runs)
 
     def _begin(self) -> None:
         """From the first event on nobody joins the family: a single member needs no search."""
         self.begun = True
         family = self.family
-        if family is not None and self.gauges is not None:
+        if family is not None and self.measures is not None:
             if len(family.members) != 1 or family.members[0].plan is not self.plan:
                 self.ranged = family
-                self.gauges.begin[0].raw = True
+                self.measures.begin[0].raw = True
 
     @property
     def method(self) -> str:
         """How runs are kept, for people."""
-        if self.gauges is None:
+        if self.measures is None:
             return "groups that share their pasts" if self.recalls is not None else "runs one by one"
         return "stacks of equal runs" if self.stacked else "columns of numbers"
 
@@ -193,7 +195,7 @@ class KleeneMachine(Executor):
         done = self.pending.take(time)
         self.alarm = self.pending.next
         if done:
-            found.add(found_of(done, self.tables))
+            found.add(CompleteRuns(done, self.tables))
 
     # --- negations ----------------------------------------------------------------------------------------------
 
@@ -248,7 +250,9 @@ class KleeneMachine(Executor):
         self.settle(time, position)
         return not self.cells and not any(self.shadows)
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
         """The runs; those that a contiguity rules out may still be among them. Of a family they are any member's."""
         return self._partial(time)
 
@@ -320,7 +324,10 @@ class KleeneMachine(Executor):
         restored = Restored(trails)
         for key, (content, upto) in zip(keys, cells):
             whole = tuple(key) if isinstance(key, list) else key
-            cell = self.cells[whole] = self._cell(whole)
+            cell = self._cell(whole)
+            if self.measures is not None and content[0]:
+                cell = self._plain([])
+            self.cells[whole] = cell
             cell.upto = upto
             cell.load(content, restored)
         self.pending.load(pending, list(self.cells.values()), restored)

@@ -6,14 +6,13 @@ Here: what the dispatcher has to know of it. Not here: runs (machine), what each
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import Final, cast
 
 from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
 from ....automaton.analyses.measures import measures_of, monotone, variant
 from ....automaton.automaton import Automaton
-from ....automaton.diagram import Edge, Graph, Node
-from ....automaton.drawing import automaton_diagram
+from ....automaton.diagram import Graph
+from ....automaton.drawing import automata_diagram
 from ...binding import Bound, MarkedParts
 from ...options import Options
 from ...target import Outcome, Target
@@ -27,7 +26,7 @@ from .plan_template import plan_maker
 from .tables import RunBounds, Switches
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
-SHOWN: Final = 8  # subscriptions that are explained one by one, and names at one end
+SHOWN: Final = 8  # subscriptions that are explained one by one
 
 
 class PatternPlan(MachinePlan):
@@ -61,9 +60,7 @@ class PatternPlan(MachinePlan):
         make, varies = plan_maker(self.plan, parts), self.variant is not None
 
         def made(bound: Bound, automaton: Automaton) -> MachinePlan:
-            plan = PatternPlan(automaton, self.published, make(bound), varies)
-            plan.passed_over = self.passed_over
-            return plan
+            return PatternPlan(automaton, self.published, make(bound), varies)
 
         return made
 
@@ -131,15 +128,4 @@ class PatternPlan(MachinePlan):
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
         """Each automaton once, with the names of those that it serves. O(subscriptions)."""
-        served: dict[Automaton, list[str]] = {}
-        for name, plan, _ in known:
-            served.setdefault(plan.automaton, []).append(name)
-        nodes: list[Node] = []
-        edges: list[Edge] = []
-        for number, (automaton, names) in enumerate(served.items()):
-            prefix = f"pattern {number} "
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            graph = automaton_diagram("", automaton, ", ".join(names[:SHOWN]) + more)
-            nodes += [replace(node, key=prefix + node.key) for node in graph.nodes]
-            edges += [replace(e, source=prefix + e.source, target=prefix + e.target) for e in graph.edges]
-        return Graph("", tuple(nodes), tuple(edges))
+        return automata_diagram("pattern", [(name, plan.automaton) for name, plan, _ in known])

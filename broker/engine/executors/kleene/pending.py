@@ -10,11 +10,8 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from ....algebra.predicate import holds
-from .archive import Restored, RunsArchive
 from .cell import RunCell
-from .found import Trail
-from .run import KleeneRun
+from .run import KleeneRun, Restored, RunsArchive, Trail
 from .tables import FOREVER, Tables
 
 
@@ -67,12 +64,8 @@ class Pending:
             if not denial.logged:
                 if shadow.time > last:
                     return True
-                continue
-            rows = shadow.during(last, run.start + self.tables.window)
-            self.tables.account.spend(len(rows))
-            for row in rows:
-                if holds(denial.rest, row, (), run.slots, 0, 0):
-                    return True
+            elif shadow.denies(shadow.during(last, run.start + self.tables.window), run.slots, self.tables.account):
+                return True
         return False
 
     def dump(self, archive: RunsArchive, cells: dict[int, int]) -> list[Any]:

@@ -75,7 +75,12 @@ class Registers:
         for at in self.lasts[component]:
             fresh[at] = row
         for fold in self.folds[component]:
-            _begun(fold, fresh, row)
+            fresh[fold.slot] = 0 if fold.kind <= LENGTH else None
+            if fold.kind == SUM or fold.kind == AVERAGE:
+                fresh[fold.hidden] = None
+            if fold.kind == AVERAGE:
+                fresh[fold.hidden + 1] = 0
+            _taken(fold, fresh, row)
         return tuple(fresh)
 
     def taken(self, slots: Slots, component: i64, row: Row) -> Slots:
@@ -88,25 +93,6 @@ class Registers:
         for fold in self.folds[component]:
             _taken(fold, fresh, row)
         return tuple(fresh)
-
-
-def _begun(fold: Fold, slots: list[Any], row: Row) -> None:
-    kind = fold.kind
-    if kind == LENGTH:
-        slots[fold.slot] = 1
-        return
-    value = row[fold.position]
-    if kind == COUNT:
-        slots[fold.slot] = 0 if value is None else 1
-        return
-    slots[fold.slot] = value
-    if kind == SUM:
-        slots[fold.hidden] = value
-    elif kind == AVERAGE:
-        slots[fold.hidden] = value
-        slots[fold.hidden + 1] = 0 if value is None else 1
-        if value is not None:
-            slots[fold.slot] = quotient(value, 1)
 
 
 def _taken(fold: Fold, slots: list[Any], row: Row) -> None:

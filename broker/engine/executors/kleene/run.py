@@ -1,17 +1,23 @@
-"""A run that exists by itself, and matches made of such.
+"""A run that exists by itself, matches made of such runs, and both as plain values and back.
 
-Here: what it holds. Not here: what happens to it (runs), to a match that has to wait (pending).
+Here: what a run holds. Not here: what happens to it (runs), to a match that has to wait (pending).
 """
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeAlias, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
-from .found import Several, Trail
+from ..expansion import Found
+from ..matches import Item, Matched, tuple_item
 from .tables import Tables
+
+Trail: TypeAlias = "tuple[Any, int, Item, int, int] | None"
+"""The events that a run has: what came before, component, item, time and place in the stream of the last one. Made of
+tuples, which are freed without recursion however long it gets."""
 
 
 @final
@@ -29,10 +35,108 @@ class KleeneRun:
         self.position = position
         self.place = place
 
+    def copy(self) -> KleeneRun:
+        return KleeneRun(self.start, self.lead, self.slots, self.trail, self.position, self.place)
 
-def found_of(done: list[KleeneRun], tables: Tables) -> Several:
-    """Complete runs as matches."""
-    found = Several()
-    for run in done:
-        found.add(run.trail, tables.values(run.slots))
+
+def unrolled(trail: Trail) -> list[tuple[int, Item, int]]:
+    """A run's events in the order of the stream."""
+    found: list[tuple[int, Item, int]] = []
+    while trail is not None:
+        before, component, item, time, _ = trail
+        found.append((component, item, time))
+        trail = before
+    found.reverse()
     return found
+
+
+@final
+@mypyc_attr(acyclic=True)
+class CompleteRuns(Found):
+    """Matches one by one: their events, and the values of RETURN."""
+
+    def __init__(self, runs: list[KleeneRun], tables: Tables) -> None:
+        self.trails = [run.trail for run in runs]
+        self.values = [tables.values(run.slots) for run in runs]
+
+    def amount(self) -> int:
+        return len(self.trails)
+
+    def all(self) -> Iterator[Matched]:
+        for trail, values in zip(self.trails, self.values):
+            assigned = unrolled(trail)
+            yield Matched(assigned, assigned[0][2], assigned[-1][2], values)
+
+
+# --- plain values -----------------------------------------------------------------------------------------------
+
+PLAIN: Final = 1 << 63  # integers below that are numbers of a snapshot
+
+
+def plain_slots(slots: Slots) -> list[Any]:
+    """Rows as lists, sums beyond 64 bits as hexadecimal digits; no other slot is a list or a string."""
+    return [_plain(slot) for slot in slots]
+
+
+def _plain(slot: Any) -> Any:
+    if isinstance(slot, tuple):
+        return list(slot)
+    if isinstance(slot, int) and not -PLAIN <= slot < PLAIN:
+        return f"{slot:x}"
+    return slot
+
+
+def slots_of(data: Sequence[Any]) -> Slots:
+    """The inverse."""
+    return tuple([_slot(slot) for slot in data])
+
+
+def _slot(slot: Any) -> Any:
+    if isinstance(slot, list):
+        return tuple(slot)
+    return int(slot, 16) if isinstance(slot, str) else slot
+
+
+@final
+class RunsArchive:
+    """Numbers for trails; `data` is all that can be reached from them. Linear, does not recurse."""
+
+    def __init__(self) -> None:
+        self.data: list[list[Any]] = []
+        self._kept: list[Any] = []  # numbers are by identity: nothing may be released meanwhile
+        self._numbers: dict[int, int] = {}
+
+    def trail(self, trail: Trail) -> int:
+        """The number of a trail, -1 of none."""
+        way: list[Any] = []
+        node: Any = trail
+        while node is not None and id(node) not in self._numbers:
+            way.append(node)
+            node = node[0]
+        number = -1 if node is None else self._numbers[id(node)]
+        while way:
+            node = way.pop()
+            self.data.append([number, *node[1:]])
+            number = len(self.data) - 1
+            self._numbers[id(node)] = number
+            self._kept.append(node)
+        return number
+
+    def run(self, run: KleeneRun) -> list[Any]:
+        numbers = [int(run.start), int(run.lead), int(run.position), int(run.place)]
+        return [numbers, self.trail(run.trail), plain_slots(run.slots)]
+
+
+@final
+class Restored:
+    """The trails of an archive, by number."""
+
+    def __init__(self, data: Sequence[Any]) -> None:
+        self.trails: list[Trail] = []
+        for before, component, item, time, position in data:
+            trail = None if before < 0 else self.trails[before]
+            self.trails.append((trail, component, tuple_item(item), time, position))
+
+    def run(self, data: Any) -> KleeneRun:
+        (start, lead, position, place), number, slots = data
+        return KleeneRun(start, lead, slots_of(slots), None if number < 0 else self.trails[number], position, place)

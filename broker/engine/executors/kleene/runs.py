@@ -15,16 +15,15 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
 from ..completions import Completions
 from ..matches import Assigned, Item
-from .archive import Restored, RunsArchive
 from .cell import RunCell
-from .found import Trail, unrolled
 from .pending import Pending, order
 from .plan import ANY, NEXT, PARTITION, STRICT
-from .run import KleeneRun, found_of
+from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, Trail, unrolled
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
@@ -69,8 +68,7 @@ class Runs(RunCell):
         self.place: i64 = 0
         self.item: Item = None
 
-    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> None:
-        """An event that satisfies the inputs in `mask`; appends what it completes."""
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
         self.row, self.time, self.position, self.place, self.item = row, time, position, place, item
         if self.count > 2 * self.settled + FEW or (self.count >= self.tables.runs_max and time >= self.again):
             self.settle(time, position)
@@ -92,6 +90,7 @@ class Runs(RunCell):
             k -= 1
         if len(self.done) > 0:
             self._report(found)
+        return True
 
     def _report(self, found: Completions) -> None:
         done = self.done
@@ -104,7 +103,7 @@ class Runs(RunCell):
             if len(done) > 1:
                 done = [min(done, key=_reported)]
             self.clear()
-        found.add(found_of(done, self.tables))
+        found.add(CompleteRuns(done, self.tables))
 
     def _begin(self) -> None:
         edges = self.tables.edges[0]
@@ -180,16 +179,12 @@ class Runs(RunCell):
                     self._peek(run, k + 1, following)
                 else:
                     self._move_on(run, k + 1, following, ahead)
-            if fit and ignored:
-                kept.append(run)
-                self._grow(run, k, here, True)
-            elif fit:
-                kept.append(run)
-                self._grow(run, k, here, False)
-            elif ignored:
+            if fit or ignored:
                 kept.append(run)
             else:
                 self.count -= 1
+            if fit:
+                self._grow(run, k, here, ignored)
         if len(self.grown) > 0:
             kept += self.grown
             self.grown = []
@@ -214,45 +209,40 @@ class Runs(RunCell):
     def _forward(self, run: KleeneRun, k: i64, clone: bool) -> None:
         """The event as the first one of component k: of a clone, or of a run that is new itself."""
         tables = self.tables
-        slots = tables.registers.begun(run.slots, k, self.row)
-        trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
-        if clone:
-            tables.account.spend(1)
-            run = KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
-        else:
-            run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
-        kleene = tables.edges[k].kleene
-        if k == tables.last and (not kleene or self._ended(run, tables.edges[k])):
+        run = self._take(run, k, tables.registers.begun(run.slots, k, self.row), clone)
+        here = tables.edges[k]
+        if k == tables.last and (not here.kleene or self._ended(run, here)):
             self._complete(run)
-        if not kleene and k == tables.last:
-            return
-        if self.count >= tables.runs_max:
-            self.lost += 1
-            return
-        self.count += 1
-        if kleene:
-            self.inside[k].append(run)
-        else:
+        if here.kleene:
+            if self._room():
+                self.inside[k].append(run)
+        elif k < tables.last and self._room():
             self.waiting[k + 1].append(run)
 
     def _grow(self, run: KleeneRun, k: i64, here: Edges, clone: bool) -> None:
         """The event as a further one of component k."""
-        tables = self.tables
-        slots = tables.registers.taken(run.slots, k, self.row)
+        run = self._take(run, k, self.tables.registers.taken(run.slots, k, self.row), clone)
+        if k == self.tables.last and self._ended(run, here):
+            self._complete(run)
+        if clone and self._room():
+            self.grown.append(run)
+
+    def _take(self, run: KleeneRun, k: i64, slots: Slots, clone: bool) -> KleeneRun:
+        """The run, or a clone, once it has the event and remembers that."""
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
-            tables.account.spend(1)
-            run = KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
-        else:
-            run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
-        if k == tables.last and self._ended(run, here):
-            self._complete(run)
-        if clone:
-            if self.count >= tables.runs_max:
-                self.lost += 1
-                return
-            self.count += 1
-            self.grown.append(run)
+            self.tables.account.spend(1)
+            return KleeneRun(run.start, run.lead, slots, trail, self.position, self.place)
+        run.slots, run.trail, run.position, run.place = slots, trail, self.position, self.place
+        return run
+
+    def _room(self) -> bool:
+        """Whether there may be one more run, which is counted."""
+        if self.count >= self.tables.runs_max:
+            self.lost += 1
+            return False
+        self.count += 1
+        return True
 
     def _complete(self, run: KleeneRun) -> None:
         """A match, unless a negation at the start or one that looks back is against it. Runs that go on are copied."""
@@ -267,7 +257,7 @@ class Runs(RunCell):
             return
         tables.account.spend(tables.match_units)
         if tables.edges[tables.last].kleene:
-            run = KleeneRun(run.start, run.lead, run.slots, run.trail, run.position, run.place)
+            run = run.copy()
         self.done.append(run)
 
     def _denied(self, run: KleeneRun, number: i64) -> bool:
@@ -279,11 +269,7 @@ class Runs(RunCell):
         else:
             after, before = _bounds_of(run.trail, denial.place)
             rows = shadow.between(after, before)
-        self.tables.account.spend(len(rows))
-        for row in rows:  # noqa: SIM110  a generator here would allocate on the hot path
-            if holds(denial.rest, row, (), run.slots, 0, 0):
-                return True
-        return False
+        return shadow.denies(rows, run.slots, self.tables.account)
 
     # --- upkeep -------------------------------------------------------------------------------------------------
 
@@ -317,6 +303,11 @@ class Runs(RunCell):
             self.waiting[k] = []
             self.inside[k] = []
         self.count = 0
+
+    def enter(self, runs: list[KleeneRun]) -> None:
+        """Go on with copies of these, which are in the first component."""
+        self.inside[0] += [run.copy() for run in runs]
+        self.count += len(runs)
 
     def size(self) -> int:
         return int(self.count)

@@ -14,7 +14,10 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
+from ....algebra.computation import Slots
+from ....algebra.predicate import holds
 from ....events.schema import Row
+from ...account import Account
 from .tables import BEFORE, Denial
 
 
@@ -70,6 +73,14 @@ class Shadow:
     def during(self, after: i64, upto: i64) -> list[Row]:
         """The logged events whose time is above one time and at most the other."""
         return self.rows[bisect_right(self.times, after) : bisect_right(self.times, upto)]
+
+    def denies(self, rows: list[Row], slots: Slots, account: Account) -> bool:
+        """Whether one of these logged events takes back a match that remembers that. O(rows)."""
+        account.spend(len(rows))
+        for row in rows:  # noqa: SIM110  a generator here would allocate on the hot path
+            if holds(self.denial.rest, row, (), slots, 0, 0):
+                return True
+        return False
 
     def dump(self) -> list[Any]:
         marks = [int(self.position), int(self.time), int(self.earlier)]

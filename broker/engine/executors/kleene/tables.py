@@ -117,10 +117,9 @@ class Tables:
         self.moving: i64 = 0  # inputs of components
         for edges in self.edges:
             self.moving |= edges.begin | edges.take
-        moving = [given.key for at, given in enumerate(plan.inputs) if self.moving >> at & 1]
-        self.uniform = all(key == moving[0] for key in moving)  # an event has one key, whatever it is taken for
-        self.key: list[int] = list(moving[0])
-        self.one: i64 = moving[0][0] if len(moving[0]) == 1 else -1
+        moving = [at for at in range(len(self.keys)) if self.moving >> at & 1]
+        alike = all(self.keys[at] == self.keys[moving[0]] for at in moving)
+        self.uniform: i64 = moving[0] if alike else -1  # the input whose key an event has, whatever it is taken for
         self.inputs: i64 = len(plan.inputs)
         self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
         self.alone = report == Report.NONOVERLAP

@@ -18,7 +18,7 @@ from ....events.schema import Row
 from ...account import MATCH_UNITS, Account
 from ...trace import mixed
 from ..completions import Completions
-from ..contract import NOTHING_DUE, Executor, Input
+from ..contract import NOTHING_DUE, Executor, Input, Member
 from ..expansion import Found, MatchGraph
 from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, ids
 from .interpreter import Interpreter
@@ -99,7 +99,9 @@ class Reference(Executor):
 
     # --- inspection --------------------------------------------------------------------------------------------
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
         return self._partial(int(time)) if self.automaton.operands else None  # else nobody could name their events
 
     def _partial(self, time: int) -> Iterator[Assigned]:

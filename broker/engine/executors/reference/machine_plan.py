@@ -12,7 +12,7 @@ from ....automaton.automaton import Automaton, Kind, Stay, TimeModel, describe_a
 from ....automaton.diagram import Edge, Graph, Node
 from ....automaton.diagram.graph import EdgeKind
 from ...account import UNLIMITED, Account
-from ...binding import Bound, MarkedParts
+from ...binding import MarkedParts
 from ...options import Options
 from ...target import Outcome
 from ..contract import Executor, Input
@@ -48,14 +48,7 @@ class ReferencePlan(MachinePlan):
         return Outcome(self.automaton.schema.names, (), (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        passed_over = self.passed_over
-
-        def made(bound: Bound, automaton: Automaton) -> MachinePlan:
-            plan = ReferencePlan(automaton)
-            plan.passed_over = passed_over
-            return plan
-
-        return made
+        return lambda bound, automaton: ReferencePlan(automaton)
 
     def alike(self, options: Options) -> Hashable:
         return self.automaton

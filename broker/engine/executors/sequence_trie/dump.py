@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from .items import Items
 from .terms import NOWHERE, Link, Term, Version, Word
 from .trie import WordTrie
 
@@ -27,7 +28,7 @@ def dump(words: WordTrie, names: Mapping[int, int] | None = None) -> dict[str, A
     return {
         "position": words.position,
         "tick": words.tick,
-        "items": [[number, item] for number, item in words.items.retained()],
+        "items": [[number, item] for number, item in words.items.old.items()],
         "cursors": sorted(_renamed(word.symbols(), names) for word in words.cursors),
         "terms": [_record(term, names) for term in terms],
     }
@@ -42,7 +43,7 @@ def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> t
     words = WordTrie()
     words.position = data["position"]
     words.tick = data["tick"]
-    words.items.restore([(number, item) for number, item in data["items"]], words.tick)
+    words.items = Items(dict(data["items"]), words.tick + 1)
     origins: dict[int, Term] = {}
     terms: list[Term] = []
     for parent, since, written, ends, now, before, past in data["terms"]:
@@ -80,9 +81,7 @@ def check_invariants(words: WordTrie) -> None:
         assert 0 <= term.earlier <= term.total
         assert term.last <= words.tick
         assert parent.parent is None or parent.behind(word) is term
-        children: list[Term] = []
-        term.collect(children)
-        assert all(child.word.depth <= term.reach for child in children)
+        assert all(child.word.depth <= term.reach for child in term.following())
         untils = [version.until for version in term.past or ()]
         assert untils == sorted(set(untils))
         assert not untils or untils[-1] < term.last
@@ -98,17 +97,23 @@ def check_invariants(words: WordTrie) -> None:
         assert node.active is None or (node.active and all(term.word is node for term in node.active))
     live = {id(node) for node in nodes}
     assert all(id(cursor) in live for cursor in words.cursors)
+    assert words.terms == len(terms)
+
+
+def statistics(words: WordTrie) -> dict[str, int]:
+    """`words` that some term has, trie `nodes`, `terms`, and those of them that are `active`. O(all)."""
+    terms = all_terms(words)
+    nodes = _nodes(words)
     active = sum(term.active for term in terms)
-    counted = {"words": len(found), "nodes": len(nodes), "terms": len(terms), "active": active}
-    assert words.statistics() == counted, (words.statistics(), counted)
+    ends = sum(node.terms > 0 for node in nodes)
+    return {"words": ends, "nodes": len(nodes), "terms": len(terms), "active": active}
 
 
 def _nodes(words: WordTrie, names: Mapping[int, int] | None = None) -> list[Word]:
     """Every node of the trie but its root."""
-    found: list[Word] = []
-    words.root.collect(found)
+    found = words.root.following()
     for word in found:
-        word.collect(found)
+        found += word.following()
     return sorted(found, key=lambda word: _renamed(word.symbols(), names))
 
 
@@ -120,9 +125,7 @@ def all_terms(words: WordTrie, names: Mapping[int, int] | None = None) -> list[T
     for word in nodes:
         found += sorted([term for term in word.active or () if term.length == 1], key=Term.since)
     for term in found:
-        children: list[Term] = []
-        term.collect(children)
-        found += sorted(children, key=lambda child: places[id(child.word)])
+        found += sorted(term.following(), key=lambda child: places[id(child.word)])
     return found
 
 

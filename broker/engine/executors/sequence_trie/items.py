@@ -4,7 +4,7 @@ Terms remember where their newest tuple was, by the events' numbers. Here stands
 the newest, in a list, and those older ones that some term remembers. Who remembers which is asked once in many events:
 an event that nobody remembers costs one entry of a list.
 
-Here: items by number. Not here: which are needed (words).
+Here: items by number. Not here: which are needed (trie).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Item: TypeAlias = object
 
 
 @final
-class View:
-    """The items that there are at one time, which stay readable when others are forgotten: `new` ones from the number
+class Items:
+    """Those that there are at one time, which stay readable when others are forgotten: `new` ones from the number
     `begins` on, to which more may come, and the needed ones of before."""
 
     __slots__ = ("begins", "new", "old")
@@ -28,6 +28,9 @@ class View:
         self.old = old
         self.new: list[Item] = []
         self.begins: i64 = begins
+
+    def __len__(self) -> int:
+        return len(self.old) + len(self.new)
 
     def of_word(self, end: i64, length: i64) -> list[Item]:
         """The items of neighbouring events."""
@@ -40,36 +43,7 @@ class View:
     def get(self, number: i64) -> Item:
         return self.old[number] if number < self.begins else self.new[number - self.begins]
 
-
-@final
-class Items:
-    """Events are numbered from 1 on in the order of add."""
-
-    def __init__(self) -> None:
-        self.view = View({}, 1)
-        self._spared: i64 = 0
-
-    def __len__(self) -> int:
-        return len(self.view.old) + len(self.view.new)
-
-    def add(self, item: Item) -> i64:
-        """How many were added since the last tidying, less those that it had to keep."""
-        new = self.view.new
-        new.append(item)
-        return len(new) - self._spared
-
-    def retain(self, needed: set[int]) -> None:
-        """Forget all others. O(those there are and those needed)."""
-        view = self.view
-        there = [n for n in sorted(needed) if n in view.old or n >= view.begins]
-        self.view = View({number: view.get(number) for number in there}, view.begins + len(view.new))
-        self._spared = len(self.view.old)
-
-    def retained(self) -> list[tuple[int, Item]]:
-        """What is left after `retain`, by number."""
-        return list(self.view.old.items())
-
-    def restore(self, retained: list[tuple[int, Item]], newest: i64) -> None:
-        """As if just retained, the newest event's number being that."""
-        self.view = View(dict(retained), newest + 1)
-        self._spared = len(self.view.old)
+    def only(self, needed: set[int]) -> Items:
+        """Without all others. O(those there are and those needed)."""
+        there = [n for n in sorted(needed) if n in self.old or n >= self.begins]
+        return Items({number: self.get(number) for number in there}, self.begins + len(self.new))

@@ -9,7 +9,7 @@ Here: the two structures, and what a term knows of its past. Not here: who makes
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, Generic, TypeAlias, TypeVar, final
 
 from mypy_extensions import i64
 
@@ -17,6 +17,7 @@ NEVER: Final = -(1 << 62)  # before any event
 FOREVER: Final = 1 << 62
 NOWHERE: Final = -1
 
+T = TypeVar("T")
 
 Link: TypeAlias = "tuple[int, Any] | None"
 """Where the words before ended, newest first: a number, and the link of those before. Tuples, which the garbage
@@ -37,79 +38,75 @@ class Version:
         self.previous = previous
         self.link = link
 
-    def ends(self, words: i64) -> list[int]:
-        """Where the words of the newest tuple end, the last one first."""
-        found: list[int] = [self.last]
-        if words > 1:
-            found.append(self.previous)
-        link = self.link
-        while link is not None:
-            found.append(link[0])
-            link = link[1]
-        return found
+
+class Branching(Generic[T]):
+    """What others go on from, by numbers: a node of a tree. Most have one that does, whose number is `key`: a
+    dictionary for each would be most of the memory."""
+
+    __slots__ = ("key", "kid", "kids")
+
+    def __init__(self) -> None:
+        self.kid: T | None = None
+        self.key = NOWHERE
+        self.kids: dict[int, T] | None = None
+
+    def next(self, key: int) -> T | None:
+        kid = self.kid
+        if kid is not None:
+            return kid if self.key == key else None
+        kids = self.kids
+        return None if kids is None else kids.get(key)
+
+    def grow(self, key: int, new: T) -> None:
+        """Add one that is not there yet."""
+        if self.kids is not None:
+            self.kids[key] = new
+        elif self.kid is None:
+            self.kid = new
+            self.key = key
+        else:
+            self.kids = {self.key: self.kid, key: new}
+            self.kid = None
+
+    def cut(self, key: int) -> None:
+        """Forget one."""
+        if self.kids is None:
+            self.kid = None
+            return
+        del self.kids[key]
+        if len(self.kids) == 1:
+            [(self.key, self.kid)] = self.kids.items()
+            self.kids = None
+
+    def following(self) -> list[T]:
+        if self.kid is not None:
+            return [self.kid]
+        return [] if self.kids is None else list(self.kids.values())
+
+    def alone(self) -> bool:
+        """Whether nobody goes on from it."""
+        return self.kid is None and self.kids is None
 
 
 @final
-class Word:
-    """A node of the trie: the word that leads to it. `terms` counts the terms that end in it; `active` are those of
-    them whose parent has a tuple; `first` is the newest one that begins with it.
+class Word(Branching["Word"]):
+    """A node of the trie, whose words go on by symbols: the word that leads to it. `terms` counts the terms that end in
+    it; `active` are those of them whose parent has a tuple; `first` is the newest one that begins with it."""
 
-    Most nodes have one kid: a dictionary for each would be most of the memory.
-    """
-
-    __slots__ = ("active", "depth", "first", "kid", "kids", "parent", "symbol", "terms")
+    __slots__ = ("active", "depth", "first", "parent", "symbol", "terms")
 
     def __init__(self, parent: Word | None, symbol: int, depth: i64) -> None:
+        super().__init__()
         self.parent = parent
         self.symbol = symbol
         self.depth = depth
-        self.kid: Word | None = None
-        self.kids: dict[int, Word] | None = None
         self.active: list[Term] | None = None
         self.first: Term | None = None
         self.terms: i64 = 0
 
-    def next(self, symbol: int) -> Word | None:
-        kid = self.kid
-        if kid is not None:
-            return kid if kid.symbol == symbol else None
-        kids = self.kids
-        return None if kids is None else kids.get(symbol)
-
-    def grow(self, symbol: int) -> Word:
-        """A kid that is not there yet."""
-        new = Word(self, symbol, self.depth + 1)
-        kid = self.kid
-        kids = self.kids
-        if kids is not None:
-            kids[symbol] = new
-        elif kid is None:
-            self.kid = new
-        else:
-            self.kids = {kid.symbol: kid, symbol: new}
-            self.kid = None
-        return new
-
-    def cut(self, kid: Word) -> None:
-        """Forget a kid."""
-        if self.kids is None:
-            self.kid = None
-            return
-        del self.kids[kid.symbol]
-        if len(self.kids) == 1:
-            [self.kid] = self.kids.values()
-            self.kids = None
-
-    def collect(self, found: list[Word]) -> None:
-        """Append its kids."""
-        if self.kid is not None:
-            found.append(self.kid)
-        elif self.kids is not None:
-            found += self.kids.values()
-
     def idle(self) -> bool:
         """Whether nobody needs it."""
-        return self.terms == 0 and self.kid is None and self.kids is None
+        return self.terms == 0 and self.alone()
 
     def prefixes(self) -> list[Word]:
         """The nodes on the way to it, itself included, the root not."""
@@ -127,7 +124,7 @@ class Word:
 
 
 @final
-class Term:
+class Term(Branching["Term"]):
     """A chain of words, and how many tuples of events it has: `total`, all so far, the newest of them at `last`.
 
     `ends` is how many subscriptions it is the whole of, `target` whatever the caller wants to find there. The rest is
@@ -138,8 +135,6 @@ class Term:
     """
 
     __slots__ = (
-        "child",
-        "children",
         "earlier",
         "earlier_last",
         "earlier_link",
@@ -160,6 +155,7 @@ class Term:
     )
 
     def __init__(self, parent: Term | None, word: Word) -> None:
+        super().__init__()
         self.parent = parent  # first what each event reads: the order in memory is this one
         self.last: i64 = NEVER
         self.total = 0
@@ -175,15 +171,8 @@ class Term:
         self.earlier_link: Link = None
         self.word = word
         self.target: object = None
-        self.child: Term | None = None
-        self.children: dict[Word, Term] | None = None
         self.slot: i64 = NOWHERE  # in its word's active terms
         self.number: i64 = NOWHERE  # in the newest dump
-
-    @property
-    def count(self) -> int:
-        """How many tuples the event at `last` has completed: exact, of any size."""
-        return self.total - self.earlier
 
     @property
     def active(self) -> bool:
@@ -242,44 +231,28 @@ class Term:
 
     def behind(self, word: Word) -> Term | None:
         """The term of this one and a word."""
-        child = self.child
-        if child is not None:
-            return child if child.word is word else None
-        children = self.children
-        return None if children is None else children.get(word)
+        return self.next(id(word))
 
     def extend(self, word: Word) -> Term:
         """A child that is not there yet."""
         new = Term(self, word)
-        child = self.child
-        children = self.children
-        if children is not None:
-            children[word] = new
-        elif child is None:
-            self.child = new
-        else:
-            self.children = {child.word: child, word: new}
-            self.child = None
+        self.grow(id(word), new)
         self.reach = max(self.reach, word.depth)
         return new
 
-    def cut(self, child: Term) -> None:
-        """Forget a child."""
-        if self.children is None:
-            self.child = None
-            return
-        del self.children[child.word]
-        if len(self.children) == 1:
-            [self.child] = self.children.values()
-            self.children = None
-
-    def collect(self, found: list[Term]) -> None:
-        """Append its children."""
-        if self.child is not None:
-            found.append(self.child)
-        elif self.children is not None:
-            found += self.children.values()
-
     def idle(self) -> bool:
         """Whether nobody needs it."""
-        return self.ends == 0 and self.child is None and self.children is None
+        return self.ends == 0 and self.alone()
+
+
+def ends_of(term: Term, last: i64, previous: i64, link: Link) -> list[tuple[int, int]]:
+    """Where the words of a term's tuple end, the last one first, and how long they are."""
+    found = [(int(last), int(term.word.depth))]
+    parent = term.parent
+    if term.length > 1 and parent is not None:
+        found.append((int(previous), int(parent.word.depth)))
+        while link is not None and parent.parent is not None:
+            parent = parent.parent
+            found.append((link[0], int(parent.word.depth)))
+            link = link[1]
+    return found

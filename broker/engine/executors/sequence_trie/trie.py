@@ -18,8 +18,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ..matches import Matched, MatchSource, matched_of
-from .items import Item, Items, View
-from .terms import NEVER, NOWHERE, Link, Term, Word
+from .items import Item, Items
+from .terms import NEVER, NOWHERE, Link, Term, Word, ends_of
 
 SPARED: Final = 8192  # so many items, and two for each term begun, are kept before they are asked for
 
@@ -29,15 +29,15 @@ SPARED: Final = 8192  # so many items, and two for each term begun, are kept bef
 class Fired(MatchSource):
     """What one event has completed of a term: `count` tuples, of any size."""
 
-    __slots__ = ("_link", "_previous", "_tick", "_view", "count", "term")
+    __slots__ = ("_link", "_previous", "_tick", "count", "items", "term")
 
-    def __init__(self, term: Term, count: int, tick: i64, previous: i64, link: Link, view: View) -> None:
+    def __init__(self, term: Term, count: int, tick: i64, previous: i64, link: Link, items: Items) -> None:
         self.term = term
         self.count = count
         self._tick = tick
         self._previous = previous
         self._link = link
-        self._view = view
+        self.items = items
 
     def amount(self) -> int | None:
         return self.count
@@ -54,16 +54,9 @@ class Fired(MatchSource):
 
     def witness(self) -> list[Item]:
         """The items of one of the tuples, in the order of the words: that with the latest events. O(its length)."""
-        term = self.term
-        found = self._view.of_word(self._tick, term.word.depth)
-        parent = term.parent
-        if term.length > 1 and parent is not None:
-            found = self._view.of_word(self._previous, parent.word.depth) + found
-            link = self._link
-            while link is not None and parent.parent is not None:
-                parent = parent.parent
-                found = self._view.of_word(link[0], parent.word.depth) + found
-                link = link[1]
+        found: list[Item] = []
+        for end, length in reversed(ends_of(self.term, self._tick, self._previous, self._link)):
+            found += self.items.of_word(end, length)
         return found
 
 
@@ -76,14 +69,11 @@ class WordTrie:
         self.position: i64 = NEVER  # of the newest event
         self.tick: i64 = 0  # its number among those taken: what is said of neighbours holds for both
         self.cursors: list[Word] = []  # the words in the middle of which the newest events are
-        self.items = Items()
+        self.items = Items({}, 1)
         self.begun: list[Term] = []  # terms that remember a tuple, and some that were removed since the last tidying
         self._longest: i64 = 1
+        self.terms = 0
         self._origin: Term | None = None
-        self._words = 0
-        self._nodes = 0
-        self._terms = 0
-        self._active = 0
 
     def add(self, words: list[list[int]]) -> Term:
         """The term of a chain of words, which sees tuples whose first event is yet to come. O(its length).
@@ -112,15 +102,13 @@ class WordTrie:
             parent = term.parent
             assert parent is not None
             word = term.word
-            parent.cut(term)
+            parent.cut(id(word))
             self._deactivate(term)
-            self._terms -= 1
+            self.terms -= 1
             word.terms -= 1
             if word.first is term:
                 word.first = None
-            if word.terms == 0:
-                self._words -= 1
-                self._prune(word)
+            self._prune(word)
             if parent.parent is None:
                 return
             term = parent
@@ -136,7 +124,9 @@ class WordTrie:
             self.cursors = []
         self.position = position
         self.tick += 1
-        if self.items.add(item) > SPARED + 2 * len(self.begun):
+        items = self.items
+        items.new.append(item)
+        if len(items.new) > SPARED + len(items.old) + 2 * len(self.begun):
             self.tidy()
         cursors = self.cursors
         goes_on: list[Word] = []
@@ -180,7 +170,8 @@ class WordTrie:
             if term.reach > 0:
                 if total == 0:
                     self.begun.append(term)
-                    self._activate_children(term)
+                    for child in term.following():
+                        self._activate(child)
                 elif term.past is not None or term.last > tick - term.reach:
                     term.keep(tick)
                 term.earlier_last = term.last
@@ -196,7 +187,7 @@ class WordTrie:
                 link: Link = None
                 if term.length > 2:
                     link = term.link if term.reach > 0 else parent.link_at(before)
-                fired.append(Fired(term, count, tick, previous, link, self.items.view))
+                fired.append(Fired(term, count, tick, previous, link, self.items))
 
     def tidy(self) -> None:
         """Forget the items that no witness can need. O(terms with children and tuples), once in more events."""
@@ -204,16 +195,14 @@ class WordTrie:
         needed: set[int] = set(range(tick - self._longest + 1, tick + 1))
         self.begun = [term for term in self.begun if term.active and term.reach > 0]
         for term in self.begun:
-            _need(term, term.last, term.previous, term.link, needed)
+            versions = [term.now()]
             if term.last > tick - term.reach:  # somebody may ask for what was before that
-                for version in [term.before(), *(term.past or ())]:
-                    if version.total > 0:
-                        _need(term, version.last, version.previous, version.link, needed)
-        self.items.retain(needed)
-
-    def statistics(self) -> dict[str, int]:
-        """`words` that some term has, trie `nodes`, `terms`, and those of them that are `active`."""
-        return {"words": self._words, "nodes": self._nodes, "terms": self._terms, "active": self._active}
+                versions += [term.before(), *(term.past or ())]
+            for version in versions:
+                if version.total > 0:
+                    for end, length in ends_of(term, version.last, version.previous, version.link):
+                        needed.update(range(end - length + 1, end + 1))
+        self.items = self.items.only(needed)
 
     def _first(self, word: Word) -> Term:
         known = word.first
@@ -232,9 +221,7 @@ class WordTrie:
 
     def enter(self, term: Term) -> Term:
         """A new term is counted, and active if its parent has a tuple."""
-        self._terms += 1
-        if term.word.terms == 0:
-            self._words += 1
+        self.terms += 1
         term.word.terms += 1
         parent = term.parent
         assert parent is not None
@@ -259,8 +246,8 @@ class WordTrie:
         for symbol in symbols:
             known = word.next(symbol)
             if known is None:
-                known = word.grow(symbol)
-                self._nodes += 1
+                known = Word(word, symbol, word.depth + 1)
+                word.grow(symbol, known)
             word = known
         self._longest = max(self._longest, word.depth)
         return word
@@ -270,17 +257,10 @@ class WordTrie:
             parent = word.parent
             if parent is None:
                 return
-            parent.cut(word)
-            self._nodes -= 1
+            parent.cut(word.symbol)
             if word in self.cursors:
                 self.cursors.remove(word)
             word = parent
-
-    def _activate_children(self, term: Term) -> None:
-        children: list[Term] = []
-        term.collect(children)
-        for child in children:
-            self._activate(child)
 
     def _activate(self, term: Term) -> None:
         active = term.word.active
@@ -288,7 +268,6 @@ class WordTrie:
             active = term.word.active = []
         term.slot = len(active)
         active.append(term)
-        self._active += 1
 
     def _deactivate(self, term: Term) -> None:
         active = term.word.active
@@ -301,23 +280,3 @@ class WordTrie:
         if not active:
             term.word.active = None
         term.slot = NOWHERE
-        self._active -= 1
-
-
-def _need(term: Term, last: i64, previous: i64, link: Link, needed: set[int]) -> None:
-    """Add the events of a term's tuple."""
-    _need_word(term.word, last, needed)
-    parent = term.parent
-    if term.length > 1 and parent is not None:
-        _need_word(parent.word, previous, needed)
-        while link is not None and parent.parent is not None:
-            parent = parent.parent
-            _need_word(parent.word, link[0], needed)
-            link = link[1]
-
-
-def _need_word(word: Word, end: i64, needed: set[int]) -> None:
-    number: i64 = end - word.depth
-    while number < end:
-        number += 1
-        needed.add(number)

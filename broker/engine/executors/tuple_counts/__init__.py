@@ -6,8 +6,9 @@ partitions by BY, results (engine).
 
 from __future__ import annotations
 
-from .completion import Completion
 from .counts import TupleCounts
-from .machine import CountBounds, CountingMachine, Partition
+from .machine import CountBounds, CountingMachine
+from .partition import Partition
+from .tuples import Completion
 
 __all__ = ["CountBounds", "Completion", "CountingMachine", "Partition", "TupleCounts"]

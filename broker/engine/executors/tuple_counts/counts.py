@@ -13,9 +13,10 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from ..completions import Completions
-from ..contract import Executor, Input
+from ..contract import Executor, Input, Member
 from ..matches import Assigned, Item
-from .machine import CountingMachine, Partition
+from .machine import CountingMachine
+from .partition import Partition
 
 
 @final
@@ -44,7 +45,7 @@ class TupleCounts(Executor):
         if partition is None:
             if mask & self.machine.beginners == 0:
                 return False
-            partition = self.partitioned[part] = self.machine.partition()
+            partition = self.partitioned[part] = Partition(self.machine)
             self.taken = True
         for completion in partition.step(mask, row, time, position, item):
             found.add(completion)
@@ -69,7 +70,9 @@ class TupleCounts(Executor):
     def partitions(self) -> set[tuple[Any, ...]]:
         return set(self.partitioned)
 
-    def partial(self, time: i64, position: i64, places: dict[Any, int]) -> Iterator[Assigned] | None:
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
         """The tuples begun (Runner.partial)."""
         return self._partial(position, places)
 
@@ -94,4 +97,5 @@ class TupleCounts(Executor):
 
     def load(self, data: Any) -> None:
         for key, partition in data:
-            self.partitioned[tuple(key)] = self.machine.load(partition)
+            self.partitioned[tuple(key)] = Partition(self.machine)
+            self.partitioned[tuple(key)].load(partition)

@@ -1,29 +1,22 @@
-"""A composite subscription at work: its tables, and its partial matches by partition and key value.
+"""A composite subscription at work: what all that count for it share.
 
-Here: the choice of method, key values and their limit. Not here: how one key value's matches are counted (cells,
-windows), which operands an event satisfies (engine).
+Here: its tables and limits. Not here: how they follow from the automaton (plan), partial matches (partition).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 from mypy_extensions import i64
 
 from ....automaton.automaton import Automaton
-from ....events.schema import Row
 from ...account import UNLIMITED, Account
-from .cell_tables import CellTables
-from .cells import Cells
-from .completion import ALWAYS_GOOD, Completion, Tuple
-from .plan import WIDTH_EXACT, CountingPlan, counting_plan
-from .runner import NEVER, Binding, Runner
-from .window_tables import WindowTables
-from .windows import Windows
+from .arcs import Moves
+from .plan import CountingPlan, counting_plan
+from .tuples import ALWAYS_GOOD
 
-FEW: Final = 64  # key values beyond which those of no use are looked for
+PLANS_MAX: Final = 1024  # sets of operands whose arcs are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,174 +34,66 @@ class CountBounds:
 
 @final
 class CountingMachine:
-    """The tables that all partitions of one subscription share, immutable, and its account.
+    """Immutable tables, but for what is remembered of them, and the account of all partitions.
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
-    whatever the conditions. `plan`: the automaton's, where it is known already.
+    whatever the conditions. `single`: an event has one key value; `beginners`: operands that can take a match's first
+    event; `depth`: of how many events in a row times are asked for. By span: `bounds`, `sizes`, and the states that are
+    `fleeting`, which do not skip; `slack`: how much longer windows may keep what nobody asks for.
+    `plan`: the automaton's, where it is known already.
     """
 
     def __init__(
         self,
         automaton: Automaton,
         tuples: bool = False,
-        bounds: CountBounds | None = None,
+        limits: CountBounds | None = None,
         windows: bool = True,
         plan: CountingPlan | None = None,
     ) -> None:
         self.plan = plan = counting_plan(automaton) if plan is None else plan
         self.tuples = tuples
-        self.bounds = bounds or CountBounds()
+        self.limits = limits or CountBounds()
+        self.account = Account(self.limits.work, self.limits.earned)
+        self.cells_max = self.limits.cells
+        self.nodes_max = self.limits.nodes
         self.windowed = windows and plan.uses_windows(tuples)
-        self.horizon: int | None = plan.horizon
+        self.horizon: i64 = ALWAYS_GOOD if plan.horizon is None else plan.horizon
         self.keyed = len(plan.key) > 0
         self.keys: list[list[int]] = [list(positions) for positions in plan.keys]
-        self.single = all(positions == self.keys[0] for positions in self.keys)  # an event has one key value
-        self.beginners: i64 = 0  # operands that can take a match's first event
+        self.single = all(positions == self.keys[0] for positions in self.keys)
+        self.beginners: i64 = 0
         for arc in plan.arcs:
             if arc.source == 0:
                 self.beginners |= 1 << arc.operand
-        self.limited = not self.windowed and plan.width > WIDTH_EXACT  # its cells may well be too many
-        own = self.bounds
-        self.account = Account(own.work, own.earned)
-        self.cell_tables = CellTables(plan, tuples, own.cells, own.nodes, self.account)
-        self.window_tables = WindowTables(plan, tuples, own.nodes, self.account) if self.windowed else None
+        self.depth: i64 = max([n for arc in plan.arcs for n in arc.recents], default=0)
+        self.states = plan.states
+        self.skips: list[bool] = [state.skips for state in plan.states]
+        self.bounds: list[int] = [span.bound for span in plan.spans or ()]
+        self.sizes: list[int] = [len(span.states) for span in plan.spans or ()]
+        self.slack: i64 = max(self.bounds, default=0)
+        self.fleeting: list[list[int]] = [[] for _ in self.bounds]
+        for state in plan.states:
+            if state.span >= 0 and not state.skips:
+                self.fleeting[state.span].append(int(state.at))
+        self._arcs = sorted(plan.arcs, key=lambda arc: -arc.source)
+        self._moves: dict[int, Moves] = {}
 
     @property
     def method(self) -> str:
         """How tuples are counted, for people."""
         return self.plan.method(self.windowed)
 
-    def partition(self) -> Partition:
-        """A partition without partial matches. Cheap."""
-        return Partition(self)
+    def moves(self, mask: int) -> Moves:
+        """What an event may do that satisfies the operands in `mask`."""
+        moves = self._moves.get(mask)
+        if moves is None:
+            if len(self._moves) >= PLANS_MAX:
+                self._moves.clear()
+            moves = Moves([arc for arc in self._arcs if mask >> arc.operand & 1], len(self.bounds))
+            self._moves[mask] = moves
+        return moves
 
-    def load(self, data: Any) -> Partition:
-        """A partition from what `dump` made."""
-        partition = Partition(self)
-        partition.load(data)
-        return partition
-
-    def runner(self) -> Runner:
-        if self.window_tables is not None:
-            return Windows(self.window_tables)
-        return Cells(self.cell_tables)
-
-
-@final
-class Partition:
-    """The partial matches of one partition of the stream (of all of it without BY)."""
-
-    __slots__ = ("dropped", "lost", "machine", "runners", "settled", "suspect")
-
-    def __init__(self, machine: CountingMachine) -> None:
-        self.machine = machine
-        self.runners: dict[Binding, Runner] = {}
-        self.settled = 0  # how many runners there were when those of no use were last looked for
-        self.dropped = 0  # key values given up
-        self.lost: i64 = 0  # how often any limit was hit, since somebody last asked
-        self.suspect: i64 = NEVER  # until then a new key value may be one that was given up
-
-    def step(self, mask: i64, row: Row, time: i64, position: i64, item: object) -> list[Completion]:
-        """An event whose values satisfy the guards of the operands whose bits are in `mask`, of at least one.
-
-        `position`: its number among the events of the partition, which decides what is adjacent; `item`: its id.
-        Neither times nor positions fall. Returns what it completes, at most one completion a binding.
-        """
-        found: list[Completion] = []
-        machine = self.machine
-        if not machine.keyed:
-            self._lead((), mask, row, time, position, item, found)
-        elif machine.single:
-            key: Binding = tuple([row[attribute] for attribute in machine.keys[0]])
-            self._lead(key, mask, row, time, position, item, found)
-        else:
-            masks: dict[Binding, int] = {}
-            bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
-            for positions in machine.keys:
-                if mask & bit:
-                    key = tuple([row[attribute] for attribute in positions])
-                    masks[key] = masks.get(key, 0) | int(bit)
-                bit += bit
-            for key, part in masks.items():
-                self._lead(key, part, row, time, position, item, found)
-        return found
-
-    def _lead(
-        self, key: Binding, mask: i64, row: Row, time: i64, position: i64, item: object, found: list[Completion]
-    ) -> None:
-        """The event to the runner of its key value."""
-        runner = self.runners.get(key)
-        if runner is None:
-            if mask & self.machine.beginners == 0 or None in key:
-                return
-            runner = self._begin(key, time, position)
-        already = len(found)
-        runner.take(int(mask), row, time, position, item, found)
-        if runner.losses > 0:
-            self.lost += runner.losses
-            runner.losses = 0
-        if key:
-            for at in range(already, len(found)):
-                found[at].binding = self._whole(key, found[at].binding)
-
-    def _whole(self, key: Binding, rest: Binding) -> Binding:
-        """A completion's binding with the key's values in their places."""
-        values = list(rest)
-        for at, variable in enumerate(self.machine.plan.key):
-            values[variable] = key[at]
-        return tuple(values)
-
-    def _begin(self, key: Binding, time: i64, position: i64) -> Runner:
-        runners = self.runners
-        most = self.machine.bounds.bindings
-        if len(runners) >= min(most, 2 * self.settled + FEW):
-            self.expire(time, position)
-        if len(runners) >= most:
-            for old in list(runners)[: max(1, most // 16)]:  # several, so that it is not for each new one
-                del runners[old]
-                self.dropped += 1
-            self.lost += 1
-            self.suspect = ALWAYS_GOOD if self.machine.horizon is None else time + self.machine.horizon
-        runner = runners[key] = self.machine.runner()
-        if time <= self.suspect:
-            runner.doubtful = self.suspect
-        return runner
-
-    def expire(self, time: i64, position: i64) -> None:
-        """Let go of all that no event from this time and position on can need. O(key values)."""
-        for key in list(self.runners):
-            if self.runners[key].empty(time, position):
-                del self.runners[key]
-        self.settled = len(self.runners)
-
-    def empty(self, time: i64, position: i64) -> bool:
-        """Whether nothing would be lost without it, before an event at that time and position or later. Also lets go
-        of what is of no use."""
-        self.expire(time, position)
-        return not self.runners
-
-    def partial(self, position: i64) -> Iterator[Tuple]:
-        """The tuples begun, for people (Runner.partial)."""
-        for runner in self.runners.values():
-            yield from runner.partial(position)
-
-    def statistics(self) -> dict[str, int]:
-        """`bindings`: key values with partial matches; `cells`, `nodes` and `entries` of windows: what is kept."""
-        figures = {"bindings": len(self.runners), "cells": 0, "nodes": 0, "entries": 0, "dropped": self.dropped}
-        for runner in self.runners.values():
-            runner.tally(figures)
-        return figures
-
-    def check_invariants(self) -> None:
-        for runner in self.runners.values():
-            runner.check_invariants()
-
-    def dump(self) -> list[Any]:
-        """All of it as lists, integers, strings, floats and booleans."""
-        return [[[list(key), r.dump()] for key, r in self.runners.items()], self.dropped, int(self.suspect)]
-
-    def load(self, data: Any) -> None:
-        runners, self.dropped, self.suspect = data
-        for key, content in runners:
-            runner = self.runners[tuple(key)] = self.machine.runner()
-            runner.load(content)
+    def until(self, time: i64) -> i64:
+        """How long what is there at a time can be of any use."""
+        return ALWAYS_GOOD if self.horizon >= ALWAYS_GOOD else time + self.horizon

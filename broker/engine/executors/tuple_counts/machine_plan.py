@@ -6,25 +6,25 @@ Here: what the dispatcher has to know of it. Not here: how tuples are counted (m
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import cast
+from typing import Final, cast
 
 from ....automaton.automaton import Automaton
 from ....forecast.progress import Progress
 from ....forecast.states import States
-from ...literals import number_in
 from ...options import Options
 from ..composite_plan import CompositePlan
 from ..contract import EventPlaces, Executor
 from .counts import TupleCounts
 from .machine import CountBounds, CountingMachine
 from .plan import CountingPlan, counting_plan
-from .plan_template import with_window
 from .progress import CountedProgress
+
+COUNTING_PLANS_MAX: Final = 64  # counting plans of one template
 
 
 class CountsPlan(CompositePlan):
     """All such subscriptions: an automaton's tuples are counted. `counted`: how, found once for all automata that
-    differ in guards only, which it does not read, and in WITHIN."""
+    differ in guards only, which it does not read, and have the same WITHIN."""
 
     __slots__ = ("_counting",)
 
@@ -32,21 +32,22 @@ class CountsPlan(CompositePlan):
     version = 1
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 
-    def __init__(self, automaton: Automaton, counting: list[CountingPlan] | None = None) -> None:
+    def __init__(self, automaton: Automaton, counting: dict[int | None, CountingPlan] | None = None) -> None:
         super().__init__(automaton)
-        self._counting: list[CountingPlan] = [] if counting is None else counting
+        self._counting: dict[int | None, CountingPlan] = {} if counting is None else counting
 
     @property
     def counted(self) -> CountingPlan:
-        if not self._counting:
-            self._counting.append(counting_plan(self.automaton))
-        return self._counting[0]
+        within = self.automaton.within
+        found = self._counting.get(within)
+        if found is None:
+            if len(self._counting) >= COUNTING_PLANS_MAX:
+                self._counting.clear()
+            found = self._counting[within] = counting_plan(self.automaton)
+        return found
 
     def again(self, automaton: Automaton) -> CountsPlan:
-        if number_in(self.automaton.within) is None:
-            return CountsPlan(automaton, self._counting)
-        assert automaton.within is not None
-        return CountsPlan(automaton, [with_window(self.counted, automaton.within)])
+        return CountsPlan(automaton, self._counting)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         return (self.source.key,) if self.source.key else ()

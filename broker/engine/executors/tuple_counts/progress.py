@@ -84,7 +84,7 @@ class CountedProgress(Progress):
                     found, furthest, best = number, at, runner
         if best is None:
             return None
-        return [number for _, item, _ in best.way(furthest) for number in ids(item)]
+        return [number for _, item, _ in next(best.ways(furthest)) for number in ids(item)]
 
     def forget(self, row: Row) -> None:
         gone = self._runners(row)[0]

@@ -9,15 +9,30 @@ Here: this, for the slots of one state. Not here: cells.
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from mypy_extensions import i64
 
-from .plan import CountedState, CountingPlan
-from .runner import flat, within
+from ....automaton.distances import Distances
+
+Asked: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""The numbers of the limits that may still ask for a time, and those of them which every way to the end does ask."""
 
 DECIDED: Final = 1 << 62  # later than any time; limits are bits below it
 UNCHANGING: Final = (1 << 63) - 1
+
+
+def flat(allowed: Distances) -> list[int]:
+    """Ranges of distances as low, high, low, high, ..."""
+    return [bound for low_high in allowed for bound in low_high]
+
+
+def within(ranges: list[int], distance: i64) -> bool:
+    """Whether a distance lies in one of the ranges."""
+    for at in range(0, len(ranges), 2):
+        if distance <= ranges[at + 1]:
+            return distance >= ranges[at]
+    return False
 
 
 @final
@@ -25,17 +40,15 @@ class Slots:
     """The slots of one state. Distances: `ends`, beyond which a match is of no use, `decided`, from which on nothing
     on the slot is open, and `lapse`, the sooner of the two."""
 
-    def __init__(self, plan: CountingPlan, state: CountedState) -> None:
-        limits = plan.limits
-        self.masks: list[int] = [sum(1 << n for n in asked) for asked, _ in state.times]
-        self.musts: list[int] = [sum(1 << n for n in must) for _, must in state.times]
-        self.bits: list[list[int]] = [[1 << n for n in asked] for asked, _ in state.times]
-        self.ranges: list[list[list[int]]] = [[flat(limits[n]) for n in asked] for asked, _ in state.times]
+    def __init__(self, times: list[Asked], limits: list[Distances]) -> None:
+        self.masks: list[int] = [sum(1 << n for n in asked) for asked, _ in times]
+        self.musts: list[int] = [sum(1 << n for n in must) for _, must in times]
+        self.bits: list[list[int]] = [[1 << n for n in asked] for asked, _ in times]
+        self.ranges: list[list[list[int]]] = [[flat(limits[n]) for n in asked] for asked, _ in times]
         self.ends: list[int] = []
         self.decided: list[int] = []
-        for asked, must in state.times:
-            highest = [limits[n][-1][1] for n in must]
-            self.ends.append(min(highest, default=DECIDED))
+        for asked, must in times:
+            self.ends.append(min([limits[n][-1][1] for n in must], default=DECIDED))
             lasts = [limits[n][-1] for n in asked]
             self.decided.append(max([low if high == DECIDED else high + 1 for low, high in lasts], default=0))
         self.lapse = [min(end + 1, decided) for end, decided in zip(self.ends, self.decided)]
@@ -72,3 +85,12 @@ class Slots:
             if value < DECIDED and self.lapse[slot] < DECIDED:
                 soonest = min(soonest, value + self.lapse[slot])
         return soonest
+
+    def end(self, values: tuple[int, ...]) -> i64:
+        """The last moment at which a match that keeps these can be completed, as far as they say."""
+        latest: i64 = DECIDED
+        for slot in range(len(values)):
+            value: i64 = values[slot]
+            if value < DECIDED and self.ends[slot] < DECIDED:
+                latest = min(latest, value + self.ends[slot])
+        return latest

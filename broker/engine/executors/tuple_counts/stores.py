@@ -11,11 +11,10 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from .archive import CountsArchive, chain, linked, packed, restored, unpacked
-from .cell_tables import CellTables
-from .completion import EventLink, TupleNode
-from .runner import NEVER, Binding
+from .arcs import NEVER
+from .machine import CountingMachine
 from .slots import UNCHANGING
+from .tuples import ALWAYS_GOOD, Binding, NodeArchive, TupleNode, chained, packed, restored, unpacked
 
 FEW: Final = 16  # cells beyond which those of no use are looked for where no event visits
 
@@ -23,14 +22,13 @@ FEW: Final = 16  # cells beyond which those of no use are looked for where no ev
 @final
 @mypyc_attr(acyclic=True)
 class CountCell:
-    """`count` ways to be here; their nodes where all tuples are wanted, else one of them as a link."""
+    """`count` ways to be here, and their nodes; of one of them where no tuples are wanted."""
 
-    __slots__ = ("count", "link", "nodes")
+    __slots__ = ("count", "nodes")
 
     def __init__(self) -> None:
         self.count = 0
         self.nodes: list[TupleNode] = []
-        self.link: EventLink | None = None
 
 
 @final
@@ -38,13 +36,12 @@ class CountCell:
 class CellGroup:
     """The cells of one state and binding, by the times that they keep; from `change` on some can be settled."""
 
-    __slots__ = ("binding", "cells", "change", "settled")
+    __slots__ = ("binding", "cells", "change")
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
         self.cells: dict[tuple[int, ...], CountCell] = {}
         self.change: i64 = UNCHANGING
-        self.settled = 0  # how many cells there were when they were last settled
 
 
 @final
@@ -61,113 +58,95 @@ class CellStore:
 
 
 @final
-class CountStep:
-    """An addition that waits until the event has been read everywhere."""
-
-    __slots__ = ("binding", "count", "key", "link", "node", "state")
-
-    def __init__(
-        self,
-        state: i64,
-        binding: Binding,
-        key: tuple[int, ...],
-        count: int,
-        node: TupleNode | None,
-        link: EventLink | None,
-    ) -> None:
-        self.state = state
-        self.binding = binding
-        self.key = key
-        self.count = count
-        self.node = node
-        self.link = link
-
-
-@final
 class Stores:
     """All stores of one key value, by state; that of the start holds the one way to be there."""
 
-    __slots__ = ("cells", "groups", "nodes", "settled", "stores", "tables")
+    __slots__ = ("cells", "machine", "nodes", "settled", "stores")
 
-    def __init__(self, tables: CellTables) -> None:
-        self.tables = tables
-        self.stores = [CellStore(len(indexes)) for indexes in tables.indexes]
+    def __init__(self, machine: CountingMachine) -> None:
+        self.machine = machine
+        self.stores = [CellStore(len(state.indexes)) for state in machine.states]
         start = CellGroup(())
         start.cells[()] = CountCell()
         start.cells[()].count = 1
         self.stores[0].groups[()] = start
         self.cells = 0
-        self.nodes = 0
-        self.groups = 0
-        self.settled = 0  # how many groups there were when all were last settled
+        self.nodes = 0  # of tuples
+        self.settled = 0  # how many cells there were when all were last settled
 
-    def add(self, step: CountStep, time: i64, position: i64) -> None:
-        """O(1), amortised."""
-        store = self.stores[step.state]
-        if not self.tables.skips[step.state] and store.stamp != position:
-            self._clear(step.state)
-            store.stamp = position
-        group = store.groups.get(step.binding)
-        if group is None:
-            group = self._begin(step.state, step.binding, time)
-        elif len(group.cells) > 2 * group.settled + FEW and time >= group.change:
-            self.settle(step.state, group, time)
-            if not group.cells:
-                group = self._begin(step.state, step.binding, time)
-        cell = group.cells.get(step.key)
-        if cell is None:
-            cell = group.cells[step.key] = CountCell()
-            self.cells += 1
-            group.change = min(group.change, self.tables.slots[step.state].changes(step.key))
-        cell.count += step.count
-        cell.link = step.link
-        if step.node is not None:
-            cell.nodes.append(step.node)
-            self.nodes += 1
-
-    def _begin(self, state: i64, binding: Binding, time: i64) -> CellGroup:
+    def add(self, state: i64, binding: Binding, key: tuple[int, ...], count: int, node: TupleNode, at: i64) -> None:
+        """More ways to a state, by the event at that position. O(1)."""
         store = self.stores[state]
-        if self.groups > 2 * self.settled + FEW:
-            for number in range(1, len(self.stores)):
-                for other in list(self.stores[number].groups.values()):
-                    if time >= other.change:
-                        self.settle(number, other, time)
-            self.settled = self.groups
+        if store.stamp != at and not self.machine.skips[state]:
+            self._clear(state)
+            store.stamp = at
+        group = store.groups.get(binding)
+        if group is None:
+            group = self._begin(state, binding)
+        cell = group.cells.get(key)
+        if cell is None:
+            cell = group.cells[key] = CountCell()
+            self.cells += 1
+            group.change = min(group.change, self.machine.states[state].slots.changes(key))
+        cell.count += count
+        if self.machine.tuples:
+            cell.nodes.append(node)
+            self.nodes += 1
+        else:
+            cell.nodes = [node]
+
+    def _begin(self, state: i64, binding: Binding) -> CellGroup:
+        store = self.stores[state]
         group = store.groups[binding] = CellGroup(binding)
-        self.groups += 1
-        for subset, index in zip(self.tables.indexes[state], store.indexes):
+        for subset, index in zip(self.machine.states[state].indexes, store.indexes):
             index.setdefault(tuple([binding[v] for v in subset]), {})[binding] = group
         return group
 
     def settle(self, state: i64, group: CellGroup, time: i64) -> None:
         """Drop the group's cells that are of no use, join those that differ in nothing that matters."""
-        slots = self.tables.slots[state]
+        slots = self.machine.states[state].slots
         before = group.cells
         group.cells = {}
         group.change = UNCHANGING
         for key, cell in before.items():
             values = list(key)
             if not slots.settled(values, time):
-                self.cells -= 1
-                self.nodes -= len(cell.nodes)
+                self._forget(cell)
                 continue
             after = tuple(values)
             known = group.cells.get(after)
             if known is None:
                 group.cells[after] = cell
                 group.change = min(group.change, slots.changes(after))
-            else:
-                self.cells -= 1
-                _join(known, cell)
-        group.settled = len(group.cells)
+                continue
+            self.cells -= 1
+            known.count += cell.count
+            if self.machine.tuples:  # the shorter list is appended to the longer, which its readers know by its length
+                if len(known.nodes) < len(cell.nodes):
+                    known.nodes, cell.nodes = cell.nodes, known.nodes
+                known.nodes += cell.nodes
         if not group.cells:
             self._drop(state, group)
 
+    def settle_all(self, time: i64) -> None:
+        """O(groups, and cells that time has settled), amortised O(1)."""
+        if self.cells > 2 * self.settled + FEW:
+            for state in range(1, len(self.stores)):
+                for group in list(self.stores[state].groups.values()):
+                    if time >= group.change:
+                        self.settle(state, group, time)
+            self.settled = self.cells
+
+    def _forget(self, cell: CountCell) -> None:
+        self.cells -= 1
+        if self.machine.tuples:
+            self.nodes -= len(cell.nodes)
+
     def _drop(self, state: i64, group: CellGroup) -> None:
+        """A group without cells."""
         store = self.stores[state]
         del store.groups[group.binding]
-        self.groups -= 1
-        for subset, index in zip(self.tables.indexes[state], store.indexes):
+        for subset, index in zip(self.machine.states[state].indexes, store.indexes):
             key: Binding = tuple([group.binding[v] for v in subset])
             del index[key][group.binding]
             if not index[key]:
@@ -175,98 +154,75 @@ class Stores:
 
     def _clear(self, state: i64) -> None:
         for group in list(self.stores[state].groups.values()):
-            self.cells -= len(group.cells)
             for cell in group.cells.values():
-                self.nodes -= len(cell.nodes)
+                self._forget(cell)
             self._drop(state, group)
+
+    def _too_many(self) -> bool:
+        return self.cells > self.machine.cells_max or self.nodes > self.machine.nodes_max
 
     def forgot(self) -> bool:
         """Whether there were too many: then the older half of each group's cells is gone, or all if need be."""
-        if self.cells <= self.tables.cells_max and self.nodes <= self.tables.nodes_max:
+        if not self._too_many():
             return False
-        for number in range(1, len(self.stores)):
-            for group in list(self.stores[number].groups.values()):
+        for store in self.stores[1:]:
+            for group in store.groups.values():
                 for key in list(group.cells)[: len(group.cells) // 2]:
-                    cell = group.cells.pop(key)
-                    self.cells -= 1
-                    self.nodes -= len(cell.nodes)
-        if self.cells > self.tables.cells_max or self.nodes > self.tables.nodes_max:
-            for number in range(1, len(self.stores)):
-                self._clear(number)
-        return True
-
-    def empty(self, time: i64, position: i64) -> bool:
-        """Whether there is nothing for an event at that time and position or later."""
-        for number in range(1, len(self.stores)):
-            store = self.stores[number]
-            if not self.tables.skips[number] and store.stamp < position - 1:
-                continue
-            for group in list(store.groups.values()):
-                if time >= group.change:
-                    self.settle(number, group, time)
-                if group.cells:
-                    return False
+                    self._forget(group.cells.pop(key))
+        if self._too_many():
+            for state in range(1, len(self.stores)):
+                self._clear(state)
         return True
 
     def check_invariants(self) -> None:
         """Totals are what is there; each cell has ways to it; indexes and groups agree."""
-        cells = nodes = groups = 0
+        cells = nodes = 0
         for number in range(1, len(self.stores)):
             store = self.stores[number]
             for binding, group in store.groups.items():
                 assert group.binding == binding
                 assert group.cells, f"state {number}: an empty group"
-                groups += 1
                 cells += len(group.cells)
                 for cell in group.cells.values():
-                    nodes += len(cell.nodes)
                     assert cell.count > 0
-                    assert bool(cell.nodes) == self.tables.tuples
-                for subset, index in zip(self.tables.indexes[number], store.indexes):
+                    assert cell.nodes
+                    nodes += len(cell.nodes)
+                for subset, index in zip(self.machine.states[number].indexes, store.indexes):
                     assert index[tuple([binding[v] for v in subset])][binding] is group
             for index in store.indexes:
                 assert sum(len(several) for several in index.values()) == len(store.groups)
-        assert (cells, nodes, groups) == (self.cells, self.nodes, self.groups)
+        assert cells == self.cells
+        assert self.nodes == (nodes if self.machine.tuples else 0)
+        assert self.machine.tuples or nodes == cells
 
     def dump(self) -> list[Any]:
-        archive = CountsArchive()
+        archive = NodeArchive()
         stores = [
-            [
-                int(store.stamp),
-                [
-                    [
-                        list(group.binding),
-                        [
-                            [list(key), packed(cell.count), chain(cell.link), archive.number(cell.nodes)]
-                            for key, cell in group.cells.items()
-                        ],
-                    ]
-                    for group in store.groups.values()
-                ],
-            ]
+            [int(store.stamp), [[list(g.binding), _cells(g, archive)] for g in store.groups.values()]]
             for store in self.stores[1:]
         ]
-        return [stores, archive.data]
+        return [stores, archive.data, self.settled]
 
     def load(self, data: Any) -> None:
-        stores, archive = data
+        stores, archive, *settled = data
         lists = restored(archive)
         for number, (stamp, groups) in enumerate(stores, 1):
             self.stores[number].stamp = stamp
             for binding, cells in groups:
-                group = self._begin(number, tuple(binding), NEVER)
-                for key, count, link, nodes in cells:
-                    times = tuple(key)
-                    cell = group.cells[times] = CountCell()
-                    cell.count, cell.link, cell.nodes = unpacked(count), linked(link), lists[nodes]
-                    group.change = min(group.change, self.tables.slots[number].changes(times))
+                group = self._begin(number, tuple(binding))
+                for times, count, *format_5, nodes in cells:
+                    key = tuple(times)
+                    cell = group.cells[key] = CountCell()
+                    [cell.count] = unpacked([count])
+                    cell.nodes = lists[nodes]
+                    if format_5 and not self.machine.tuples:
+                        cell.nodes = chained(format_5[0], ALWAYS_GOOD)
+                    group.change = min(group.change, self.machine.states[number].slots.changes(key))
                     self.cells += 1
-                    self.nodes += len(cell.nodes)
+                    if self.machine.tuples:
+                        self.nodes += len(cell.nodes)
+        self.settled = settled[0] if settled else 0
 
 
-def _join(cell: CountCell, other: CountCell) -> None:
-    """Both in one: the shorter list of nodes is appended to the longer, which its readers know by its length."""
-    cell.count += other.count
-    if len(cell.nodes) < len(other.nodes):
-        cell.nodes, other.nodes = other.nodes, cell.nodes
-    cell.nodes += other.nodes
+def _cells(group: CellGroup, archive: NodeArchive) -> list[list[Any]]:
+    return [[list(key), *packed([cell.count]), archive.number(cell.nodes)] for key, cell in group.cells.items()]

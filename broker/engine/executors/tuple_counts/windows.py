@@ -1,9 +1,9 @@
-"""Counting by windows: one total a state, and between an event and the one that a condition measures from it, windows.
+"""Counting by windows: one total a state, and between an event and those that a condition measures from it, windows.
 
-Moves go from late states to early ones, so an event does not extend what it has just made; windows take their part
-after all have been read. What a state that does not skip holds is of use to the event after its stamp only.
+What a state that does not skip holds is of use to the event after its stamp only. Windows take their part of an event
+after all have been read.
 
-Here: totals, witnesses and nodes by state. Not here: windows themselves (window_sums, window_stacks), keys (cells).
+Here: totals and nodes by state. Not here: windows themselves (window), keys (cells).
 """
 
 from __future__ import annotations
@@ -14,326 +14,225 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....events.schema import Row
-from ...account import MATCH_UNITS, PACKED_BITS
-from .archive import CountsArchive, chain, linked, packed, restored, unpacked
-from .completion import ALWAYS_GOOD, NO_FLOOR, SAME_FLOOR, Completion, EventLink, Tuple, TupleNode, walk, witness_of
-from .runner import NEVER, Recents, Runner
-from .window_stacks import WindowStacks
-from .window_sums import UNCHANGING, Lasting, Table, Window
-from .window_tables import LATEST, SEARCHED, UNBOUNDED, SpanTables, WindowMove, WindowPlan, WindowTables
+from ....events.schema import Row, Value
+from ...account import MATCH_UNITS
+from .arcs import NEVER, CountedArc, Moves
+from .machine import CountingMachine
+from .runner import Runner
+from .slots import UNCHANGING
+from .tuples import (
+    ALWAYS_GOOD,
+    NO_FLOOR,
+    SAME_FLOOR,
+    Completion,
+    NodeArchive,
+    Tuple,
+    TupleNode,
+    chained,
+    packed,
+    restored,
+    unpacked,
+    walk,
+)
+from .window import Window
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
+NOTHING: Final[list[TupleNode]] = []  # where only a witness is wanted, lists are replaced and do not grow
 
 
 @final
 @mypyc_attr(acyclic=True)
 class Windows(Runner):
-    """The counts of one key value. By state: `totals` (of states in no span), `stamps`, and either `nodes` or `links`,
-    one way to be there; `firsts`, the time of its span's first event."""
+    """The counts of one key value. By state: `totals` (of states in no span), `stamps`, `nodes`, those of a span in the
+    order of its first events; by span: `windows`, and the ways that the current event begins, (state, number)."""
 
-    __slots__ = (
-        "begun",
-        "due",
-        "entries",
-        "firsts",
-        "kept",
-        "links",
-        "nodes",
-        "recents",
-        "stamps",
-        "tables",
-        "totals",
-        "trims",
-        "weights",
-        "windows",
-    )
+    __slots__ = ("begun", "due", "kept", "nodes", "stamps", "totals", "trims", "unbound", "windows")
 
-    def __init__(self, tables: WindowTables) -> None:
-        super().__init__()
-        self.tables = tables
-        self.recents = Recents(tables.depth)
+    def __init__(self, machine: CountingMachine) -> None:
+        super().__init__(machine)
+        self.unbound: tuple[Value, ...] = (None,) * len(machine.states[0].bound)
         self._begin()
 
     def _begin(self) -> None:
-        tables = self.tables
-        states = tables.states
+        machine = self.machine
+        states = len(machine.states)
         self.totals: list[int] = [0] * states
         self.totals[0] = 1
         self.stamps: list[int] = [NEVER] * states
-        self.links: list[EventLink | None] = [None] * states
-        self.firsts: list[int] = [NEVER] * states
-        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if tables.tuples else []
-        self.trims: list[int] = [FEW] * states if tables.tuples else []
-        self.kept = 0
-        self.windows: list[list[Window]] = [[window_of(s, bound) for bound in s.bounds] for s in tables.spans]
+        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if machine.tuples else [NOTHING] * states
+        self.trims: list[int] = [FEW] * states if machine.tuples else []
+        self.kept = 0  # nodes of tuples
+        self.windows = [Window(*each) for each in zip(machine.bounds, machine.sizes, machine.fleeting)]
         self.due: i64 = UNCHANGING
-        # The ways that the current event begins, by span: states, numbers, links.
-        self.entries: list[list[int]] = [[] for _ in tables.spans]
-        self.weights: list[list[int]] = [[] for _ in tables.spans]
-        self.begun: list[list[EventLink]] = [[] for _ in tables.spans]
+        self.begun: list[list[int]] = [[] for _ in machine.bounds]
 
     def take(self, mask: int, row: Row, time: i64, position: i64, item: object, found: list[Completion]) -> None:
-        tables = self.tables
-        plan = tables.plan(mask)
-        if tables.depth > 0:
+        machine = self.machine
+        moves = machine.moves(mask)
+        if machine.depth > 0:
             self.recents.take(position, time)
-        if time >= self.due:
+        if time >= self.due and (moves.leaves or time - machine.slack >= self.due):
             self._expire(time)
-        tables.account.spend(len(plan.moves))
-        inner = [list[int]() for _ in plan.inner] if plan.depends else plan.inner
+        machine.account.spend(len(moves.arcs))
+        inner = [list[int]() for _ in moves.inner] if moves.depends else moves.inner
         count = 0
         ends: list[TupleNode] = []
-        end: EventLink | None = None
-        for move in plan.moves:
-            if move.conditional and not self._fits(move, row):
+        for arc in moves.arcs:
+            if not arc.skips and self.stamps[arc.source] != position - 1:
                 continue
-            if move.span < 0:
-                if not move.skips and self.stamps[move.source] != position - 1:
-                    continue
-                value = self.totals[move.source]
-            elif move.inner:
-                if plan.depends:
-                    inner[move.span] += [int(move.at), int(move.to), int(move.operand)]
-                value = self.windows[move.span][tables.spans[move.span].widest].value(move.at, position)
-            else:
-                value = self._leaving(move, position)
+            if arc.conditional and not arc.fits(row, self.recents):
+                continue
+            value = self.totals[arc.source] if arc.span < 0 else self.windows[arc.span].ways[arc.at]
             if value == 0:
                 continue
-            if move.final:
-                count += value
-                if tables.tuples:
-                    ends.append(self._node(move, time, item))
-                else:
-                    end = self._link(move, time, item)
+            if arc.inner and moves.depends:
+                inner[arc.span] += [int(arc.at), int(arc.to)]
+            node = self._node(arc, time, item)
+            if not arc.final:
+                self._arrive(arc, value, node, position)
+                continue
+            count += value
+            if machine.tuples:
+                ends.append(node)
             else:
-                self._arrive(move, value, time, position, item)
-        if plan.spans:
-            self._advance(plan, inner, time, position, item)
+                ends = [node]
+        if moves.spans:
+            self._advance(moves, inner, time)
         if count:
-            tables.account.spend(MATCH_UNITS)
+            machine.account.spend(MATCH_UNITS)
             incomplete = time <= self.doubtful
-            found.append(Completion(None if incomplete else count, tables.unbound, incomplete, ends, end))
-        if self.kept > tables.nodes_max:
+            found.append(Completion(None if incomplete else count, self.unbound, incomplete, ends))
+        if self.kept > machine.nodes_max:
             self._begin()
-            self.lose(time, tables.horizon)
+            self.lose(time)
 
-    def _fits(self, move: WindowMove, row: Row) -> bool:
-        equals = move.arc.equals
-        for at in range(0, len(equals), 2):
-            if row[equals[at]] != row[equals[at + 1]]:
-                return False
-        return not move.arc.recents or self.recents.allow(move.arc)
-
-    def _leaving(self, move: WindowMove, position: i64) -> int:
-        """Ways in the move's source whose first event is at an allowed distance."""
-        windows = self.windows[move.span]
-        terms = move.windows
-        value = windows[terms[0]].value(move.at, position)
-        if len(terms) > 2:
-            value -= windows[terms[2]].value(move.at, position)
-        return value
-
-    def _arrive(self, move: WindowMove, value: int, time: i64, position: i64, item: object) -> None:
-        """Ways into a state that is not final."""
-        target = move.target
-        if not move.stays and self.stamps[target] != position:
-            self.stamps[target] = position
-            self.totals[target] = 0
-            self.firsts[target] = NEVER
-            self.links[target] = None
-            if self.tables.tuples:
-                self.kept -= len(self.nodes[target])
-                self.nodes[target] = []
-        if self.tables.tuples:
-            self._append(move, time, item)
-        elif move.inner:
-            self._carry(move, time, item)
-        elif move.into < 0:
-            if not move.searched or self.totals[target] == 0:
-                self.links[target] = self._link(move, time, item)
-        elif self.tables.spans[move.into].witness == SEARCHED:
-            self.begun[move.into].append(self._link(move, time, item))
-        elif self.tables.spans[move.into].witness == LATEST or self.firsts[target] == NEVER:
-            self.firsts[target] = time
-            self.links[target] = self._link(move, time, item)
-        if move.into >= 0:
-            self.entries[move.into].append(int(move.to))
-            self.weights[move.into].append(value)
-        elif not move.inner:
-            self.totals[target] += value
-
-    def _carry(self, move: WindowMove, time: i64, item: object) -> None:
-        """A witness one step further within a span, if it is a better one than the target has."""
-        kind = self.tables.spans[move.span].witness
-        if kind == SEARCHED:
-            return
-        first, known = self.firsts[move.source], self.firsts[move.target]
-        if known == NEVER or (first >= known if kind == LATEST else first < known):
-            self.firsts[move.target] = first
-            self.links[move.target] = EventLink(move.operand, item, time, self.links[move.source])
-
-    def _link(self, move: WindowMove, time: i64, item: object) -> EventLink:
-        """A witness that ends with the current event. O(1); of the window's size where it must be searched for."""
-        before = self.links[move.source]
-        if move.searched:
-            table = self.windows[move.span][self.tables.spans[move.span].widest]
-            assert isinstance(table, Table)
-            self.tables.account.spend(table.size() >> PACKED_BITS)
-            before = table.search(move.at, time - move.reach, time - move.nearest)
-        return EventLink(move.operand, item, time, before)
-
-    def _node(self, move: WindowMove, time: i64, item: object) -> TupleNode:
-        """All ways that end with the current event. O(1)."""
+    def _node(self, arc: CountedArc, time: i64, item: object) -> TupleNode:
+        """All ways that end with the current event, or one of them. O(1)."""
+        before = self.nodes[arc.source]
         floor: i64 = NO_FLOOR
         best: i64 = ALWAYS_GOOD
-        if move.inner:
+        if arc.inner:
             floor = SAME_FLOOR
-            best = self.firsts[move.source]
-        else:
-            if move.span >= 0:
-                floor = time - move.reach
-            if move.into >= 0:
-                best = time
-        before = self.nodes[move.source]
-        return TupleNode(move.operand, item, time, before, len(before), best, floor)
+            best = before[-1].best
+        elif arc.span >= 0:
+            floor = time - self.machine.bounds[arc.span]
+        if arc.begins >= 0:
+            best = time
+        return TupleNode(arc.operand, item, time, before, len(before), best, floor)
 
-    def _append(self, move: WindowMove, time: i64, item: object) -> None:
+    def _arrive(self, arc: CountedArc, value: int, node: TupleNode, position: i64) -> None:
+        """Ways into a state that is not final."""
+        target = arc.target
+        tuples = self.machine.tuples
+        if not self.machine.skips[target] and self.stamps[target] != position:
+            self.stamps[target] = position
+            self.totals[target] = 0
+            if tuples:
+                self.kept -= len(self.nodes[target])
+            self.nodes[target] = [] if tuples else NOTHING
+        if tuples:
+            self._append(arc, node)
+        elif not self.nodes[target] or node.best >= self.nodes[target][0].best:
+            self.nodes[target] = [node]
+        if arc.begins >= 0:
+            self.begun[arc.begins] += [int(arc.to), value]
+        elif not arc.inner:
+            self.totals[target] += value
+
+    def _append(self, arc: CountedArc, node: TupleNode) -> None:
         """A node to its state; those whose first event is too old for any way on are cut off now and then. O(1)
         amortised."""
-        target = move.target
-        node = self._node(move, time, item)
+        target = arc.target
         nodes = self.nodes[target]
-        if move.to >= 0:
-            self.firsts[target] = node.best
-            if len(nodes) >= self.trims[target]:
-                span = move.span if move.inner else move.into
-                before = len(nodes)
-                oldest = time - self.tables.spans[span].reach
-                nodes = self.nodes[target] = nodes[bisect_left(nodes, oldest, key=_best) :]
-                self.kept -= before - len(nodes)
-                self.trims[target] = 2 * len(nodes) + FEW
+        if arc.to >= 0 and len(nodes) >= self.trims[target]:
+            oldest = node.time - self.machine.bounds[arc.span if arc.inner else arc.begins]
+            self.kept -= len(nodes)
+            nodes = self.nodes[target] = nodes[bisect_left(nodes, oldest, key=_best) :]
+            self.kept += len(nodes)
+            self.trims[target] = 2 * len(nodes) + FEW
         nodes.append(node)
         self.kept += 1
 
-    def _advance(self, plan: WindowPlan, inner: list[list[int]], time: i64, position: i64, item: object) -> None:
+    def _advance(self, moves: Moves, inner: list[list[int]], time: i64) -> None:
         """The event in the windows that it concerns."""
-        for number in plan.spans:
-            entries = self.entries[number]
-            if not entries and not inner[number]:
-                continue
-            windows = self.windows[number]
-            for window in windows:
-                window.take(inner[number], entries, self.weights[number], time, position)
+        for span in moves.spans:
+            begun = self.begun[span]
+            if begun or inner[span]:
+                window = self.windows[span]
+                self.begun[span] = []
+                window.take(inner[span], begun, time)
                 self.due = min(self.due, window.due)
-            spans = self.tables.spans[number]
-            if spans.witness == SEARCHED and not self.tables.tuples:
-                table = windows[spans.widest]
-                assert isinstance(table, Table)
-                table.note(item, self.begun[number])
-            if entries:
-                self.entries[number] = []
-                self.weights[number] = []
-                self.begun[number] = []
 
     def _expire(self, time: i64) -> None:
         self.due = UNCHANGING
-        for windows in self.windows:
-            for window in windows:
-                if time >= window.due:
-                    window.expire(time)
-                self.due = min(self.due, window.due)
-
-    def empty(self, time: i64, position: i64) -> bool:
-        if time <= self.doubtful:
-            return False
-        if time >= self.due:
-            self._expire(time)
-        for state in range(1, len(self.totals)):
-            if self.totals[state] and (self.tables.skips[state] or self.stamps[state] >= position - 1):
-                return False
-        return not any(window.live for windows in self.windows for window in windows)
+        for window in self.windows:
+            if time >= window.due:
+                window.expire(time)
+            self.due = min(self.due, window.due)
 
     def live(self, time: i64, position: i64) -> list[int]:
         if time >= self.due:
             self._expire(time)
-        tables = self.tables
+        skips = self.machine.skips
         found: list[int] = []
-        for state in range(1, tables.states):
-            span = tables.span_of[state]
-            if span >= 0:
-                if self.windows[span][tables.spans[span].widest].value(tables.at[state], position + 1):
-                    found.append(state)
-            elif self.totals[state] and (tables.skips[state] or self.stamps[state] == position):
-                found.append(state)
+        for number in range(1, len(skips)):
+            if skips[number] or self.stamps[number] == position:
+                state = self.machine.states[number]
+                if self.totals[number] if state.span < 0 else self.windows[state.span].ways[state.at]:
+                    found.append(number)
         return found
 
     def sure(self) -> i64:
         return self.due - 1
 
     def end(self, state: i64) -> i64:
-        span = self.tables.span_of[state]
-        if span < 0 or self.tables.spans[span].witness != LATEST or self.tables.spans[span].reach >= ALWAYS_GOOD:
-            return ALWAYS_GOOD
-        return self.firsts[state] + self.tables.spans[span].reach
+        span = self.machine.states[state].span
+        return ALWAYS_GOOD if span < 0 else self.nodes[state][-1].best + self.machine.bounds[span]
 
-    def way(self, state: i64) -> Tuple:
-        return next(walk(self.nodes[state])) if self.tables.tuples else witness_of(self.links[state])
+    def ways(self, state: i64) -> Iterator[Tuple]:
+        return walk(self.nodes[state])
 
     def partial(self, position: i64) -> Iterator[Tuple]:
-        for state in range(1, self.tables.states):
-            if self.stamps[state] != position and not self.tables.skips[state]:
-                continue
-            if self.tables.tuples:
+        for state in range(1, len(self.nodes)):
+            if self.stamps[state] == position or self.machine.skips[state]:
                 yield from walk(self.nodes[state])
-            elif self.links[state] is not None:
-                yield witness_of(self.links[state])
 
     def tally(self, figures: dict[str, int]) -> None:
         figures["nodes"] += self.kept
-        figures["entries"] += sum(window.size() for windows in self.windows for window in windows)
+        figures["entries"] += sum(window.size() for window in self.windows)
 
     def check_invariants(self) -> None:
         assert self.totals[0] == 1
         assert all(total >= 0 for total in self.totals)
-        assert self.kept == sum(map(len, self.nodes))
-        for spans, windows in zip(self.tables.spans, self.windows):
-            for bound, window in zip(spans.bounds, windows):
-                window.check_invariants()
-                assert window.due >= self.due
-                widest = windows[spans.widest]
-                assert all(window.ways[q] <= widest.ways[q] for q in range(int(spans.size))), bound
+        assert self.kept == (sum(map(len, self.nodes)) if self.machine.tuples else 0)
+        for window in self.windows:
+            window.check_invariants()
+            assert window.due >= self.due
 
-    def dump(self) -> list[Any]:
-        archive = CountsArchive()
+    def content(self) -> list[Any]:
+        archive = NodeArchive()
         nodes = [archive.number(found) for found in self.nodes]
-        witnesses = [self.firsts, [chain(link) for link in self.links], nodes, self.trims, archive.data]
-        windows = [[window.dump() for window in windows] for windows in self.windows]
-        totals = [packed(total) for total in self.totals]
-        return [totals, self.stamps, witnesses, windows, self.recents.dump(), int(self.doubtful)]
+        windows = [window.dump() for window in self.windows]
+        return [packed(self.totals), self.stamps, [nodes, self.trims, archive.data], windows]
 
-    def load(self, data: Any) -> None:
-        totals, stamps, (firsts, links, nodes, trims, archive), windows, recents, self.doubtful = data
-        self.totals, self.stamps = [unpacked(total) for total in totals], list(stamps)
-        self.firsts, self.links, self.trims = list(firsts), [linked(events) for events in links], list(trims)
+    def restore(self, content: Any) -> None:
+        totals, stamps, (*format_5, nodes, trims, archive), windows = content
+        self.totals, self.stamps, self.trims = unpacked(totals), list(stamps), list(trims)
         lists = restored(archive)
         self.nodes = [lists[number] for number in nodes]
-        self.kept = sum(map(len, self.nodes))
-        self.recents.load(recents)
-        for known, saved in zip(self.windows, windows):
-            for window, content in zip(known, saved):
-                window.load(content)
-                self.due = min(self.due, window.due)
+        if format_5 and not self.machine.tuples:
+            self.nodes = [
+                chained(events, ALWAYS_GOOD if state.span < 0 else first)
+                for state, first, events in zip(self.machine.states, *format_5)
+            ]
+        self.kept = sum(map(len, self.nodes)) if self.machine.tuples else 0
+        for window, saved in zip(self.windows, windows, strict=True):
+            if format_5:
+                window.load_format_5(saved[0])
+            else:
+                window.load(saved)
+            self.due = min(self.due, window.due)
 
 
 def _best(node: TupleNode) -> int:
     return int(node.best)
-
-
-def window_of(spans: SpanTables, bound: int) -> Window:
-    """An empty window for a span."""
-    if bound == UNBOUNDED:
-        return Lasting(bound, spans.skips)
-    if spans.stacked:
-        return WindowStacks(bound, spans.skips)
-    return Table(bound, spans.size, spans.inner)

@@ -1,0 +1,94 @@
+"""The template of an automaton over events in order of arrival: a line of single operands over one stream.
+
+Here: that. Not here: automata over epochs (epoch_template), what a template is (template).
+"""
+
+from __future__ import annotations
+
+from ..automaton import Arc, Automaton, EventRow, Kind, Report
+from .coordinates import exact
+from .keys import KeyPart, key_parts, places, within_key
+from .line import line_of
+from .template import (
+    Grouping,
+    GroupTemplate,
+    NoTemplate,
+    TemplateClause,
+    TemplateKill,
+    TemplateStep,
+    alternatives,
+    by_form,
+    clause_of,
+    shared_constants,
+)
+
+
+def arrival_grouping(automaton: Automaton) -> Grouping:
+    """Raises NoTemplate. O(size of the automaton squared)."""
+    if automaton.report is not Report.EACH or not automaton.distinct:
+        raise NoTemplate("it does not report each match of single events")
+    if len(automaton.sources) != 1:
+        raise NoTemplate("it reads several streams")
+    line = line_of(automaton)
+    if not line or any(link.take is not None for link in line):
+        raise NoTemplate("it is not a line of single events")
+    parts = key_parts(automaton)
+    inner = within_key(automaton, parts)
+    begins = [link.begin for link in line_of(inner)]
+    kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
+    together = _uniform(inner, parts, [*begins, *kills])
+    asking = [arc.guard for arc in (*begins, *kills)]
+    known = shared_constants(asking)
+    slots = _slots(begins)
+    values: list[float] = []
+
+    def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
+        found = sorted((clause_of(one, known, slots) for one in alternatives(arc.guard, arc.rest)), key=by_form)
+        values.extend(value for _, own in found for value in own)
+        return tuple(clause for clause, _ in found)
+
+    steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc)) for arc in begins)
+    places_of = {arc.source: number for number, arc in enumerate(begins)}
+    forbidden = tuple(TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc)) for arc in kills)
+    late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
+    if automaton.within is not None and not late:
+        window = exact(automaton.within)
+        if window is None:
+            raise NoTemplate("its window is too large to be compared exactly")
+        values.append(-window)
+    (source,) = automaton.sources
+    template = GroupTemplate(
+        automaton.time,
+        source.stream,
+        tuple(known),
+        tuple(position for position in together if position not in {one.position for one in known}),
+        source.key,
+        steps,
+        forbidden,
+        late,
+        automaton.within is not None and not late,
+        automaton.within if late else None,
+        slots,
+        automaton.output,
+        automaton.schema.names,
+    )
+    return Grouping(template, tuple(known.values()), tuple(values))
+
+
+def _uniform(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
+    """Where every event has the parts of the key."""
+    found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
+    if len(found) != 1:
+        raise NoTemplate("its events have the key in different attributes")
+    return found.pop()
+
+
+def _slots(begins: list[Arc]) -> tuple[int, ...]:
+    found = [-1] * max(len(arc.update) for arc in begins)
+    for step, arc in enumerate(begins):
+        for slot, source in enumerate(arc.update):
+            if isinstance(source, EventRow):
+                found[slot] = step
+    return tuple(found)
+
+

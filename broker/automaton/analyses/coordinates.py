@@ -1,0 +1,60 @@
+"""Constants as coordinates: each turned so that its guard reads `coordinate <= value`, exactly as the guard rounds.
+
+| guard                  | coordinates | value of an event                                            |
+|------------------------|-------------|--------------------------------------------------------------|
+| `a > c`, `a >= c`      | next(c), c  | a                                                            |
+| `a < c`, `a <= c`      | next(-c), -c| -a                                                           |
+| `DUR`, a count, a sum  | the same    | t - t0 + 1; the register                                     |
+| WITHIN w               | -w          | -(t - t0)                                                    |
+| `a > k * r`            | k and -k    | the greatest k that holds: of k if r > 0, of -k if r < 0     |
+| `a > r + c`            | c           | the greatest c that holds                                    |
+
+A constant that floats do not hold exactly has no coordinate: its subscription has no group.
+
+Here: the left side of that table. Not here: which guards a template has (template), values (broker.engine).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from ...algebra.terms import check_plain
+
+EXACT: Final = 2**53  # floats hold every integer below
+ADDED_MAX: Final = 2.0**969  # a constant below leads no finite number beyond the greatest float
+
+
+def turned(operator: str, constant: object) -> float | None:
+    """The coordinate of `value operator constant`; None where floats do not hold the constant, or it is no number."""
+    value = exact(constant)
+    if value is None:
+        return None
+    if operator in ("<", "<="):
+        value = -value
+    return math.nextafter(value, math.inf) if operator in ("<", ">") else value
+
+
+def exact(constant: object) -> float | None:
+    """The constant as a float, if it is a number that floats hold, with its neighbours if it is an integer. Raises
+    LiteralUsed for a marked one."""
+    check_plain(constant)
+    if isinstance(constant, bool) or not isinstance(constant, int | float):
+        return None
+    if isinstance(constant, int) and abs(constant) >= EXACT:
+        return None
+    return float(constant) if math.isfinite(constant) else None
+
+
+def turned_factor(constant: object) -> tuple[float, float] | None:
+    """The two coordinates of `value operator constant * register`."""
+    value = exact(constant)
+    return None if value is None else (value, -value)
+
+
+def turned_offset(operator: str, constant: object) -> float | None:
+    """The coordinate of `value operator register + constant`."""
+    value = exact(constant)
+    if value is None or abs(value) >= ADDED_MAX:
+        return None
+    return value if operator in (">", ">=") else -value

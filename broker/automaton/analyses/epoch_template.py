@@ -1,0 +1,142 @@
+"""The template of an automaton over epochs: a chain in which each next event of the key moves a run or ends it.
+
+The key are the attributes in which every event of a run equals the one before: what waits for an event sees no others,
+so that no event that it sees may be let pass. Registers are named by the step whose event they read.
+
+Here: that. Not here: automata over arrival (arrival_template), what a template is (template).
+"""
+
+from __future__ import annotations
+
+from ...algebra.normal_form import Clause, Form
+from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
+from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
+from .template import (
+    Grouping,
+    GroupTemplate,
+    NoTemplate,
+    TemplateClause,
+    TemplateStep,
+    alternatives,
+    by_form,
+    clause_of,
+    reads_durations,
+    shared_constants,
+)
+
+COMPUTED = -2
+"""In place of the step whose event a slot has."""
+
+
+def epoch_grouping(automaton: Automaton) -> Grouping:
+    """Raises NoTemplate. O(size of the automaton)."""
+    arcs = automaton.arcs
+    chained = [(arc.source, arc.target) for arc in arcs] == [(at, at + 1) for at in range(len(automaton.states))]
+    if not chained or any(arc.kind is not Kind.FORWARD for arc in arcs):
+        raise NoTemplate("it is not a chain of single events")
+    stream = automaton.states[0].stream
+    if any(state.stream != stream for state in automaton.states):
+        raise NoTemplate("it reads several streams")
+    parts = _parts(automaton.states[1:])
+    forms = [_stepped(arc, steps) for arc, steps in zip(arcs, _slots(arcs))]
+    everywhere = shared_constants(forms)
+    first = shared_constants([forms[0]])
+    known = {one: value for one, value in first.items() if one.position in parts or one in everywhere}
+    values: list[float] = []
+
+    def clauses(form: Form, step: int) -> tuple[TemplateClause, ...]:
+        asked = [_without_key(clause, parts, step) for clause in alternatives(form, ((),))]
+        found = sorted((clause_of(one, known, tuple(range(len(arcs)))) for one in asked), key=by_form)
+        if any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
+            raise NoTemplate("it computes with durations")
+        values.extend(value for _, own in found for value in own)
+        return tuple(clause for clause, _ in found)
+
+    template = GroupTemplate(
+        automaton.time,
+        stream,
+        tuple(known),
+        tuple(position for position in parts if position not in {one.position for one in known}),
+        (),
+        tuple(TemplateStep(Stay.FAILING, clauses(form, step)) for step, form in enumerate(forms)),
+        (),
+        False,
+        False,
+        None,
+        tuple(range(len(arcs))),
+        automaton.output,
+        automaton.schema.names,
+    )
+    return Grouping(template, tuple(known.values()), tuple(values))
+
+
+def _parts(states: tuple[State, ...]) -> tuple[int, ...]:
+    """The attributes in which an event equals the one before, which is all that a waiting run asks."""
+    found: set[tuple[int, ...]] = set()
+    for state in states:
+        if len(state.theta) != 1 or any(_joined(atom) < 0 for atom in state.theta[0]):
+            raise NoTemplate("runs let events of their key pass")
+        found.add(tuple(sorted(map(_joined, state.theta[0]))))
+    if len(found) > 1:
+        raise NoTemplate("its steps have different keys")
+    return found.pop() if found else ()
+
+
+def _joined(atom: Comparison) -> int:
+    """The attribute in which an event is to equal the one before; -1 for any other condition."""
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT, position), Register(-1, other)) if position == other:
+            return position
+        case _:
+            return -1
+
+
+def _without_key(clause: Clause, parts: tuple[int, ...], step: int) -> Clause:
+    """A condition without the joins that the key answers; registers are named by steps."""
+
+    def answered(atom: Comparison) -> bool:
+        match atom:
+            case Comparison("=", Attribute(Side.EVENT, position), Register(before, other)):
+                return before == step - 1 and position == other and position in parts
+            case _:
+                return False
+
+    return tuple(atom for atom in clause if not answered(atom))
+
+
+def _slots(arcs: tuple[Arc, ...]) -> list[list[int]]:
+    """For each arc what its source remembers: by slot the step whose event it is."""
+    found: list[list[int]] = [[]]
+    for step, arc in enumerate(arcs[:-1]):
+        own: list[int] = []
+        for source in arc.update:
+            match source:
+                case EventRow():
+                    own.append(step)
+                case BoundRow():
+                    own.append(step - 1)
+                case Carry(slot):
+                    own.append(found[step][slot])
+                case _:
+                    own.append(COMPUTED)
+        found.append(own)
+    return found
+
+
+def _stepped(arc: Arc, slots: list[int]) -> Form:
+    """What an arc asks, with registers by step."""
+
+    def named(term: Term) -> Term:
+        if not isinstance(term, Register):
+            return term
+        step = arc.source - 1 if term.slot < 0 else slots[term.slot]
+        if step == COMPUTED or term.position < 0:
+            raise NoTemplate("a step asks for a value that an earlier one has computed")
+        return Register(step, term.position, term.type, term.name, term.nullable)
+
+    def atom(one: Comparison) -> Comparison:
+        found = replace(one, named)
+        assert isinstance(found, Comparison)
+        return found
+
+    return tuple(tuple(atom(one) for one in clause) for clause in arc.guard)

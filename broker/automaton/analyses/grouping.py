@@ -1,0 +1,16 @@
+"""The template of any automaton and its constants, or why it has none. Not here: what a template is (template)."""
+
+from __future__ import annotations
+
+from ..automaton import Automaton, TimeModel
+from .arrival_template import arrival_grouping
+from .epoch_template import epoch_grouping
+from .template import Grouping, NoTemplate
+
+
+def grouping_of(automaton: Automaton) -> Grouping | str:
+    """O(size of the automaton squared)."""
+    try:
+        return epoch_grouping(automaton) if automaton.time is TimeModel.EPOCHS else arrival_grouping(automaton)
+    except NoTemplate as reason:
+        return str(reason)

@@ -1,0 +1,235 @@
+"""How the runs of all members of a template may be kept as one: the first row of a table that nothing speaks against.
+
+Here: the table, and which coordinate each constant becomes. Not here: the mechanisms themselves
+(broker.engine.executors.groups), what a template is (template).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ..automaton import Stay
+from .template import Grouping, GroupTemplate, Source, TemplateClause, TemplateStep
+
+
+class Mechanism(enum.Enum):
+    """FILTER: one event. CHAIN: each next event moves a run or ends it, or is let pass for what no constant decides.
+    WAIT: a run waits until one constant is reached. HISTORY: three steps, of which the last asks what the first asks.
+    ITEMS: next matches of three steps and more. TRAILING: a pair, and what must not follow. ANY_MATCH: every
+    combination of a window."""
+
+    FILTER = "filter"
+    CHAIN = "chain"
+    WAIT = "wait"
+    HISTORY = "history"
+    ITEMS = "items"
+    TRAILING = "trailing"
+    ANY_MATCH = "any match"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A mechanism, the number of its coordinates, and by constant which coordinate it is; of a factor the first of two,
+    the second of which has its opposite."""
+
+    mechanism: Mechanism
+    dimensions: int
+    coordinates: tuple[int, ...]
+
+    def point(self, grouping: Grouping) -> list[float]:
+        """The coordinates of an automaton's constants."""
+        point = [0.0] * self.dimensions
+        for (source, value), at in zip(_constants(grouping), self.coordinates):
+            point[at] = value
+            if source is Source.FACTOR:
+                point[at + 1] = -value
+        return point
+
+
+Against: TypeAlias = str
+
+
+def layout_of(grouping: Grouping) -> Layout | Against:
+    """The layout of the first mechanism that can keep the template's runs, or what speaks against each."""
+    against: list[str] = []
+    if not grouping.values:
+        return "it has no constants that could differ"
+    for mechanism, rule in TABLE:
+        found = rule(grouping)
+        if not isinstance(found, str):
+            return Layout(mechanism, *_placed(grouping, *found))
+        against.append(f"{mechanism.value}: {found}")
+    return "; ".join(against)
+
+
+def _constants(grouping: Grouping) -> list[tuple[Source, float]]:
+    sources = [asked.source for clause in grouping.template.clauses() for asked in clause.asked]
+    if grouping.template.window:
+        sources.append(Source.SPAN)
+    return list(zip(sources, grouping.values))
+
+
+def _placed(grouping: Grouping, first: list[int], equal: dict[int, int]) -> tuple[int, tuple[int, ...]]:
+    """How many coordinates there are, and which each constant is: those in `first` before all others, and of two equal
+    ones the later with the earlier."""
+    constants = _constants(grouping)
+    order = [*first, *(number for number in range(len(constants)) if number not in first)]
+    found: dict[int, int] = {}
+    upto = 0
+    for number in order:
+        if number in equal:
+            continue
+        found[number] = upto
+        upto += 2 if constants[number][0] is Source.FACTOR else 1
+    return upto, tuple(found[equal.get(number, number)] for number in range(len(constants)))
+
+
+# --- what each mechanism asks ---------------------------------------------------------------------------------------
+
+Rule: TypeAlias = Callable[[Grouping], tuple[list[int], dict[int, int]] | Against]
+"""What speaks against it, or which constants come first and which are the same coordinate as another."""
+
+
+def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) != 1:
+        return "it has several steps"
+    if any(asked.source is Source.DURATION for clause in template.clauses() for asked in clause.asked):
+        return "the event's duration is compared"
+    return "something is forbidden" if template.kills or template.late else ([], {})
+
+
+def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) < 2:
+        return "it has one step"
+    if template.kills or template.late:
+        return "something is forbidden"
+    if any(asked.source is Source.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
+        return "the first event's duration is compared"
+    for step in template.steps[1:]:
+        if step.stay is Stay.ALL:
+            return "runs stay also where they move"
+        if step.stay is Stay.UNTAKEN and any(clause.asked for clause in step.clauses):
+            return "constants decide how long a run waits"
+    return [], {}
+
+
+def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
+    """Why the steps behind the first do not wait for one constant each."""
+    for step in steps:
+        if step.stay is not Stay.UNTAKEN:
+            return "not every step skips till the next match"
+        if len(step.clauses) != 1:
+            return "a condition has alternatives"
+        if not step.clauses[0].alone:
+            return "an event is compared with an earlier one"
+    for step in steps[1:]:
+        if not _single(step.clauses[0]):
+            return "a step waits for several constants, or for none"
+    return None
+
+
+def _single(clause: TemplateClause) -> bool:
+    return len(clause.asked) == 1 and clause.asked[0].source is Source.ATTRIBUTE
+
+
+def _wait(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) != 2:
+        return "it has not two steps"
+    against = _waits_from_second(template)
+    if against is not None:
+        return against
+    if template.late or len(template.kills) > 1 or any(kill.place != 1 for kill in template.kills):
+        return "something is forbidden elsewhere than between its steps"
+    if not _forbids_by_one(template):
+        return "what is forbidden does not ask for one constant of the event"
+    return [_number_of(template, 1)], {}
+
+
+def _waits_from_second(template: GroupTemplate) -> str | None:
+    if len(template.steps[0].clauses) != 1:
+        return "a condition has alternatives"
+    against = _waits((template.steps[0], *template.steps[1:])[1:])
+    if against is None and not _single(template.steps[1].clauses[0]):
+        return "a step waits for several constants, or for none"
+    return against
+
+
+def _forbids_by_one(template: GroupTemplate) -> bool:
+    clauses = [clause for kill in template.kills for clause in kill.clauses]
+    one_each = all(len(kill.clauses) == 1 for kill in template.kills)
+    return one_each and all(_single(clause) and clause.alone for clause in clauses)
+
+
+def _number_of(template: GroupTemplate, step: int) -> int:
+    """The first constant of a step."""
+    return sum(len(clause.asked) for before in template.steps[:step] for clause in before.clauses)
+
+
+def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template, values = grouping.template, grouping.values
+    if len(template.steps) != 3 or template.kills or template.late:
+        return "it has not three steps, or something is forbidden"
+    if not template.window:
+        return "it has no window"
+    against = _waits_from_second(template)
+    if against is not None:
+        return against
+    first, middle, last = (step.clauses[0] for step in template.steps)
+    asked, between = last.asked[0], middle.asked[0]
+    if asked not in first.asked or not set(last.rest) <= set(first.rest):
+        return "the last step does not ask what the first asks"
+    shared = first.asked.index(asked)
+    second, third = _number_of(template, 1), _number_of(template, 2)
+    if values[shared] != values[third]:
+        return "the last step has a constant of its own"
+    opposite = between.attribute == asked.attribute and between.sign == -asked.sign
+    if not opposite or not values[shared] > -values[second]:
+        return "an event may be the first and the second one"
+    return [shared], {third: shared}
+
+
+def _items(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) < 3 or template.kills or template.late:
+        return "it has fewer than three steps, or something is forbidden"
+    return _waits_from_second(template) or ([_number_of(template, 1)], {})
+
+
+def _trailing(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if not template.late or len(template.steps) != 2 or [kill.place for kill in template.kills] != [2]:
+        return "it is not two steps and what must not follow"
+    against = _waits_from_second(template)
+    if against is not None:
+        return against
+    if not _forbids_by_one(template):
+        return "what is forbidden does not ask for one constant of the event"
+    return [_number_of(template, 1)], {}
+
+
+def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
+    template = grouping.template
+    if len(template.steps) < 2 or template.kills or template.late or not template.window:
+        return "it has one step, no window, or something is forbidden"
+    if any(step.stay is not Stay.ALL for step in template.steps[1:]):
+        return "runs do not stay where they move"
+    if any(len(step.clauses) != 1 or not step.clauses[0].alone for step in template.steps):
+        return "a condition has alternatives, or compares an event with an earlier one"
+    return [], {}
+
+
+TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
+    (Mechanism.FILTER, _filter),
+    (Mechanism.CHAIN, _chain),
+    (Mechanism.WAIT, _wait),
+    (Mechanism.HISTORY, _history),
+    (Mechanism.ITEMS, _items),
+    (Mechanism.TRAILING, _trailing),
+    (Mechanism.ANY_MATCH, _any_match),
+)

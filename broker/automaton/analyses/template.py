@@ -1,0 +1,236 @@
+"""What automata have in common that differ in constants only: a template, and the constants as numbers.
+
+A template has, step by step, how a run waits and what the event is asked: comparisons with an unknown constant, and
+what is left of a condition without them. Its key are the equalities with constants that all steps share. Comparisons
+are ordered by what they compare, and several of one kind are one, so that differently written conditions meet.
+
+Here: what a template is, and conditions as parts of one. Not here: the template of an automaton (grouping), how its
+runs are kept (mechanism), a constant's number (coordinates).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from ...algebra.normal_form import Clause, Form
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Duration, Register, Side, Term, walk
+from ..automaton import Stay, TimeModel
+from .coordinates import exact, turned, turned_offset
+
+CLAUSES_MAX: Final = 8  # alternatives of a step
+TURNING: Final = ("<", "<=", ">", ">=")
+
+
+class Source(enum.Enum):
+    """What is compared with an unknown constant: an attribute, how long the composition takes, the time since the first
+    event, or an attribute with the constant times a register, or added to one."""
+
+    ATTRIBUTE = "attribute"
+    DURATION = "duration"
+    SPAN = "span"
+    FACTOR = "factor"
+    OFFSET = "offset"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A comparison with an unknown constant. `sign`: -1 where the constant is an upper bound; `register`: a step, and
+    an attribute of its event."""
+
+    source: Source
+    attribute: int
+    sign: int
+    strict: bool = False
+    register: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateClause:
+    """A conjunction; `rest` has no unknown constants."""
+
+    asked: tuple[Asked, ...]
+    rest: Clause
+
+    @property
+    def alone(self) -> bool:
+        """Whether it reads the event only."""
+        return not any(map(reads_registers, self.rest)) and all(each.register is None for each in self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateStep:
+    """`stay`: how a run waits for it; of the first step nothing is asked of it."""
+
+    stay: Stay
+    clauses: tuple[TemplateClause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateKill:
+    """What no event between two steps may be: `place` steps stand before it."""
+
+    place: int
+    clauses: tuple[TemplateClause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTemplate:
+    """`constants`: the attributes that have the key's values, by position; `parts`: those by which runs are kept apart
+    beyond them; `partition`: those that part the stream. `late`: time completes a match. `window`: how far the last
+    event may be from the first one is an unknown constant, too; where time completes it, all have the same, `within`.
+    `slots`: of each the step whose event it has, -1 for none."""
+
+    time: TimeModel
+    stream: str
+    constants: tuple[Attribute, ...]
+    parts: tuple[int, ...]
+    partition: tuple[int, ...]
+    steps: tuple[TemplateStep, ...]
+    kills: tuple[TemplateKill, ...]
+    late: bool
+    window: bool
+    within: int | None
+    slots: tuple[int, ...]
+    output: tuple[Term, ...]
+    names: tuple[str, ...]
+
+    def clauses(self) -> Iterable[TemplateClause]:
+        """All of them, in the order of their constants."""
+        for step in self.steps:
+            yield from step.clauses
+        for kill in self.kills:
+            yield from kill.clauses
+
+
+class Grouping(NamedTuple):
+    """An automaton as its template, the constants of its key, and its constants in the order of the template's clauses,
+    at the end the window's."""
+
+    template: GroupTemplate
+    key: tuple[Constant, ...]
+    values: tuple[float, ...]
+
+
+Valued: TypeAlias = tuple[TemplateClause, tuple[float, ...]]
+
+
+class NoTemplate(Exception):
+    """Raised with the reason."""
+
+
+def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
+    """What every clause of every form wants attributes to equal, by position."""
+    shared: dict[Attribute, Constant] | None = None
+    for form in forms:
+        for clause in form:
+            own = dict(filter(None, map(equality, clause)))
+            if shared is None:
+                shared = own
+            else:
+                shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
+    known = shared or {}
+    return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
+
+
+def _position(attribute: Attribute) -> int:
+    return attribute.position
+
+
+def equality(atom: Comparison) -> tuple[Attribute, Constant] | None:
+    """The attribute of the event and the constant that an atom wants to be equal, if it is that."""
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT) as attribute, Constant() as value):
+            return attribute, value
+        case _:
+            return None
+
+
+def alternatives(guard: Form, rest: Form) -> list[Clause]:
+    """Both conditions as alternatives."""
+    found = [(*one, *other) for one in guard for other in rest]
+    if not found:
+        raise NoTemplate("a condition never holds")
+    if len(found) > CLAUSES_MAX:
+        raise NoTemplate(f"a condition has more than {CLAUSES_MAX} alternatives")
+    return found
+
+
+def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
+    return repr(valued[0]), valued[1]
+
+
+def clause_of(clause: Clause, known: dict[Attribute, Constant], slots: tuple[int, ...]) -> Valued:
+    """A conjunction without what the key says; of comparisons of one kind only the closest counts, but for factors:
+    which is closer there depends on the register."""
+    closest: dict[Asked, float] = {}
+    factors: list[tuple[Asked, float]] = []
+    rest: list[Comparison] = []
+    for atom in clause:
+        equal = equality(atom)
+        if equal is not None and known.get(equal[0]) == equal[1]:
+            continue
+        found = _asked(atom, slots)
+        if not found:
+            rest.append(atom)
+        for asked, value in found:
+            if asked.source is Source.FACTOR:
+                factors.append((asked, value))
+            else:
+                closest[asked] = max(value, closest.get(asked, value))
+    order = sorted([*closest.items(), *factors], key=repr)
+    return TemplateClause(tuple(asked for asked, _ in order), tuple(rest)), tuple(value for _, value in order)
+
+
+def _asked(atom: Comparison, slots: tuple[int, ...]) -> list[tuple[Asked, float]]:
+    """A comparison as bounds on unknown constants; [] where it has none."""
+    operator = atom.operator
+    sign = -1 if operator in ("<", "<=") else 1
+    strict = operator in ("<", ">")
+    match atom:
+        case Comparison(_, Attribute(Side.EVENT, position, "int" | "float"), Constant(int() | float() as value)):
+            if operator == "!=":
+                return []
+            if operator == "=":
+                return [
+                    (Asked(Source.ATTRIBUTE, position, 1), _number(turned(">=", value))),
+                    (Asked(Source.ATTRIBUTE, position, -1), _number(turned("<=", value))),
+                ]
+            return [(Asked(Source.ATTRIBUTE, position, sign), _number(turned(operator, value)))]
+        case Comparison(
+            _,
+            Attribute(Side.EVENT, position, "float"),
+            Arithmetic("*", Constant(int() | float() as value), Register(slot, at, "float")),
+        ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
+            return [(Asked(Source.FACTOR, position, sign, strict, (slots[slot], at)), _number(exact(value)))]
+        case Comparison(
+            _,
+            Attribute(Side.EVENT, position, "float"),
+            Arithmetic("+", Constant(int() | float() as value), Register(slot, at, "float")),
+        ) if operator in TURNING and at >= 0 and slots[slot] >= 0:
+            asked = Asked(Source.OFFSET, position, sign, strict, (slots[slot], at))
+            return [(asked, _number(turned_offset(operator, value)))]
+        case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
+            return [(Asked(Source.DURATION, -1, sign), _number(turned(operator, value)))]
+        case Comparison(_, Attribute(Side.EVENT, _), Constant(str())):
+            raise NoTemplate("it compares a text with a constant that is not its key")
+        case _:
+            return []
+
+
+def _number(value: float | None) -> float:
+    if value is None:
+        raise NoTemplate("a constant is too large to be compared exactly")
+    return value
+
+
+def reads_registers(term: Term) -> bool:
+    """Whether a term reads an earlier event."""
+    return any(isinstance(part, Register) for part in walk(term))
+
+
+def reads_durations(term: Term) -> bool:
+    """Whether a term reads how long the event or the composition takes."""
+    return any(isinstance(part, Duration) for part in walk(term))

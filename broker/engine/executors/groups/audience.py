@@ -1,0 +1,159 @@
+"""Whom a group serves, and how the rows of numbers are read that it writes for a batch.
+
+A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind, members, paths, numbers of a path, numbers
+of all paths; then the members' handles and the paths. Handles lead to targets; whoever leaves keeps his until nobody
+who has it can be asked any more.
+
+Here: reading rows, when somebody asks for matches. Not here: what writes them (machine), what blocks are (blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, cast, final
+
+from mypy_extensions import i64, mypyc_attr
+
+from ....algebra.computation import Computation
+from ....events.schema import Row
+from ...target import Target
+from ..completions import HEADER, Audience, Completions, Events, Served
+from ..expansion import Found
+from ..matches import Assigned, Item, Matched, MatchSource
+from ..packed import Integers
+from .blocks import COMBINED, LATE, TOO_MANY, combined, counted
+from .kept_events import EventPage
+
+BLOCK_FIELDS: Final = 5
+
+
+@final
+class GroupAudience(Audience):
+    """`members`: targets by handle, of which those in `gone` have left. `outputs`: the values of a match, which read
+    slots; `slots`: of each the step whose event it has. `single`: no target has several subscribers."""
+
+    def __init__(self, outputs: list[Computation], slots: list[int]) -> None:
+        super().__init__([], False)
+        self.members: dict[int, Target] = {}
+        self.gone: dict[int, None] = {}
+        self.outputs = outputs
+        self.slots = slots
+
+    def everybody(self) -> list[Target]:
+        return [target for handle, target in self.members.items() if handle not in self.gone]
+
+    def served(self) -> list[int]:
+        return [0, len(self.members) - len(self.gone)]
+
+    def total(self, found: Completions, at: i64) -> int:
+        """O(blocks)."""
+        numbers = found.numbers
+        place = at + HEADER
+        end = place + numbers[at + 4]
+        total = 0
+        while place < end:
+            members, count = numbers[place + 1], numbers[place + 2]
+            if count == TOO_MANY:
+                total += counted(lists_of(numbers, place))
+            else:
+                total += int(members * count)
+            place += BLOCK_FIELDS + members + numbers[place + 4]
+        return total
+
+    def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
+        numbers = found.numbers
+        page = cast(EventPage, found.pages[numbers[at + 2] >> 2])
+        row, time, item = events(int(numbers[at]))
+        begin = at + HEADER
+        return BlocksFound(self, page, numbers[begin : begin + numbers[at + 4]], row, time, item)
+
+    def values(self, rows: list[Row]) -> Row:
+        """The values of a match with these events, one a step."""
+        if len(self.outputs) == 0:
+            return ()
+        slots = tuple([rows[step] if step >= 0 else () for step in self.slots])
+        return tuple([output.value((), (), slots, 0, 0) for output in self.outputs])
+
+
+def lists_of(numbers: Integers, block: i64) -> list[list[int]]:
+    """The lists of a combined block."""
+    place, lists = block + BLOCK_FIELDS + numbers[block + 1], []
+    for _ in range(numbers[block + 3]):
+        length = numbers[place]
+        lists.append([int(numbers[i]) for i in range(place + 1, place + 1 + length)])
+        place += 1 + length
+    return lists
+
+
+@final
+@mypyc_attr(acyclic=True)
+class BlocksFound(Served):
+    """The blocks of one event, which has these values, time and item."""
+
+    def __init__(
+        self, audience: GroupAudience, page: EventPage, numbers: Integers, row: Row, time: i64, item: Item
+    ) -> None:
+        self.audience = audience
+        self.page = page
+        self.numbers = numbers
+        self.row = row
+        self.time = time
+        self.item = item
+
+    def parts(self) -> Iterator[tuple[Target, MatchSource]]:
+        """O(members)."""
+        numbers = self.numbers
+        place: i64 = 0
+        while place < len(numbers):
+            handle = place + BLOCK_FIELDS
+            end = handle + numbers[place + 1]
+            while handle < end:
+                yield self.audience.members[int(numbers[handle])], PathsFound(self, place)
+                handle += 1
+            place = end + numbers[place + 4]
+
+
+@final
+@mypyc_attr(acyclic=True)
+class PathsFound(Found):
+    """The matches of each member of a block."""
+
+    __slots__ = ("blocks", "place")
+
+    def __init__(self, blocks: BlocksFound, place: i64) -> None:
+        self.blocks = blocks
+        self.place = place
+
+    def amount(self) -> int:
+        numbers = self.blocks.numbers
+        count = numbers[self.place + 2]
+        return counted(lists_of(numbers, self.place)) if count == TOO_MANY else int(count)
+
+    def all(self) -> Iterator[Matched]:
+        """O(steps x log(events kept)) each."""
+        numbers, place = self.blocks.numbers, self.place
+        kind = numbers[place]
+        if kind == COMBINED:
+            for path in combined(lists_of(numbers, place)):
+                yield self._matched(list(path), True)
+            return
+        width = numbers[place + 3]
+        at = place + BLOCK_FIELDS + numbers[place + 1]
+        for _ in range(numbers[place + 2]):
+            yield self._matched([int(numbers[i]) for i in range(at, at + width)], kind != LATE)
+            at += width
+
+    def _matched(self, path: list[int], completed: bool) -> Matched:
+        """The match with these events and, unless time completed it, the current one."""
+        blocks = self.blocks
+        page = blocks.page
+        assigned: Assigned = []
+        rows: list[Row] = []
+        for number in path:
+            at = page.place(number)
+            assigned.append((len(rows), page.items[at], int(page.times[at])))
+            rows.append(page.rows[at])
+        if completed:
+            assigned.append((len(rows), blocks.item, int(blocks.time)))
+            rows.append(blocks.row)
+        return Matched(assigned, assigned[0][2], assigned[-1][2], blocks.audience.values(rows))

@@ -1,0 +1,237 @@
+"""MatchBlocks as blocks: products of members and paths, which cost O(1) to count and to forward, and matches when read.
+
+A path is the numbers of the events of a run, without the event that completes it. A block is of one event, and one of
+- PRODUCT: each of its members has a match with each of its paths;
+- PREFIX: the same, the members being the first ones of a ranking that does not change;
+- COMBINED: one member, and a list of numbers for each step before the last: a match takes one of each, ascending.
+- LATE: a product that time completed; the event is the first later one, and not of the path.
+
+The blocks of an event stand in the order of the law, a subscription's matches oldest first (notes on columns, 4).
+
+Here: writing blocks, counting, expanding. Hot. Not here: who a member is (the host's handles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, final
+
+from mypy_extensions import i64
+
+from .columns import Integers, integers, with_room_for_integers
+
+PRODUCT: Final = 0
+PREFIX: Final = 1
+COMBINED: Final = 2
+LATE: Final = 3
+
+FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
+TOO_MANY: Final = -1  # in place of how many: counted when somebody asks
+LARGE: Final = 2.0**62
+
+
+class BlockMatch(NamedTuple):
+    """One match: whose, and the numbers of its events, the completing one last."""
+
+    owner: int
+    handle: int
+    path: tuple[int, ...]
+
+
+@final
+class MatchBlocks:
+    """What a batch completed. A host sets `event` and `owner` before it hands an event to a mechanism."""
+
+    def __init__(self) -> None:
+        self.event: i64 = 0
+        self.owner: i64 = 0
+        self.members: Integers = integers()
+        self.members_upto: i64 = 0
+        self.paths: Integers = integers()
+        self.paths_upto: i64 = 0
+        self.blocks: Integers = integers()
+        self.upto: i64 = 0
+        self.total: i64 = 0  # matches, but for those that are too many
+        self.rankings: list[Integers] = []
+
+    def clear(self) -> None:
+        """Let go of all. O(1)."""
+        self.members_upto = self.paths_upto = self.upto = self.total = 0
+        self.rankings = []
+
+    def room_for_members(self, count: i64) -> Integers:
+        """The column of members with room for so many more behind `members_upto`."""
+        if len(self.members) < self.members_upto + count:
+            self.members = with_room_for_integers(self.members, self.members_upto + count)
+        return self.members
+
+    def room_for_paths(self, count: i64) -> Integers:
+        """The column of paths with room for so many more numbers behind `paths_upto`."""
+        if len(self.paths) < self.paths_upto + count:
+            self.paths = with_room_for_integers(self.paths, self.paths_upto + count)
+        return self.paths
+
+    def add_member(self, handle: i64) -> None:
+        members = self.room_for_members(1)
+        members[self.members_upto] = handle
+        self.members_upto += 1
+
+    def add_number(self, number: i64) -> None:
+        paths = self.room_for_paths(1)
+        paths[self.paths_upto] = number
+        self.paths_upto += 1
+
+    def close(self, member: i64, path: i64, width: i64) -> None:
+        """A product of the members and the paths that were written behind these places."""
+        members = self.members_upto - member
+        count = (self.paths_upto - path) // width if width != 1 else self.paths_upto - path
+        if members > 0 and count > 0:
+            self._write(PRODUCT, member, members, path, count, width)
+            self.total += members * count
+
+    def turn(self, path: i64) -> None:
+        """Reverse the numbers that were written behind there."""
+        paths, low, high = self.paths, path, self.paths_upto - 1
+        while low < high:
+            number = paths[low]
+            paths[low], paths[high] = paths[high], number
+            low += 1
+            high -= 1
+
+    def extend(self, path: i64, count: i64, suffix: Integers) -> None:
+        """Behind each of so many numbers that were written behind there, write those of a suffix."""
+        more: i64 = len(suffix)
+        if more == 0:
+            return
+        paths = self.room_for_paths(count * more)
+        at = path + count * (more + 1)
+        self.paths_upto = at
+        i = count - 1
+        while i >= 0:
+            at -= more
+            j: i64
+            for j in range(more):
+                paths[at + j] = suffix[j]
+            at -= 1
+            paths[at] = paths[path + i]
+            i -= 1
+
+    def close_one(self, member: i64, path: i64, count: i64, width: i64, kind: i64 = PRODUCT) -> None:
+        """The member at that place has a match with each of so many paths behind there."""
+        self._write(kind, member, 1, path, count, width)
+        self.total += count
+
+    def close_alone(self, member: i64) -> None:
+        """The members that were written behind there match the event alone."""
+        members = self.members_upto - member
+        if members > 0:
+            self._write(PRODUCT, member, members, self.paths_upto, 1, 0)
+            self.total += members
+
+    def close_prefix(self, ranking: Integers, members: i64, path: i64, width: i64) -> None:
+        """The first members of a ranking, which must not change, with the one path that was written behind there."""
+        at: i64 = len(self.rankings) - 1
+        if at < 0 or self.rankings[at] is not ranking:
+            self.rankings.append(ranking)
+            at += 1
+        self._write(PREFIX, at, members, path, 1, width)
+        self.total += members
+
+    def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
+        """The member at that place, with lists that were written behind there, each behind its length."""
+        self._write(COMBINED, member, count, path, 1, steps)
+        if count != TOO_MANY:
+            self.total += count
+
+    def _write(self, kind: i64, member: i64, members: i64, path: i64, count: i64, width: i64) -> None:
+        at = self.upto
+        if len(self.blocks) < at + FIELDS:
+            self.blocks = with_room_for_integers(self.blocks, at + FIELDS)
+        blocks = self.blocks
+        blocks[at] = self.event
+        blocks[at + 1] = self.owner
+        blocks[at + 2] = kind
+        blocks[at + 3] = member
+        blocks[at + 4] = members
+        blocks[at + 5] = path
+        blocks[at + 6] = count
+        blocks[at + 7] = width
+        self.upto = at + FIELDS
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """How many matches. O(1), but for blocks whose count leaves 62 bits."""
+        total = int(self.total)
+        at: i64 = 0
+        while at < self.upto:
+            if self.blocks[at + 2] == COMBINED and self.blocks[at + 4] == TOO_MANY:
+                total += counted(self._lists(at))
+            at += FIELDS
+        return total
+
+    def each(self) -> Iterator[BlockMatch]:
+        """The matches, block by block."""
+        at = 0
+        while at < self.upto:
+            event, owner, kind = int(self.blocks[at]), int(self.blocks[at + 1]), int(self.blocks[at + 2])
+            member, members = int(self.blocks[at + 3]), int(self.blocks[at + 4])
+            path, count, width = int(self.blocks[at + 5]), int(self.blocks[at + 6]), int(self.blocks[at + 7])
+            if kind == COMBINED:
+                for numbers in combined(self._lists(at)):
+                    yield BlockMatch(owner, int(self.members[member]), (*numbers, event))
+            else:
+                column = self.rankings[member] if kind == PREFIX else self.members
+                first = 0 if kind == PREFIX else member
+                for i in range(first, first + members):
+                    for j in (path + width * n for n in range(count)):
+                        numbers = tuple(int(self.paths[n]) for n in range(j, j + width))
+                        yield BlockMatch(owner, int(column[i]), numbers if kind == LATE else (*numbers, event))
+            at += FIELDS
+
+    def _lists(self, at: i64) -> list[list[int]]:
+        """The lists of a combined block."""
+        place, lists = self.blocks[at + 5], []
+        for _ in range(self.blocks[at + 7]):
+            length = self.paths[place]
+            lists.append([int(self.paths[i]) for i in range(place + 1, place + 1 + length)])
+            place += 1 + length
+        return lists
+
+    def statistics(self) -> dict[str, int]:
+        return {"blocks": int(self.upto) // FIELDS, "matches": self.count(), "members": int(self.members_upto)}
+
+    def check_invariants(self) -> None:
+        """Every block lies within what was written."""
+        for at in range(0, int(self.upto), FIELDS):
+            kind, member, members = self.blocks[at + 2], self.blocks[at + 3], self.blocks[at + 4]
+            if kind == PRODUCT:
+                assert members > 0
+                assert member + members <= self.members_upto
+            if kind != COMBINED:
+                assert self.blocks[at + 5] + self.blocks[at + 6] * self.blocks[at + 7] <= self.paths_upto
+
+
+def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """One number of each list, ascending; in the order of the first ones, then of the second, ..."""
+    if not lists:
+        yield ()
+        return
+    for first in lists[0]:
+        for rest in combined(lists[1:]):
+            if not rest or first < rest[0]:
+                yield (first, *rest)
+
+
+def counted(lists: list[list[int]]) -> int:
+    """How many `combined` makes; exact. O(all their lengths)."""
+    before: list[tuple[int, int]] = [(-1, 1)]  # number, ways that end there
+    for each in lists:
+        ways, at, found = 0, 0, []
+        for number in each:
+            while at < len(before) and before[at][0] < number:
+                ways += before[at][1]
+                at += 1
+            found.append((number, ways))
+        before = found
+    return sum(ways for _, ways in before)

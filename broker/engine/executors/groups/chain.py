@@ -1,0 +1,293 @@
+"""Chains: every next event of the key moves a run or ends it (CEL's NEXT on the key; SASE+ with strict or partition
+contiguity), any number of steps, constants at any of them.
+
+A *cohort* stands for the runs of all members that began at one event and came as far: how far, the events, and for each
+coordinate the least value that it met. A member has this run iff its point is dominated: the events move all members'
+runs alike, and who fails a step fails all that follow. So only the end asks the members, and a cohort that dominates
+nobody goes. Of a step with several clauses a cohort becomes one a clause; those of one run stay neighbours, and at the
+end a member is told once a run.
+
+Epochs: a time is an epoch of the key. What it begins, it does not see; what it moves, its other events still see: two
+stretches that change places. With `arrival` each event is an epoch of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
+from .columns import Integers
+from .coordinates import narrowed
+from .kept_events import KeptEvents
+from .members import Members
+from .stamps import Stamps
+from .steps import PARTITION, SKIP, STRICT, ChainTemplate, StepClause, Stretch
+
+# The integers of a cohort; its events follow.
+DEPTH: Final = 0
+START: Final = 1
+RUN: Final = 2
+POSITION: Final = 3  # of the event that it took last, in the stream and in the partition
+PLACE: Final = 4
+TAKEN: Final = 5  # when that one ended
+TOUCHED: Final = 6  # whether an event of `now` affects the run
+EVENTS: Final = 7
+
+
+@final
+class ChainCell(GroupCell):
+    """The cohorts of a key. `now`: the epoch of its last event."""
+
+    def __init__(
+        self,
+        template: ChainTemplate,
+        arrival: bool = False,
+        stamps: Stamps | None = None,
+        members: Members | None = None,
+        events: KeptEvents | None = None,
+    ) -> None:
+        super().__init__(Members(template.d) if members is None else members)
+        self._events = events
+        self.template = template
+        self.arrival = arrival
+        self.now: i64 = -(1 << 62)
+        self._stamps = Stamps() if stamps is None else stamps
+        self._runs: i64 = 0
+        self._untouched: i64 = 0  # of those that wait
+        each = template.d + len(template.registers)
+        self._waiting = Stretch(each, EVENTS + template.length)  # of epochs before `now`
+        self._new = Stretch(each, EVENTS + template.length)  # of `now`
+
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """An event of the key. O(cohorts), and a question for each that may end."""
+        if time > self.now or self.arrival:
+            self._turn(time)
+        template, waiting = self.template, self._waiting
+        if not self.arrival:
+            self._begin(row, time, event)
+        last = template.length - 1
+        run: i64 = -1
+        numbers = waiting.integers
+        i: i64
+        for i in range(waiting.count):
+            place = i * waiting.integers_each
+            if numbers[place + RUN] != run:  # not a sibling of the one before
+                run = numbers[place + RUN]
+                self._runs += 1
+                self._stamps.next()
+            if not self.arrival:
+                if self.began <= numbers[place + TAKEN]:
+                    continue  # it overlaps what the run has, and does not exist for it
+                if numbers[place + TOUCHED] == 0:
+                    numbers[place + TOUCHED] = 1
+                    self._untouched -= 1
+            depth = numbers[place + DEPTH]
+            stay = template.stays[depth]
+            if stay == STRICT and numbers[place + POSITION] + 1 != self.position:
+                continue
+            if stay == PARTITION and numbers[place + PLACE] + 1 != self.place:
+                continue
+            if stay == SKIP and self._passes(depth, i, row, time):
+                continue
+            for clause in template.steps[depth]:
+                if not self._stays(clause, i, row, time):
+                    continue
+                if depth < last:
+                    self._move(i, row, event)
+                else:
+                    self._tell(self._new.count * self._new.floats_each, numbers, place, out)
+        if self.arrival:
+            self._begin(row, time, event)
+
+    def _turn(self, time: i64) -> None:
+        """Another epoch. A run that no event of the last one affected waits on."""
+        waiting, new = self._waiting, self._new
+        if self._untouched > 0:
+            both = Stretch(new.floats_each, new.integers_each)
+            i: i64
+            for i in range(waiting.count):
+                if waiting.integers[i * waiting.integers_each + TOUCHED] == 0:
+                    both.add(waiting, i)
+            for i in range(new.count):
+                both.add(new, i)
+            new = both
+        self.now = time
+        self._waiting, self._new = new, waiting
+        self._new.count = 0
+        self._untouched = 0 if self.arrival else new.count
+
+    def close_epoch(self) -> None:
+        self.now = -(1 << 62)
+
+    def _begin(self, row: Row, time: i64, event: i64) -> None:
+        new, template = self._new, self.template
+        self._runs += 1
+        for clause in template.steps[0]:
+            at = new.open(template.d)
+            if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
+                continue
+            if not self.members.possible(new.floats, at) or not clause.admits(row, new.floats, at + template.d):
+                continue
+            j = at + template.d
+            for register in template.registers:
+                new.floats[j] = register.begun(row)
+                j += 1
+            place = new.count * new.integers_each
+            numbers = new.integers
+            start = time if self.arrival else self.began
+            numbers[place + DEPTH], numbers[place + START], numbers[place + RUN] = 1, start, self._runs
+            numbers[place + TAKEN], numbers[place + TOUCHED] = time, 0
+            numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
+            numbers[place + EVENTS] = event
+            new.count += 1
+            self.noted = event
+
+    def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
+        """Whether a run lets the event pass, which no constant decides: then it waits on, inside of its window."""
+        new, waiting, template = self._new, self._waiting, self.template
+        at = new.copy(waiting, row_number)
+        old = row_number * waiting.integers_each
+        for clause in template.steps[depth]:
+            if clause.admits(row, new.floats, at + template.d) and self._compared(clause, row, old):
+                return False
+        window = template.window
+        numbers = waiting.integers
+        if window >= 0 and float(numbers[old + START] - time) < self.members.root[window]:
+            return True
+        place = new.count * new.integers_each
+        j: i64
+        for j in range(EVENTS + depth):
+            new.integers[place + j] = numbers[old + j]
+        new.count += 1
+        return True
+
+    def _compared(self, clause: StepClause, row: Row, old: i64) -> bool:
+        """Whether what a clause asks of earlier events holds for the run whose integers are there."""
+        compares = clause.compares
+        if compares is None or self._events is None:
+            return True
+        return compares.holds(row, self._events, self._waiting.integers, old + EVENTS)
+
+    def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
+        """Write a cohort's values, as an event leaves them, behind the new cohorts; whether they may dominate any."""
+        new, waiting, template = self._new, self._waiting, self.template
+        at = new.copy(waiting, row_number)
+        start = waiting.integers[row_number * waiting.integers_each + START]
+        registers = at + template.d
+        if not clause.admits(row, new.floats, registers):
+            return False
+        if not self._compared(clause, row, row_number * waiting.integers_each):
+            return False
+        if not narrowed(clause.bounds, row, time, start, new.floats, registers, new.floats, at):
+            return False
+        return self.members.possible(new.floats, at)
+
+    def _move(self, row_number: i64, row: Row, event: i64) -> None:
+        """A cohort, whose values are written, one step on."""
+        new, waiting, template = self._new, self._waiting, self.template
+        place, old = new.count * new.integers_each, row_number * waiting.integers_each
+        numbers, before = new.integers, waiting.integers
+        depth = before[old + DEPTH]
+        j: i64
+        for j in range(EVENTS + depth):
+            numbers[place + j] = before[old + j]
+        numbers[place + DEPTH] = depth + 1
+        numbers[place + EVENTS + depth] = event
+        numbers[place + RUN] = self._runs
+        numbers[place + POSITION], numbers[place + PLACE] = self.position, self.place
+        numbers[place + TAKEN], numbers[place + TOUCHED] = self.now, 0
+        j = new.count * new.floats_each + template.d
+        for register in template.registers:
+            new.floats[j] = register.taken(row, depth, new.floats[j])
+            j += 1
+        new.count += 1
+        self.noted = event
+
+    def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
+        """The members that the values behind `at` dominate have matches of a run."""
+        begun, path = out.members_upto, out.paths_upto
+        first = numbers[place + EVENTS]
+        if self.members.find(self._new.floats, at, first, out) == 0:
+            return
+        if self.template.unions:
+            self._stamps.thin(out, begun)
+        events = self.template.length - 1
+        paths = out.room_for_paths(events)
+        j: i64
+        for j in range(events):
+            paths[path + j] = numbers[place + EVENTS + j]
+        out.paths_upto = path + events
+        out.close(begun, path, events)
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Those that a contiguity rules out may still be among them."""
+        found: list[tuple[int, ...]] = []
+        new, window = self._new, self.template.window
+        for i in range(new.count):
+            place, at = i * new.integers_each, i * new.floats_each
+            if window >= 0 and float(new.integers[place + START] - time) < point[window]:
+                continue
+            depth = int(new.integers[place + DEPTH])
+            events = tuple([int(new.integers[place + EVENTS + j]) for j in range(depth)])
+            if events[0] >= since and all(point[j] <= new.floats[at + j] for j in range(self.template.d)):
+                found.append(events)
+        return list(dict.fromkeys(found))
+
+    def waiting(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        """The runs that wait: handle, how far, events. One question a cohort."""
+        found: list[tuple[int, int, tuple[int, ...]]] = []
+        new = self._new
+        for i in range(new.count):
+            place = i * new.integers_each
+            events = tuple(int(n) for n in new.integers[place + EVENTS : place + EVENTS + new.integers[place + DEPTH]])
+            who = MatchBlocks()
+            self.members.find(new.floats, i * new.floats_each, events[0], who)
+            found += [(int(who.members[j]), len(events), events) for j in range(who.members_upto)]
+        return list(dict.fromkeys(found))
+
+    def quiet(self, time: i64) -> bool:
+        window, new = self.template.window, self._new
+        if not self.arrival:
+            waits = self._waiting.count > 0 and (time <= self.now or self._untouched > 0)
+            return new.count == 0 and not waits
+        if new.count == 0 or window < 0:
+            return new.count == 0
+        bound = self.members.root[window]
+        return not any(
+            float(new.integers[i * new.integers_each + START] - time) >= bound for i in range(int(new.count))
+        )
+
+    def used(self, events: set[int]) -> None:
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                place = i * stretch.integers_each
+                depth = int(stretch.integers[place + DEPTH])
+                events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth))
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps; the members are the host's."""
+        return {
+            "now": int(self.now), "runs": int(self._runs), "untouched": int(self._untouched),
+            "waiting": self._waiting.dump(), "new": self._new.dump(),
+        }  # fmt: skip
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        self.now, self._runs, self._untouched = dumped["now"], dumped["runs"], dumped["untouched"]
+        self._waiting.load(dumped["waiting"])
+        self._new.load(dumped["new"])
+
+    def statistics(self) -> dict[str, int]:
+        return {**self.members.statistics(), "cohorts": int(self._waiting.count + self._new.count)}
+
+    def check_invariants(self) -> None:
+        self.members.check_invariants()
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                depth = stretch.integers[i * stretch.integers_each + DEPTH]
+                assert 0 < depth < self.template.length

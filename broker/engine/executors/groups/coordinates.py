@@ -1,0 +1,205 @@
+"""What an event bounds constants by: the values of the guards `coordinate <= value`, exactly as the guards round.
+
+| guard                  | coordinates | value of an event                                            |
+|------------------------|-------------|--------------------------------------------------------------|
+| `a > c`, `a >= c`      | next(c), c  | a                                                            |
+| `a < c`, `a <= c`      | next(-c), -c| -a                                                           |
+| `DUR`, a count, a sum  | the same    | t - t0 + 1; the register                                     |
+| WITHIN w               | -w          | -(t - t0)                                                    |
+| `a > k * r`            | k and -k    | the greatest k that holds: of k if r > 0, of -k if r < 0     |
+| `a > r + c`            | c           | the greatest c that holds                                    |
+
+A null satisfies nothing.
+
+Here: the right side of that table. Hot. Not here: the left one (broker.automaton.analyses.coordinates).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from .columns import INFINITY, NAN, Floats
+
+GREATEST: Final = 1.7976931348623157e308
+SMALL: Final = 1e-290  # below, neighbours are looked up
+ULP: Final = 1.1102230246251568e-16  # 2**-53 * (1 + 2**-52): what leads from a float to the next one
+ROUNDS_MAX: Final = 8
+
+ATTRIBUTE: Final = 0
+DURATION: Final = 1  # t - t0 + 1
+SPAN: Final = 2  # t - t0
+REGISTER: Final = 3
+FACTOR: Final = 4
+OFFSET: Final = 5
+
+
+@final
+class CoordinateBound:
+    """One comparison with an unknown constant: where its value comes from and which coordinate it bounds; a factor
+    bounds the one behind as well. `sign` is -1 for `<` and `<=`; `strict` matters for factors and offsets only."""
+
+    def __init__(
+        self, coordinate: int, source: int, attribute: int = -1, sign: float = 1.0, register: int = -1,
+        strict: bool = True,
+    ) -> None:  # fmt: skip
+        self.coordinate: i64 = coordinate
+        self.source: i64 = source
+        self.attribute: i64 = attribute
+        self.sign = sign
+        self.register: i64 = register
+        self.strict = strict
+
+
+def number(row: Row, at: i64) -> float:
+    """An attribute as a float; NaN for null. An integer beyond 2**53 is rounded, but never past a coordinate."""
+    value = row[at]
+    if isinstance(value, float):
+        return value
+    if value is None:
+        return NAN
+    return float(value)
+
+
+def narrowed(
+    bounds: list[CoordinateBound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
+) -> bool:
+    """Lower values, from `at` on, to those of an event; False if one is null. `registers`: its run's."""
+    for bound in bounds:
+        source = bound.source
+        j = at + bound.coordinate
+        if source == ATTRIBUTE:
+            value = bound.sign * number(row, bound.attribute)
+        elif source == DURATION:
+            value = bound.sign * float(time - start + 1)
+        elif source == SPAN:
+            value = bound.sign * float(time - start)
+        elif source == REGISTER:
+            value = bound.sign * registers[first + bound.register]
+        elif source == OFFSET:
+            sign = bound.sign
+            value = greatest_offset(
+                sign * number(row, bound.attribute), sign * registers[first + bound.register], bound.strict
+            )
+        else:
+            register = registers[first + bound.register]
+            size = register if register >= 0.0 else -register
+            other = j + 1
+            if (bound.sign > 0.0) != (register >= 0.0):
+                other, j = j, other
+            attribute = bound.sign * number(row, bound.attribute)
+            if size == 0.0:
+                if not (attribute > 0.0 or (attribute == 0.0 and not bound.strict)):
+                    return False
+                continue
+            value = greatest_factor(attribute, size, bound.strict)
+            if size > 1.0:  # a product may be infinite, which is null
+                limit = greatest_factor(GREATEST, size, False)
+                if limit < x[other]:
+                    x[other] = limit
+        if value != value:
+            return False
+        if value < x[j]:
+            x[j] = value
+    return True
+
+
+def above(value: float) -> float:
+    """The next float. Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor, algorithm 1."""
+    size = value if value >= 0.0 else -value
+    if size < SMALL:
+        return math.nextafter(value, INFINITY)
+    return value + size * ULP
+
+
+def below(value: float) -> float:
+    """The float before."""
+    size = value if value >= 0.0 else -value
+    if size < SMALL:
+        return math.nextafter(value, -INFINITY)
+    return value - size * ULP
+
+
+def greatest_factor(value: float, register: float, strict: bool) -> float:
+    """The greatest float k with `value > k * register`, or `>=`, as that rounds; -inf if none. `register` > 0."""
+    if value != value or register != register:
+        return NAN
+    k = value / register
+    if k > GREATEST:
+        k = GREATEST
+    elif k < -GREATEST:
+        k = -GREATEST
+    rounds: i64 = 0
+    while not (value > k * register or (not strict and value == k * register)):
+        if k == -GREATEST:
+            return -INFINITY
+        k = below(k)
+        rounds += 1
+        if rounds > ROUNDS_MAX:
+            return searched(value, register, strict, True)
+    while k < GREATEST:
+        higher = above(k)
+        if not (value > higher * register or (not strict and value == higher * register)):
+            break
+        k = higher
+        rounds += 1
+        if rounds > ROUNDS_MAX:
+            return searched(value, register, strict, True)
+    return k
+
+
+def greatest_offset(value: float, register: float, strict: bool) -> float:
+    """The greatest float c with `value > register + c`, or `>=`, as that rounds. Both are finite."""
+    if value != value or register != register:
+        return NAN
+    c = value - register
+    rounds: i64 = 0
+    while not (value > register + c or (not strict and value == register + c)):
+        c = below(c)
+        rounds += 1
+        if rounds > ROUNDS_MAX:
+            return searched(value, register, strict, False)
+    while c < GREATEST:
+        higher = above(c)
+        if not (value > register + higher or (not strict and value == register + higher)):
+            break
+        c = higher
+        rounds += 1
+        if rounds > ROUNDS_MAX:
+            return searched(value, register, strict, False)
+    return c
+
+
+def searched(value: float, register: float, strict: bool, product: bool) -> float:
+    """The same by bisection, for where the neighbours round to one result (near the subnormals, far from zero)."""
+    low, high = -GREATEST, GREATEST
+    if not _holds(value, register, low, strict, product):
+        return -INFINITY
+    if _holds(value, register, high, strict, product):
+        return high
+    while True:
+        # The middle of the exponents first: that of the numbers would take a thousand steps to the small ones.
+        if low < -1.0 < high:
+            middle = -1.0 if high > -1.0 and low < -4.0 else (low + high) / 2
+        elif low < 0.0 < high:
+            middle = 0.0
+        elif (low >= 0.0 and low * 4.0 < high) or (high <= 0.0 and high * 4.0 > low):
+            middle = math.copysign(math.sqrt(abs(low) or 5e-324) * math.sqrt(abs(high) or 5e-324), low + high)
+        else:
+            middle = low + (high - low) / 2
+        if not low < middle < high:
+            middle = math.nextafter(low, high)
+            if middle >= high:
+                return low
+        if _holds(value, register, middle, strict, product):
+            low = middle
+        else:
+            high = middle
+
+
+def _holds(value: float, register: float, constant: float, strict: bool, product: bool) -> bool:
+    compared = constant * register if product else register + constant
+    return value > compared or (not strict and value == compared)

@@ -1,0 +1,354 @@
+"""A group at work: members, a cell for each partition, and the events that matches may have.
+
+Here: whom an event concerns, coming and going of members, rows of what was found. Hot. Not here: what an event does in
+a cell (each mechanism), how rows are read (audience).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from typing import Any, Final, TypeAlias, cast, final
+
+from mypy_extensions import i64
+
+from ....algebra.predicate import computation
+from ....automaton.analyses.mechanism import Layout
+from ....automaton.analyses.template import GroupTemplate
+from ....events.schema import Row
+from ...account import UNLIMITED, Account
+from ...target import Outcome, Target
+from ..completions import Audience, Completions
+from ..contract import NOTHING_DUE, Executor, Input, Member
+from ..epoch_matches import EpochMatches
+from ..matches import Assigned, Item, PartialMatch
+from .audience import BLOCK_FIELDS, GroupAudience
+from .blocks import COMBINED, FIELDS, MatchBlocks
+from .cell import GroupCell
+from .epoch_runs import EpochRuns
+from .kept_events import KeptEvents
+from .making import CellMaker
+from .members import Members
+
+Key: TypeAlias = Any  # a tuple of values
+FEW: Final = 64  # what may be left over before it is cleared away
+
+
+@final
+class GroupMember(Member):
+    """A subscription by its handle."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, target: Target, handle: int) -> None:
+        super().__init__(target)
+        self.handle = handle
+
+
+@final
+class GroupMachine(Executor):
+    """The members of one template and key. `number`: of the last event. `events_max`: how many events it keeps; beyond
+    them it lets go of all that waits."""
+
+    def __init__(
+        self,
+        template: GroupTemplate,
+        layout: Layout,
+        inputs: list[Input],
+        outcome: Outcome,
+        events_max: int,
+        runs: EpochRuns | None = None,
+    ) -> None:
+        super().__init__(Account(UNLIMITED, UNLIMITED), inputs, epochs=runs is not None)
+        self._runs = runs
+        self._events_max: i64 = events_max
+        self.outcome = outcome
+        self.number: i64 = 0
+        self.members = Members(layout.dimensions)
+        self.events = KeptEvents()
+        self.cells: dict[Key, GroupCell] = {}
+        self._maker = CellMaker(template, layout, self.members, self.events)
+        self._parts: list[int] = list(template.parts)
+        self._late = template.late
+        self._found = MatchBlocks()
+        self._one: GroupCell | None = None  # where there are no partitions
+        self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
+        self._handles = 0  # how many there have been
+        self._free: list[int] = []
+        self._audience = GroupAudience([computation(term) for term in template.output], list(template.slots))
+        self._settled: i64 = 0
+
+    @property
+    def method(self) -> str:
+        return f"a {self._maker.mechanism.value} for {int(self.members.count)} members"
+
+    def audience(self) -> Audience:
+        """O(1)."""
+        return self._audience
+
+    def idle(self) -> bool:
+        return self.members.count == 0
+
+    # --- members ------------------------------------------------------------------------------------------------
+
+    def join(self, point: list[float]) -> GroupMember:
+        """One more, who is served with what begins from the next event on. O(pages + page)."""
+        if self._free:
+            handle = self._free.pop()
+        else:
+            handle = self._handles
+            self._handles += 1
+        return self._enter(handle, point, int(self.number) + 1)
+
+    def rejoin(self, handle: int, point: list[float], since: int) -> GroupMember:
+        """One who was a member when the group was saved."""
+        self._handles = max(self._handles, handle + 1)
+        return self._enter(handle, point, since)
+
+    def _enter(self, handle: int, point: list[float], since: int) -> GroupMember:
+        target = Target(self.outcome, None)
+        self.members.put(handle, point, since)
+        self._audience.members[handle] = target
+        return GroupMember(target, handle)
+
+    def leave(self, member: GroupMember, point: list[float]) -> None:
+        """One fewer. O(pages + page + cells), and now and then members. What was found for him before stays his: his
+        handle gets nobody else before there is another audience."""
+        handle = member.handle
+        self.members.remove(handle, point)
+        for cell in self.cells.values():
+            cell.forget(handle)
+        audience = self._audience
+        audience.gone[handle] = None
+        if 2 * len(audience.gone) > len(audience.members) + FEW:
+            fresh = self._audience = GroupAudience(audience.outputs, audience.slots)
+            fresh.members = {known: target for known, target in audience.members.items() if known not in audience.gone}
+            self._free.extend(audience.gone)
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
+    ) -> bool:
+        if self.alarm < time:
+            self.advance(time, found)
+        self.number += 1
+        cell = self._one
+        if cell is None:
+            cell = self._cell(row, time)
+            if cell is None:
+                return False
+        event = self.number
+        cell.position = position
+        cell.place = place
+        start = time
+        if self.epochs:
+            start = found.epochs.start(int(found.event))
+            cell.began = start
+        out = self._found
+        cell.take(row, time, event, out)
+        if cell.noted == event:
+            self.events.add(event, row, start, time, item)
+        if out.upto > 0:
+            self._tell(found)
+        if self._late:
+            self._wait(cell)
+        if self.events.grown():
+            self._sweep(time)
+        return True
+
+    def _cell(self, row: Row, time: i64) -> GroupCell | None:
+        """The cell of the event's partition; None where it has none."""
+        key: Key = tuple([row[at] for at in self._parts])
+        cell = self.cells.get(key)
+        if cell is None:
+            if None in key:
+                return None
+            if len(self.cells) > 2 * self._settled + FEW:
+                self._settle(time)
+            cell = self.cells[key] = self._maker.make()
+            if len(self._parts) == 0:
+                self._one = cell
+        return cell
+
+    def advance(self, time: i64, found: Completions) -> None:
+        due = self._due
+        while len(due) > 0 and due[0][0] < time:
+            until, first, cell = heappop(due)
+            if cell.due() == until and cell.first() == first:
+                cell.advance_first(self._found)
+                cell.alarm = NOTHING_DUE
+                self._wait(cell)
+        if self._found.upto > 0:
+            self._tell(found)
+        self.alarm = due[0][0] if len(due) > 0 else NOTHING_DUE
+
+    def _wait(self, cell: GroupCell) -> None:
+        """Have the cell woken when time completes something of it: first for what began first."""
+        until = cell.due()
+        if until < NOTHING_DUE and until < cell.alarm:
+            heappush(self._due, (until, cell.first(), cell))
+        cell.alarm = until
+        if until < self.alarm:
+            self.alarm = until
+
+    def _complete(self, epochs: EpochMatches, event: int, runs: EpochRuns) -> None:
+        """What an event completed of runs over epochs. O(matches)."""
+        out = self._found
+        blocks, members, paths, targets = out.blocks, out.members, out.paths, self._audience.members
+        block: i64 = 0
+        i: i64
+        j: i64
+        while block < out.upto:
+            first, number = blocks[block + 3], blocks[block + 4]
+            path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
+            for i in range(count):
+                run: PartialMatch | None = None
+                if width > 0:
+                    numbers = [int(paths[j]) for j in range(path + i * width, path + (i + 1) * width)]
+                    run = runs.run(self.events.page, numbers)
+                for j in range(first, first + number):
+                    epochs.complete(event, run, targets[members[j]])
+            block += FIELDS
+        out.clear()
+
+    def close_epoch(self) -> None:
+        for cell in self.cells.values():
+            cell.close_epoch()
+
+    def _tell(self, found: Completions) -> None:
+        """What an event completed becomes a row. O(members and paths)."""
+        out = self._found
+        if self._runs is not None:
+            self._complete(found.epochs, int(found.event), self._runs)
+            return
+        blocks, members, paths = out.blocks, out.members, out.paths
+        size = out.members_upto + out.paths_upto + (out.upto // FIELDS) * BLOCK_FIELDS
+        numbers = found.room(size)
+        begin = found.upto + 5
+        at = begin
+        block: i64 = 0
+        j: i64
+        while block < out.upto:
+            kind, first, number = blocks[block + 2], blocks[block + 3], blocks[block + 4]
+            path, count, width = blocks[block + 5], blocks[block + 6], blocks[block + 7]
+            length = count * width
+            if kind == COMBINED:
+                count, number = number, 1
+                length = 0
+                for _ in range(width):
+                    length += 1 + paths[path + length]
+            numbers[at] = kind
+            numbers[at + 1] = number
+            numbers[at + 2] = count
+            numbers[at + 3] = width
+            numbers[at + 4] = length
+            at += BLOCK_FIELDS
+            for j in range(first, first + number):
+                numbers[at] = members[j]
+                at += 1
+            for j in range(path, path + length):
+                numbers[at] = paths[j]
+                at += 1
+            block += FIELDS
+        out.clear()
+        found.close(self.events.page, 0, 0, at - begin)
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def _settle(self, time: i64) -> None:
+        """Let go of partitions in which nothing waits. O(cells)."""
+        for key in [key for key, cell in self.cells.items() if cell.quiet(time)]:
+            del self.cells[key]
+        self._one = self.cells.get(())
+        self._settled = len(self.cells)
+
+    def _sweep(self, time: i64) -> None:
+        """Let go of events that no match can have any more. O(what waits)."""
+        self._settle(time)
+        used: set[int] = set()
+        for cell in self.cells.values():
+            cell.used(used)
+        self.events.sweep(used)
+        if len(used) > self._events_max:  # whoever waits is told that matches may be missing
+            self.lost += 1
+            self.clear()
+
+    def clear(self) -> None:
+        self.cells = {}
+        self._one = None
+        self._due = []
+        self.events.sweep(set())
+        self.alarm = NOTHING_DUE
+
+    def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
+        self._settle(time)
+        return not self.cells
+
+    def keys(self) -> int:
+        return len(self.cells)
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        return set(self.cells)
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def partial(
+        self, member: Member, time: i64, position: i64, places: dict[Any, int]
+    ) -> Iterator[Assigned] | None:
+        """O(members and what waits)."""
+        handle = cast(GroupMember, member).handle
+        page = self.events.page
+        found: list[Assigned] = []
+        point, since = next((point, since) for own, point, since in self.members.each() if own == handle)
+        for cell in self.cells.values():
+            for path in sorted(cell.live(handle, point, since, time), key=_by_length):
+                at = [page.place(number) for number in path]
+                found.append([(step, page.items[each], int(page.times[each])) for step, each in enumerate(at)])
+        return iter(found)
+
+    def statistics(self) -> dict[str, int]:
+        return {
+            "groups": 1,
+            "group_members": int(self.members.count),
+            "group_cells": len(self.cells),
+            "group_events": len(self.events.page.rows),
+        }
+
+    def check_invariants(self) -> None:
+        self.members.check_invariants()
+        self.events.check_invariants()
+        audience = self._audience
+        assert len(audience.members) - len(audience.gone) == self.members.count
+        assert {handle for handle, _, _ in self.members.each()} == audience.members.keys() - audience.gone.keys()
+        known = {int(number) for number in self.events.page.numbers[: len(self.events.page.rows)]}
+        for cell in self.cells.values():
+            cell.check_invariants()
+            used: set[int] = set()
+            cell.used(used)
+            assert used <= known
+
+    # --- snapshots ----------------------------------------------------------------------------------------------
+
+    def since(self, member: GroupMember, point: list[float]) -> int:
+        """From which event on it counts what begins. O(pages + page)."""
+        return int(self.members.since(member.handle, point))
+
+    def dump(self) -> Any:
+        cells = [[list(key), cell.dump()] for key, cell in self.cells.items()]
+        return [int(self.number), self.events.dump(), cells]
+
+    def load(self, data: Any) -> None:
+        self.number, events, cells = data
+        self.events.load(events)
+        for key, dumped in cells:
+            cell = self.cells[tuple(key)] = self._maker.make()
+            cell.load(dumped)
+            self._wait(cell)
+        self._one = self.cells.get(())
+        known = self._audience.members
+        self._free = [handle for handle in range(self._handles) if handle not in known]
+
+
+def _by_length(path: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return len(path), path

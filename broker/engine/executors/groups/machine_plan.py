@@ -1,0 +1,123 @@
+"""The plan of a subscription as a member of a group: the template, the key, and the point that its constants are.
+
+Here: what the dispatcher has to know of it. Not here: what a template is, or which mechanism it gets
+(broker.automaton.analyses), members at work (machine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, cast
+
+from ....algebra.normal_form import reordered
+from ....algebra.terms import Comparison
+from ....automaton.analyses.grouping import grouping_of
+from ....automaton.analyses.mechanism import Layout, layout_of
+from ....automaton.analyses.template import Grouping
+from ....automaton.automaton import Automaton, Stay, TimeModel
+from ....automaton.diagram import Graph
+from ....automaton.drawing import automata_diagram
+from ...binding import MarkedParts
+from ...options import Options
+from ...target import Outcome
+from ..contract import Executor, Input, Member
+from ..machine_plan import Known, MachinePlan, PlanMaker
+from .epoch_runs import EpochRuns
+from .machine import GroupMachine, GroupMember
+
+LIMITS: Final = "runs_max"
+SHOWN: Final = 8  # subscriptions that are explained one by one
+
+
+class GroupPlan(MachinePlan):
+    """Subscriptions whose templates, keys and layouts are equal are members of one group, whenever they come."""
+
+    __slots__ = ("grouping", "layout", "point")
+
+    executor = "groups"
+    version = 1
+    figures = ("groups", "group_members", "group_cells", "group_events")
+    kind = "group"
+    always_open = True
+
+    def __init__(self, automaton: Automaton, grouping: Grouping, layout: Layout) -> None:
+        self.automaton = automaton
+        self.grouping = grouping
+        self.layout = layout
+        self.point = layout.point(grouping)
+
+    def inputs(self) -> list[Input]:
+        template = self.grouping.template
+        asked = [Comparison("=", one, value) for one, value in zip(template.constants, self.grouping.key)]
+        return [Input(template.stream, reordered((tuple(asked),)))]
+
+    def streams(self) -> tuple[str, ...]:
+        return (self.grouping.template.stream,)
+
+    def keys(self) -> tuple[tuple[int, ...], ...]:
+        template = self.grouping.template
+        adjacent = any(step.stay is Stay.FOREIGN for step in template.steps)
+        return (template.partition,) if adjacent else ()
+
+    def outcome(self) -> Outcome:
+        output = self.automaton.output if self.automaton.time is TimeModel.EPOCHS else ()
+        return Outcome(self.automaton.schema.names, output, (), LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        # No coordinate is marked, as finding them computes with constants: marks are in the key, or in what is no atom.
+        return lambda bound, automaton: _again(automaton)
+
+    def alike(self, options: Options) -> Hashable:
+        return self.layout, self.grouping.template, self.grouping.key
+
+    def make(self, options: Options) -> Executor:
+        runs = EpochRuns(self.automaton) if self.automaton.time is TimeModel.EPOCHS else None
+        template, most = self.grouping.template, options.runs_max
+        return GroupMachine(template, self.layout, self.inputs(), self.outcome(), most, runs)
+
+    def join(self, machine: Executor, symbols: list[int]) -> Member:
+        return cast(GroupMachine, machine).join(self.point)
+
+    def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
+        cast(GroupMachine, machine).leave(cast(GroupMember, member), self.point)
+
+    def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
+        known = cast(GroupMember, member)
+        return [known.handle, cast(GroupMachine, machine).since(known, self.point)]
+
+    def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
+        handle, since = saved
+        return cast(GroupMachine, machine).rejoin(handle, self.point, since)
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """The group of each: the mechanism, how many members it has, and by what its events are found."""
+        lines: list[str] = []
+        for name, plan, machine in known[:SHOWN]:
+            group = "suspended" if machine is None else machine.method
+            lines.append(f"{name}: how runs are kept: {group}, {plan.layout.dimensions} constants each")
+        if len(known) > SHOWN:
+            lines.append(f"and {len(known) - SHOWN} more members of groups")
+        groups = {id(machine) for _, _, machine in known if machine is not None}
+        lines.append(f"groups: {len(known)} subscriptions in {len(groups)} groups")
+        return lines
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """Each automaton once. O(subscriptions)."""
+        return automata_diagram("group", [(name, plan.automaton) for name, plan, _ in known])
+
+
+def plan_of_group(automaton: Automaton) -> GroupPlan | str:
+    """The plan, or why the automaton is not of a group. O(its size squared)."""
+    grouping = grouping_of(automaton)
+    if isinstance(grouping, str):
+        return grouping
+    layout = layout_of(grouping)
+    return layout if isinstance(layout, str) else GroupPlan(automaton, grouping, layout)
+
+
+def _again(automaton: Automaton) -> GroupPlan:
+    plan = plan_of_group(automaton)
+    assert not isinstance(plan, str)
+    return plan

@@ -1,0 +1,119 @@
+"""From a template and its layout to the cells of a group: each mechanism's own form of the steps.
+
+Here: that translation. Not here: templates and layouts (broker.automaton.analyses), what a cell does (each mechanism).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from ....algebra.normal_form import Clause
+from ....algebra.predicate import condition
+from ....algebra.terms import Register, walk
+from ....automaton.analyses.mechanism import Layout, Mechanism
+from ....automaton.analyses.template import GroupTemplate, Source, TemplateClause, reads_registers
+from ....automaton.automaton import Stay, TimeModel
+from .any_match import AnyCell, AnyTemplate
+from .cell import GroupCell
+from .chain import ChainCell
+from .coordinates import ATTRIBUTE, DURATION, FACTOR, OFFSET, SPAN, CoordinateBound
+from .filters import FilterCell
+from .history import HistoryCell, HistoryTemplate
+from .items import ItemsCell, ItemsTemplate
+from .kept_events import KeptEvents
+from .members import Members
+from .starts import NONE
+from .steps import NEXT, PARTITION, SKIP, STRICT, TAKEN, ChainTemplate, EarlierRows, Remembered, StepClause
+from .trailing import TrailingCell, TrailingTemplate
+from .wait import WaitCell, WaitTemplate
+
+SOURCES: Final = {
+    Source.ATTRIBUTE: ATTRIBUTE,
+    Source.DURATION: DURATION,
+    Source.SPAN: SPAN,
+    Source.FACTOR: FACTOR,
+    Source.OFFSET: OFFSET,
+}
+STAYS: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: SKIP, Stay.FAILING: NEXT}
+
+
+@final
+class CellMaker:
+    """Makes the cells of one group, which share its members and its events."""
+
+    def __init__(self, template: GroupTemplate, layout: Layout, members: Members, events: KeptEvents) -> None:
+        self.template = template
+        self.members = members
+        self.events = events
+        self.mechanism = layout.mechanism
+        self.arrival = template.time is TimeModel.ARRIVAL
+        self._coordinates = iter(layout.coordinates)
+        self._registers: list[tuple[int, int]] = []
+        self.steps = [[self._clause(clause) for clause in step.clauses] for step in template.steps]
+        self.kills = [[self._clause(clause) for clause in kill.clauses] for kill in template.kills]
+        self.window = next(self._coordinates) if template.window else NONE
+        self.within = NONE if template.within is None else template.within
+        self._form = self._formed(layout.dimensions)
+
+    def make(self) -> GroupCell:
+        """A cell in which nothing waits."""
+        form, members = self._form, self.members
+        match form:
+            case ChainTemplate():
+                return ChainCell(form, self.arrival, None, members, self.events)
+            case WaitTemplate():
+                return WaitCell(form, members)
+            case HistoryTemplate():
+                return HistoryCell(form, members)
+            case ItemsTemplate():
+                return ItemsCell(form, members)
+            case TrailingTemplate():
+                return TrailingCell(form, members)
+            case AnyTemplate():
+                return AnyCell(form, members)
+            case _:
+                return FilterCell(self.steps[0], int(members.d), None, members)
+
+    def _clause(self, clause: TemplateClause) -> StepClause:
+        bounds: list[CoordinateBound] = []
+        for asked in clause.asked:
+            register = -1
+            if asked.register is not None:
+                if asked.register not in self._registers:
+                    self._registers.append(asked.register)
+                register = self._registers.index(asked.register)
+            at, source = next(self._coordinates), SOURCES[asked.source]
+            bounds.append(CoordinateBound(at, source, asked.attribute, float(asked.sign), register, asked.strict))
+        alone: Clause = tuple(atom for atom in clause.rest if not reads_registers(atom))
+        compares = condition((tuple(atom for atom in clause.rest if reads_registers(atom)),))
+        read = {part.slot for atom in clause.rest for part in walk(atom) if isinstance(part, Register)}
+        slots = [step if slot in read else -1 for slot, step in enumerate(self.template.slots)]
+        earlier = None if compares is None else EarlierRows(compares, slots)
+        return StepClause(bounds, None, condition((alone,)), earlier)
+
+    def _formed(self, d: int) -> object:
+        """The template as the mechanism wants it; None for filters, which have clauses alone."""
+        steps, mechanism = self.steps, self.mechanism
+        if mechanism is Mechanism.FILTER:
+            return None
+        if mechanism is Mechanism.CHAIN:
+            if self.window != NONE:
+                for clause in steps[-1]:
+                    clause.bounds.append(CoordinateBound(self.window, SPAN, sign=-1.0))
+            stays = [STAYS.get(step.stay, SKIP) for step in self.template.steps]
+            registers = [Remembered(TAKEN, attribute, step) for step, attribute in self._registers]
+            return ChainTemplate(d, steps, registers, stays, self.window)
+        if mechanism is Mechanism.ANY_MATCH:
+            return AnyTemplate(d, [clauses[0] for clauses in steps], window=self.window)
+        first, second, *further = [clauses[0] for clauses in steps]
+        if mechanism is Mechanism.HISTORY:
+            return HistoryTemplate(d, first, second, further[0], window=self.window)
+        kill = self.kills[0][0] if self.kills and mechanism is Mechanism.WAIT else None
+        wait = WaitTemplate(
+            d, first, second, [], kill=kill, window=self.window, within=self.within, arrival=True
+        )  # fmt: skip
+        if mechanism is Mechanism.WAIT:
+            return wait
+        return (
+            ItemsTemplate(wait, further) if mechanism is Mechanism.ITEMS else TrailingTemplate(wait, self.kills[0][0])
+        )

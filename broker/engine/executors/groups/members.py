@@ -1,0 +1,364 @@
+"""The members of a group for one key: points, and the question which of them a vector of values dominates.
+
+Pages of 256 in blocks of 16; the least corner of each block, each page and all (`root`). The rows of a page are a
+region that is cut out of the space: along the first coordinate alone where there are at most two, else along one after
+the other, as in a k-d tree. Minima over rows in order of a coordinate are a search tree of fan-out 16 (notes on groups,
+4).
+
+A member has a handle, which the host gives and which stays, a point, and the number of the event from which on runs
+count for it. Equal points may occur; they may lie in several pages.
+
+Here: changes and questions. Hot. Not here: rows (pages), what the coordinates are (coordinates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from .blocks import MatchBlocks
+from .columns import INFINITY, NAN, Floats, Integers, filled, floats, floats_from, integers, put_integer, with_room
+from .pages import BLOCK, NONE, SHIFT, MemberPage
+
+ONE_AXIS_MAX: Final = 2  # coordinates up to which rows are in the order of the first one
+
+
+@final
+class Members:
+    """Columns of pages: `_least` (d each), `_greatest` (the first coordinate's), `_low` and `_high` (the region)."""
+
+    def __init__(self, d: int) -> None:
+        assert d > 0, "a template without constants has no group"
+        self.d: i64 = d
+        self.count: i64 = 0
+        self.newest: i64 = -1  # the greatest `since` there has been
+        self.root: Floats = filled(d, INFINITY)  # never above the least corner
+        self.hits: Floats = floats()  # the points that the last `find_points` found, and since when they count runs
+        self.hits_since: Integers = integers()
+        self._pages: list[MemberPage] = []
+        self._least: Floats = floats()
+        self._greatest: Floats = floats()
+        self._low: Floats = floats()
+        self._high: Floats = floats()
+
+    # --- changes ------------------------------------------------------------------------------------------------
+
+    def put(self, handle: int, point: list[float], since: int = 0) -> None:
+        """A member that is not here. O(pages + page)."""
+        d = self.d
+        assert len(point) == d
+        assert all(value == value for value in point), "a point has no NaN"
+        place = floats_from(point)
+        if not self._pages:
+            self._add_page(filled(d, -INFINITY), filled(d, INFINITY))
+        at = self._page_of(place, -1)
+        while not self._pages[at].insert(place, 0, handle, since):
+            self._split(at)
+            at = self._page_of(place, -1)
+        self.count += 1
+        if since > self.newest:
+            self.newest = since
+        j: i64
+        for j in range(d):
+            if place[j] < self._least[at * d + j]:
+                self._least[at * d + j] = place[j]
+            if place[j] < self.root[j]:
+                self.root[j] = place[j]
+        if place[0] > self._greatest[at]:
+            self._greatest[at] = place[0]
+
+    def remove(self, handle: int, point: list[float]) -> None:
+        """The member with that handle, which is at that point. O(pages + page). Raises KeyError."""
+        place = floats_from(point)
+        at = self._page_of(place, handle)
+        if at < 0:
+            raise KeyError(handle)
+        page = self._pages[at]
+        page.remove(page.slot_of(handle))
+        if page.count << 2 < page.slots and page.slots > BLOCK:
+            page.spread(page.axis)
+        self.count -= 1
+        self._measure(at)
+        self._measure_root()
+        if self.count == 0:
+            self._pages = []
+            self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
+
+    def since(self, handle: int, point: list[float]) -> i64:
+        """From which event on the member, which is at that point, counts runs. O(pages + page)."""
+        page = self._pages[self._page_of(floats_from(point), handle)]
+        return page.since[page.slot_of(handle)]
+
+    def wait_since(self, handle: int, point: list[float], event: i64) -> None:
+        """The member, which is at that point, counts runs from a later event on. O(pages + page)."""
+        at = self._page_of(floats_from(point), handle)
+        page = self._pages[at]
+        slot = page.slot_of(handle)
+        if page.since[slot] < event:
+            page.since[slot] = event
+        if event > self.newest:
+            self.newest = event
+
+    def _page_of(self, point: Floats, handle: i64) -> i64:
+        """The last page whose region holds the point, and if a handle is given that member; -1 if none."""
+        d, low, high = self.d, self._low, self._high
+        at: i64 = len(self._pages) - 1
+        while at >= 0:
+            j: i64 = 0
+            base = at * d
+            while j < d and low[base + j] <= point[j] <= high[base + j]:
+                j += 1
+            if j == d and (handle < 0 or self._pages[at].slot_of(handle) >= 0):
+                return at
+            at -= 1
+        return -1
+
+    def _add_page(self, low: Floats, high: Floats) -> None:
+        d = self.d
+        at: i64 = len(self._pages)
+        self._pages.append(MemberPage(d, 0))
+        size = (at + 1) * d
+        self._least, self._greatest = with_room(self._least, size), with_room(self._greatest, at + 1)
+        self._low, self._high = with_room(self._low, size), with_room(self._high, size)
+        j: i64
+        for j in range(d):
+            self._low[at * d + j], self._high[at * d + j] = low[j], high[j]
+
+    def _split(self, at: i64) -> None:
+        """Two pages of one, cut in the middle of an axis; the axis behind is the next that they are cut along."""
+        d = self.d
+        page = self._pages[at]
+        axis = page.axis
+        order = page.order(axis)
+        half = page.count >> 1
+        cut = page.points[order[half] * d + axis]
+        low, high = filled(d, 0.0), filled(d, 0.0)
+        j: i64
+        for j in range(d):
+            low[j], high[j] = self._low[at * d + j], self._high[at * d + j]
+        low[axis] = cut
+        self._add_page(low, high)
+        self._high[at * d + axis] = cut
+        other = self._pages[-1]
+        other.take(page, order, half, page.count)
+        page.take(page, order, 0, half)
+        if d > ONE_AXIS_MAX:
+            following: i64 = axis + 1 if axis + 1 < d else 0
+            page.spread(following)
+            other.spread(following)
+        self._measure(at)
+        self._measure(len(self._pages) - 1)
+
+    def _measure(self, at: i64) -> None:
+        """The corners of a page anew."""
+        d, page = self.d, self._pages[at]
+        j: i64
+        for j in range(d):
+            self._least[at * d + j] = INFINITY
+        top = -INFINITY
+        block: i64
+        for block in range(len(page.greatest)):
+            for j in range(d):
+                if page.least[block * d + j] < self._least[at * d + j]:
+                    self._least[at * d + j] = page.least[block * d + j]
+            if page.greatest[block] > top:
+                top = page.greatest[block]
+        self._greatest[at] = top
+
+    def _measure_root(self) -> None:
+        d = self.d
+        root = self.root
+        j: i64
+        for j in range(d):
+            root[j] = INFINITY
+        at: i64
+        for at in range(len(self._pages)):
+            for j in range(d):
+                if self._least[at * d + j] < root[j]:
+                    root[j] = self._least[at * d + j]
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def possible(self, x: Floats, at: i64) -> bool:
+        """Whether the values behind `at` may dominate any member; a wrong yes costs a question. O(d)."""
+        d, root = self.d, self.root
+        j: i64 = 0
+        while j < d and root[j] <= x[at + j]:
+            j += 1
+        return j == d
+
+    def find(self, x: Floats, at: i64, first: i64, out: MatchBlocks) -> i64:
+        """Write the handles of those whose point the values dominate and who count runs from that event on; how many.
+        O(pages + blocks and rows that the corners let through)."""
+        if not self.possible(x, at):
+            return 0
+        return self._search(NAN, x, at, first, out, False)
+
+    def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
+        """The same for those whose first coordinate is above a value, whatever `since`; their points are `hits`."""
+        if not self.possible(x, at):
+            return 0
+        return self._search(above, x, at, INFINITE, out, True)
+
+    def _search(self, above: float, x: Floats, at: i64, first: i64, out: MatchBlocks, copied: bool) -> i64:
+        d = self.d
+        x0 = x[at]
+        young = first < self.newest  # some members may be younger than the run
+        begun = out.members_upto
+        upto = begun
+        corners, tops = self._least, self._greatest
+        number: i64 = 0
+        j: i64 = 0
+        for page in self._pages:
+            base = number * d
+            top = tops[number]
+            number += 1
+            if top <= above:
+                continue
+            j = 0
+            while j < d and corners[base + j] <= x[at + j]:
+                j += 1
+            if j < d:
+                continue
+            out.members_upto = upto
+            handles = out.room_for_members(page.count)
+            points, own, least, greatest = page.points, page.handles, page.least, page.greatest
+            slot: i64 = 0
+            slots = page.slots
+            while slot < slots:
+                base = (slot >> SHIFT) * d
+                end = slot + BLOCK
+                if end > slots:
+                    end = slots
+                j = 0
+                while j < d and least[base + j] <= x[at + j]:
+                    j += 1
+                if j < d or greatest[slot >> SHIFT] <= above:
+                    slot = end
+                    continue
+                base = slot * d
+                while slot < end:
+                    value = points[base]
+                    if value <= x0 and not value <= above:
+                        j = 1
+                        while j < d and points[base + j] <= x[at + j]:
+                            j += 1
+                        if j == d and not (young and page.since[slot] > first):
+                            handles[upto] = own[slot]
+                            if copied:
+                                self._copy(points, base, upto - begun, page.since[slot])
+                            upto += 1
+                    slot += 1
+                    base += d
+        out.members_upto = upto
+        return upto - begun
+
+    def _copy(self, points: Floats, base: i64, hit: i64, since: i64) -> None:
+        d = self.d
+        self.hits = with_room(self.hits, (hit + 1) * d)
+        self.hits_since = put_integer(self.hits_since, hit, since)
+        j: i64
+        for j in range(d):
+            self.hits[hit * d + j] = points[base + j]
+
+    def nearest(self, x: Floats, at: i64, axis: i64) -> float:
+        """The least coordinate on that axis among those whom the values dominate; the axis's own is not asked. inf if
+        none. O(pages + what the corners let through)."""
+        best = INFINITY
+        d = self.d
+        if self._apart(self.root, 0, x, at, axis, best):
+            return best
+        number: i64
+        for number in range(len(self._pages)):
+            if self._apart(self._least, number * d, x, at, axis, best):
+                continue
+            page = self._pages[number]
+            block: i64
+            for block in range(len(page.greatest)):
+                if self._apart(page.least, block * d, x, at, axis, best):
+                    continue
+                slot: i64
+                end = (block + 1) << SHIFT
+                for slot in range(block << SHIFT, min(page.slots, end)):
+                    if not self._apart(page.points, slot * d, x, at, axis, best) and page.handles[slot] != NONE:
+                        best = page.points[slot * d + axis]
+        return best
+
+    def _apart(self, points: Floats, base: i64, x: Floats, at: i64, axis: i64, best: float) -> bool:
+        """Whether nothing above that corner is dominated and less than the best on the axis."""
+        j: i64
+        for j in range(self.d):
+            if j == axis:
+                if points[base + j] >= best:
+                    return True
+            elif not points[base + j] <= x[at + j]:
+                return True
+        return False
+
+    def least_above(self, above: float) -> Floats:
+        """The least corner of those whose first coordinate is above a value. O(members)."""
+        d = self.d
+        corner = filled(d, INFINITY)
+        for page in self._pages:
+            slot: i64
+            for slot in range(page.slots):
+                if page.points[slot * d] > above:
+                    j: i64
+                    for j in range(d):
+                        if page.points[slot * d + j] < corner[j]:
+                            corner[j] = page.points[slot * d + j]
+        return corner
+
+    def greatest(self) -> float:
+        """The greatest first coordinate. O(pages)."""
+        top = -INFINITY
+        at: i64
+        for at in range(len(self._pages)):
+            if self._greatest[at] > top:
+                top = self._greatest[at]
+        return top
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def each(self) -> Iterator[tuple[int, list[float], int]]:
+        """Handle, point and since of all."""
+        d = self.d
+        for page in self._pages:
+            for slot in range(page.slots):
+                if page.handles[slot] != NONE:
+                    point = [page.points[slot * d + j] for j in range(d)]
+                    yield int(page.handles[slot]), point, int(page.since[slot])
+
+    def statistics(self) -> dict[str, int]:
+        """Members, pages, and the bytes of all columns."""
+        columns = (self.root, self.hits, self._least, self._greatest, self._low, self._high)
+        own = 8 * sum(len(each) for each in columns)
+        return {
+            "members": int(self.count),
+            "pages": len(self._pages),
+            "bytes": own + sum(page.bytes() for page in self._pages),
+        }
+
+    def check_invariants(self) -> None:
+        d = self.d
+        total = 0
+        for number, page in enumerate(self._pages):
+            page.check_invariants()
+            total += int(page.count)
+            low, high = (list(c[number * d : (number + 1) * d]) for c in (self._low, self._high))
+            least = list(self._least[number * d : (number + 1) * d])
+            for slot in range(page.slots):
+                if page.handles[slot] != NONE:
+                    for j in range(d):
+                        value = page.points[slot * d + j]
+                        assert low[j] <= value <= high[j], "a member lies in its page's region"
+                        assert least[j] <= value
+                        assert self.root[j] <= value
+                    assert page.points[slot * d] <= self._greatest[number]
+                    assert page.since[slot] <= self.newest
+        assert total == self.count
+
+
+INFINITE: Final = 1 << 60  # later than any event

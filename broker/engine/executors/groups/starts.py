@@ -1,0 +1,267 @@
+"""Starts that wait: for each its values, its time and its event, oldest first; of every 16 the greatest values.
+
+A row has one value a coordinate, infinite where the start does not bound it. With a negation an entry is any event that
+begins or kills: its value at the negation's coordinate kills whom it dominates there, and one that begins nothing has
+-inf elsewhere.
+
+Here: the columns, and walks over them. Hot. Not here: who waits for what (wait, history, any_match).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from .blocks import MatchBlocks
+from .columns import (
+    INFINITY,
+    Floats,
+    Integers,
+    filled,
+    floats,
+    floats_from,
+    integers,
+    integers_from,
+    put_integer,
+    with_room,
+)
+
+SHIFT: Final = 4  # of the size of a block
+MASK: Final = 15
+NONE: Final = -1
+
+
+@final
+class Starts:
+    """`kill`: the coordinate of a negation; `window`: that of an own WITHIN, or of an own DUR with `extra` 1; NONE for
+    none."""
+
+    def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE, extra: i64 = 0) -> None:
+        self.d: i64 = d
+        self.kill: i64 = kill
+        self.window: i64 = window
+        self.extra: i64 = extra
+        self.count: i64 = 0
+        self.values: Floats = floats()
+        self.times: Integers = integers()
+        self.events: Integers = integers()
+        self._greatest: Floats = floats()
+        self._point: Floats = filled(d, 0.0)
+
+    def open(self) -> i64:
+        """Room for another row, all infinite: where its values begin. It counts once it is kept."""
+        d, n = self.d, self.count
+        if len(self.values) < (n + 1) * d:
+            self.values = with_room(self.values, (n + 1) * d)
+        values, at = self.values, n * d
+        j: i64
+        for j in range(at, at + d):
+            values[j] = INFINITY
+        return at
+
+    def keep(self, time: i64, event: i64) -> None:
+        """The row that was opened and filled is the newest."""
+        d, n = self.d, self.count
+        self.times = put_integer(self.times, n, time)
+        self.events = put_integer(self.events, n, event)
+        block = (n >> SHIFT) * d
+        if n & MASK == 0:
+            self._greatest = with_room(self._greatest, block + d)
+        greatest, values = self._greatest, self.values
+        j: i64
+        for j in range(d):
+            value = values[n * d + j]
+            if n & MASK == 0 or value > greatest[block + j]:
+                greatest[block + j] = value
+        self.count = n + 1
+
+    def raise_to(self, top: Floats, at: i64, first: i64, upto: i64) -> None:
+        """Raise values, from `at` on, to the greatest of starts between two places."""
+        d, values = self.d, self.values
+        i: i64 = first * d
+        while i < upto * d:
+            j: i64
+            for j in range(d):
+                if values[i + j] > top[at + j]:
+                    top[at + j] = values[i + j]
+            i += d
+
+    def raise_by_blocks(self, top: Floats, first: i64, upto: i64) -> None:
+        """The same, by whole blocks: perhaps too high. O(blocks)."""
+        d, greatest = self.d, self._greatest
+        i: i64 = (first >> SHIFT) * d
+        end: i64 = ((upto + MASK) >> SHIFT) * d
+        while i < end:
+            j: i64
+            for j in range(d):
+                if greatest[i + j] > top[j]:
+                    top[j] = greatest[i + j]
+            i += d
+
+    # --- places -------------------------------------------------------------------------------------------------
+
+    def since_time(self, now: i64, bound: float, first: i64, upto: i64) -> i64:
+        """The first start between two places whose time, less now, is at least a bound. O(log). The difference is taken
+        of integers: a bound such as `next(-w)` would be rounded away by the addition of a time."""
+        times = self.times
+        while first < upto:
+            middle = (first + upto) >> 1
+            if float(times[middle] - now) < bound:
+                first = middle + 1
+            else:
+                upto = middle
+        return first
+
+    def since_event(self, event: i64, first: i64, upto: i64) -> i64:
+        """The first start between two places that is not before an event. O(log)."""
+        events = self.events
+        while first < upto:
+            middle = (first + upto) >> 1
+            if events[middle] < event:
+                first = middle + 1
+            else:
+                upto = middle
+        return first
+
+    # --- walks --------------------------------------------------------------------------------------------------
+
+    def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:
+        """Write the starts of a member between two places, oldest first; how many. O(blocks between, and starts)."""
+        d, point = self.d, self._point
+        j: i64
+        for j in range(d):
+            point[j] = points[at + j]
+        if self.window >= 0:  # own: -w <= -(time - start + extra)
+            first = self.since_time(time + self.extra, point[self.window], first, upto)
+            point[self.window] = -INFINITY
+        if first < upto and self.events[first] < since:
+            first = self.since_event(since, first, upto)
+        if self.kill >= 0:
+            return self._walk_back(first, upto, out)
+        values, greatest, events = self.values, self._greatest, self.events
+        path = out.paths_upto
+        place = path
+        i = first
+        while i < upto:
+            end = (i | MASK) + 1
+            if end > upto:
+                end = upto
+            base = (i >> SHIFT) * d
+            j = 0
+            while j < d and point[j] <= greatest[base + j]:
+                j += 1
+            if j < d:
+                i = end
+                continue
+            out.paths_upto = place
+            paths = out.room_for_paths(end - i)
+            base = i * d
+            while i < end:
+                j = 0
+                while j < d and point[j] <= values[base + j]:
+                    j += 1
+                if j == d:
+                    paths[place] = events[i]
+                    place += 1
+                i += 1
+                base += d
+        out.paths_upto = place
+        return place - path
+
+    def _walk_back(self, first: i64, upto: i64, out: MatchBlocks) -> i64:
+        """The same from the newest on, up to the first event that kills the member: it may be its last start."""
+        d, values, greatest, events, point = self.d, self.values, self._greatest, self.events, self._point
+        kill = self.kill
+        bound = point[kill]
+        point[kill] = -INFINITY
+        path = out.paths_upto
+        i = upto - 1
+        j: i64 = 0
+        dead = False
+        while i >= first and not dead:
+            base = (i >> SHIFT) * d
+            end = i & ~MASK
+            if end < first:
+                end = first
+            j = 0
+            while j < d and point[j] <= greatest[base + j]:
+                j += 1
+            if j < d and not bound <= greatest[base + kill]:
+                i = end - 1
+                continue
+            while i >= end and not dead:
+                base = i * d
+                j = 0
+                while j < d and point[j] <= values[base + j]:
+                    j += 1
+                if j == d:
+                    out.add_number(events[i])
+                dead = bound <= values[base + kill]
+                i -= 1
+        out.turn(path)
+        return out.paths_upto - path
+
+    def first_kill(self, bound: float, first: i64) -> i64:
+        """The first event from a place on that kills a member, which there must be. O(blocks between)."""
+        d, kill, values, greatest = self.d, self.kill, self.values, self._greatest
+        while not bound <= values[first * d + kill]:
+            first += 1
+            while first & MASK == 0 and not bound <= greatest[(first >> SHIFT) * d + kill]:
+                first += MASK + 1
+        return self.events[first]
+
+    # --- keeping ------------------------------------------------------------------------------------------------
+
+    def retain(self, wanted: list[bool]) -> list[int]:
+        """Keep only some; for each place, and the end, where it is now."""
+        moved: list[int] = []
+        old, times, events = self.values, self.times, self.events
+        n, d = self.count, self.d
+        self.count = 0
+        self.values, self.times, self.events, self._greatest = floats(), integers(), integers(), floats()
+        i: i64
+        for i in range(n):
+            moved.append(int(self.count))
+            if wanted[i]:
+                at = self.open()
+                j: i64
+                for j in range(d):
+                    self.values[at + j] = old[i * d + j]
+                self.keep(times[i], events[i])
+        moved.append(int(self.count))
+        return moved
+
+    def waiting(self, point: list[float], since: i64, first: i64, upto: i64, time: i64) -> list[tuple[int, ...]]:
+        """The events of a member's starts between two places. O(those)."""
+        out = MatchBlocks()
+        self.walk(floats_from(point), 0, since, first, upto, time, out)
+        return [(int(out.paths[i]),) for i in range(out.paths_upto)]
+
+    def used(self, events: set[int]) -> None:
+        """Add the events of all starts."""
+        events.update(int(self.events[i]) for i in range(self.count))
+
+    def dump(self) -> dict[str, object]:
+        n = self.count
+        return {
+            "values": [self.values[i] for i in range(n * self.d)],
+            "times": [int(self.times[i]) for i in range(n)],
+            "events": [int(self.events[i]) for i in range(n)],
+        }
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        times = list(dumped["times"])  # what was written and read comes as tuples
+        self.values, self.times = floats_from(list(dumped["values"])), integers_from(times)
+        self.events, self.count = integers_from(list(dumped["events"])), len(times)
+        self.retain([True] * len(times))  # makes the blocks
+
+    def bytes(self) -> int:
+        return 8 * (len(self.values) + len(self.times) + len(self.events) + len(self._greatest))
+
+    def check_invariants(self) -> None:
+        d = self.d
+        for i in range(self.count):
+            assert i == 0 or self.events[i - 1] < self.events[i]
+            for j in range(d):
+                assert self.values[i * d + j] <= self._greatest[(i >> SHIFT) * d + j], "a block knows its greatest"

@@ -1,0 +1,230 @@
+"""What a group's template asks step by step, as the host's recipe says it; immutable.
+
+A step is a union of clauses; a clause is bounds, which the constants of a member decide, and a rest without constants.
+Registers are numbers that a run remembers. Here: these forms, and how an event meets them. Not here: who makes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.predicate import All, holds
+from ....events.schema import Row
+from .columns import (
+    INFINITY,
+    Floats,
+    Integers,
+    floats,
+    floats_from,
+    integers,
+    integers_from,
+    with_room,
+    with_room_for_integers,
+)
+from .coordinates import CoordinateBound, number
+from .kept_events import KeptEvents
+
+FIRST: Final = 0  # an attribute of the event that begins the run
+LAST: Final = 1  # of the event that it took last
+TAKEN: Final = 2  # of the event of that step
+COUNT: Final = 3  # how many events it took
+SUM: Final = 4  # of an attribute, added from the first to the last
+LEAST: Final = 5
+MOST: Final = 6
+
+# How a run waits for a step: for the next event of its cell, of the stream, of its partition, or until one fits.
+NEXT: Final = 0
+STRICT: Final = 1
+PARTITION: Final = 2
+SKIP: Final = 3
+
+
+@final
+class Remembered:
+    """A number that a run remembers; `step` for TAKEN only."""
+
+    def __init__(self, kind: int, attribute: int = -1, step: int = -1) -> None:
+        self.kind: i64 = kind
+        self.attribute: i64 = attribute
+        self.step: i64 = step
+
+    def begun(self, row: Row) -> float:
+        """Its value when an event begins the run."""
+        return 1.0 if self.kind == COUNT else number(row, self.attribute)
+
+    def taken(self, row: Row, step: i64, value: float) -> float:
+        """Its value when the run, in which it had that value, takes an event at a step behind the first."""
+        kind = self.kind
+        if kind == FIRST:
+            return value
+        if kind == COUNT:
+            return value + 1.0
+        if kind == TAKEN:
+            return number(row, self.attribute) if self.step == step else value
+        new = number(row, self.attribute)
+        if kind == LAST:
+            return new
+        if kind == SUM:
+            return value + new
+        if value != value or new != new:
+            return value + new
+        if kind == LEAST:
+            return min(value, new)
+        return max(value, new)
+
+
+@final
+class Linear:
+    """A condition without constants of a member: `sign * attribute > sign * (factor * register + offset)`, or `>=`."""
+
+    def __init__(
+        self, attribute: int, sign: float, strict: bool, register: int = -1, factor: float = 1.0, offset: float = 0.0
+    ) -> None:
+        self.attribute: i64 = attribute
+        self.sign = sign
+        self.strict = strict
+        self.register: i64 = register
+        self.factor = factor
+        self.offset = offset
+
+    def holds(self, row: Row, registers: Floats, first: i64) -> bool:
+        """False where a number is null, or becomes infinite, which is null."""
+        compared = self.offset
+        if self.register >= 0:
+            compared += self.factor * registers[first + self.register]
+        if compared - compared != 0.0:
+            return False
+        value = self.sign * number(row, self.attribute)
+        compared *= self.sign
+        return value > compared or (not self.strict and value == compared)
+
+
+@final
+class EarlierRows:
+    """A condition on the event and earlier ones of the run: which of its slots has the event of which step."""
+
+    def __init__(self, condition: All, slots: list[int]) -> None:
+        self.condition = condition
+        self.slots = slots
+
+    def holds(self, row: Row, events: KeptEvents, numbers: Integers, first: i64) -> bool:
+        """O(slots x log(events kept)). `first`: where the numbers of the run's events begin."""
+        known: list[Row] = []
+        for step in self.slots:
+            known.append(events.row(numbers[first + step]) if step >= 0 else ())
+        return holds(self.condition, row, (), tuple(known), 0, 0)
+
+
+@final
+class StepClause:
+    """`rest`, `guard` and `compares` have no constants of a member: of numbers, of the event alone, of earlier events,
+    which only a chain can ask."""
+
+    def __init__(
+        self,
+        bounds: list[CoordinateBound],
+        rest: list[Linear] | None = None,
+        guard: All | None = None,
+        compares: EarlierRows | None = None,
+    ) -> None:
+        self.bounds = bounds
+        self.rest: list[Linear] = [] if rest is None else rest
+        self.guard = guard
+        self.compares = compares
+
+    def admits(self, row: Row, registers: Floats, first: i64) -> bool:
+        """Whether what has no constants, and asks for no earlier event, holds."""
+        if self.guard is not None and not holds(self.guard, row, (), (), 0, 0):
+            return False
+        i: i64 = 0
+        n: i64 = len(self.rest)
+        while i < n and self.rest[i].holds(row, registers, first):
+            i += 1
+        return i == n
+
+
+@final
+class ChainTemplate:
+    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member. `stays`: how a run waits for each
+    step; one that skips has no bounds but that of `window`, the coordinate of an own WITHIN."""
+
+    def __init__(
+        self,
+        d: int,
+        steps: list[list[StepClause]],
+        registers: list[Remembered] | None = None,
+        stays: list[int] | None = None,
+        window: int = -1,
+    ) -> None:
+        self.stays: list[int] = [NEXT] * len(steps) if stays is None else stays
+        self.window: i64 = window
+        self.d: i64 = d
+        self.steps = steps
+        self.length: i64 = len(steps)
+        self.registers: list[Remembered] = [] if registers is None else registers
+        self.unions = any(len(step) > 1 for step in steps)
+        """Whether a run may reach an end by two clauses."""
+
+
+@final
+class Stretch:
+    """Runs as rows of columns: `floats_each` values and registers, `integers_each` times, numbers and places."""
+
+    def __init__(self, floats_each: i64, integers_each: i64) -> None:
+        self.floats_each: i64 = floats_each
+        self.integers_each: i64 = integers_each
+        self.count: i64 = 0
+        self.floats: Floats = floats()
+        self.integers: Integers = integers()
+
+    def room(self) -> None:
+        """Room for one more row; the columns may have moved."""
+        n = self.count + 1
+        if len(self.floats) < n * self.floats_each:
+            self.floats = with_room(self.floats, n * self.floats_each)
+        if len(self.integers) < n * self.integers_each:
+            self.integers = with_room_for_integers(self.integers, n * self.integers_each)
+
+    def open(self, d: i64) -> i64:
+        """Make room for a row whose first `d` values are infinite; where its floats begin."""
+        self.room()
+        at = self.count * self.floats_each
+        column = self.floats
+        j: i64
+        for j in range(d):
+            column[at + j] = INFINITY
+        return at
+
+    def copy(self, source: Stretch, row: i64) -> i64:
+        """Make room for a row with the floats of another one; where they begin. The integers are the caller's."""
+        self.room()
+        at, base = self.count * self.floats_each, row * source.floats_each
+        column, old = self.floats, source.floats
+        j: i64
+        for j in range(self.floats_each):
+            column[at + j] = old[base + j]
+        return at
+
+    def add(self, source: Stretch, row: i64) -> None:
+        """A row of another one, as it is."""
+        self.copy(source, row)
+        at, base = self.count * self.integers_each, row * source.integers_each
+        j: i64
+        for j in range(self.integers_each):
+            self.integers[at + j] = source.integers[base + j]
+        self.count += 1
+
+    def dump(self) -> tuple[list[float], list[int]]:
+        """The rows as plain lists."""
+        n = self.count
+        return (
+            [self.floats[i] for i in range(n * self.floats_each)],
+            [int(self.integers[i]) for i in range(n * self.integers_each)],
+        )
+
+    def load(self, dumped: Any) -> None:
+        values, numbers = list(dumped[0]), list(dumped[1])
+        self.floats, self.integers = floats_from(values), integers_from(numbers)
+        self.count = len(numbers) // self.integers_each

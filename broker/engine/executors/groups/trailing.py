@@ -1,0 +1,199 @@
+"""A negation at the end: `a, c, ~n` WITHIN w of a. A pair waits from its c until time is past its deadline, a + w: it
+is a match if no n came meanwhile that kills its member.
+
+Pairs are completed as by a wait and hang on their start, as starts are in the order of their deadlines. Nothing is done
+when an n comes but to keep suffix maxima of its value: a pair that is due asks for the greatest one since its c. Times
+are compared, not places. An n at the time of c does not kill, one at the deadline does (notes on Kleene runs, 5).
+
+The host calls `advance` for a time before it hands on an event of it, at the latest when `due` is past.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any, final
+
+from mypy_extensions import i64
+
+from ....events.instant import FOREVER
+from ....events.schema import Row
+from .blocks import FIELDS, LATE, MatchBlocks
+from .cell import GroupCell
+from .columns import INFINITY, Floats, Integers, filled, floats, integers, put, put_integer
+from .coordinates import narrowed
+from .members import Members
+from .steps import StepClause
+from .wait import WaitCell, WaitTemplate
+
+
+@final
+class TrailingTemplate:
+    """The pair as a wait of arrival with a common window, and the negation, with one bound."""
+
+    def __init__(self, wait: WaitTemplate, kill: StepClause) -> None:
+        assert wait.arrival
+        assert wait.within >= 0
+        assert wait.killed < 0
+        self.wait = wait
+        self.kill = kill
+        self.killed: i64 = kill.bounds[0].coordinate
+
+
+@final
+class PendingPairs:
+    """The pairs of one start: of each the handle, the event and the time of c, and the negation's coordinate."""
+
+    def __init__(self, deadline: i64) -> None:
+        self.deadline: i64 = deadline
+        self.pairs: list[tuple[int, int, int, float]] = []
+
+
+@final
+class TrailingCell(GroupCell):
+    """The pairs of a key by start, a heap of the starts, and the suffix maxima of what kills."""
+
+    def __init__(self, template: TrailingTemplate, members: Members | None = None) -> None:
+        waiting = WaitCell(template.wait, members)
+        waiting.keeps_points = True
+        super().__init__(waiting.members)
+        self.template = template
+        self.waiting = waiting
+        self._pending: dict[int, PendingPairs] = {}
+        self._order: list[int] = []
+        self._pairs = MatchBlocks()
+        self._levels: Floats = floats()
+        self._times: Integers = integers()
+        self._height: i64 = 0
+        self._x: Floats = filled(template.wait.d, INFINITY)
+
+    def forget(self, handle: int) -> None:
+        """O(pairs)."""
+        for pending in self._pending.values():
+            pending.pairs = [pair for pair in pending.pairs if pair[0] != handle]
+
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """An event of the key. As a wait, and O(1) for each pair that it completes or that is due."""
+        self.advance(time, out)
+        pairs = self._pairs
+        pairs.clear()
+        self.waiting.see(row, time, event, pairs)
+        if pairs.upto > 0:
+            self._hang(time, event)
+            self.noted = event
+        self.waiting.start(row, time, event)
+        if self.waiting.noted > self.noted:
+            self.noted = self.waiting.noted
+        if len(self._order) > 0:
+            self._kill(row, time)
+        else:
+            self._height = 0  # nobody will ask about what is past
+
+    def _hang(self, time: i64, event: i64) -> None:
+        """Put the pairs that an event completed at their starts."""
+        pairs, starts, d = self._pairs, self.waiting.starts, self.template.wait.d
+        block: i64 = 0
+        i: i64
+        j: i64
+        while block < pairs.upto:
+            member, first, count = pairs.blocks[block + 3], pairs.blocks[block + 5], pairs.blocks[block + 6]
+            block += FIELDS
+            level = self.waiting.points[member * d + self.template.killed]
+            pair = (int(pairs.members[member]), int(event), int(time), level)
+            j = 0
+            for i in range(first, first + count):
+                start = int(pairs.paths[i])
+                pending = self._pending.get(start)
+                if pending is None:
+                    j = starts.since_event(start, j, starts.count)
+                    pending = self._pending[start] = PendingPairs(starts.times[j] + self.template.wait.within)
+                    heappush(self._order, start)
+                pending.pairs.append(pair)
+
+    def _kill(self, row: Row, time: i64) -> None:
+        """Note the value by which an event kills."""
+        kill, x, killed = self.template.kill, self._x, self.template.killed
+        x[killed] = INFINITY
+        if narrowed(kill.bounds, row, time, time, x, 0, x, 0) and kill.admits(row, x, 0):
+            height = self._height
+            while height > 0 and self._levels[height - 1] <= x[killed]:
+                height -= 1
+            self._levels = put(self._levels, height, x[killed])
+            self._times = put_integer(self._times, height, time)
+            self._height = height + 1
+
+    def due(self) -> int:
+        """When time is past that, `advance` has something to tell."""
+        return int(self._pending[self._order[0]].deadline) if self._order else FOREVER
+
+    def advance(self, time: i64, out: MatchBlocks) -> None:
+        """Time is that, and no event of it was handed on: tell the pairs whose deadline is past. O(pairs, log)."""
+        while len(self._order) > 0 and self._pending[self._order[0]].deadline < time:
+            self.advance_first(out)
+
+    def first(self) -> int:
+        return self._order[0]
+
+    def advance_first(self, out: MatchBlocks) -> None:
+        """O(pairs, log)."""
+        start = heappop(self._order)
+        for handle, event, completed, level in self._pending.pop(start).pairs:
+            if not self._killed(level, completed):
+                member, path = out.members_upto, out.paths_upto
+                out.add_member(handle)
+                out.add_number(start)
+                out.add_number(event)
+                out.close_one(member, path, 1, 2, LATE)
+
+    def _killed(self, level: float, completed: i64) -> bool:
+        """Whether an event after that time had a value which dominates. O(log)."""
+        low: i64 = 0
+        high = self._height
+        while low < high:
+            middle = (low + high) >> 1
+            if self._times[middle] <= completed:
+                low = middle + 1
+            else:
+                high = middle
+        return low < self._height and level <= self._levels[low]
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        return len(self._order) == 0 and self.waiting.quiet(time)
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts; no event can go on with a pair."""
+        return self.waiting.live(handle, point, since, time)
+
+    def used(self, events: set[int]) -> None:
+        self.waiting.used(events)
+        for start, pending in self._pending.items():
+            events.add(start)
+            events.update(pair[1] for pair in pending.pairs)
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps; the members are the host's."""
+        kills = [(self._levels[i], int(self._times[i])) for i in range(self._height)]
+        pending = [(start, int(each.deadline), list(each.pairs)) for start, each in sorted(self._pending.items())]
+        return {"waiting": self.waiting.dump(), "pending": pending, "kills": kills}
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        self.waiting.load(dumped["waiting"])
+        self._pending, self._order = {}, []
+        for start, deadline, pairs in dumped["pending"]:
+            pending = self._pending[start] = PendingPairs(deadline)
+            pending.pairs = [(handle, event, time, level) for handle, event, time, level in pairs]
+            heappush(self._order, start)
+        for i, (level, time) in enumerate(dumped["kills"]):
+            self._levels, self._times = put(self._levels, i, level), put_integer(self._times, i, time)
+        self._height = len(dumped["kills"])
+
+    def statistics(self) -> dict[str, int]:
+        return {**self.waiting.statistics(), "pairs": sum(len(each.pairs) for each in self._pending.values())}
+
+    def check_invariants(self) -> None:
+        self.waiting.check_invariants()
+        assert sorted(self._order) == sorted(self._pending)
+        for i in range(1, int(self._height)):
+            assert self._levels[i - 1] > self._levels[i]
+            assert self._times[i - 1] <= self._times[i]

@@ -1,0 +1,398 @@
+"""Waiting: a run stays until its own guard holds (CEL's skip-till NEXT, a step of SASE+ with skip_till_next_match).
+
+The guard has one constant, coordinate 0 (q). A member waits since a start s if no event since had a value of q or more:
+if q is above the *peak*, the greatest value since s. Peaks fall towards the newest start, so that starts are a stack of
+groups of equal peak, and an event merges those that it surpasses: amortised O(1). An event of value y completes in each
+group of peak < y exactly the members with peak < q <= min(y, peak of the group before), and with them the starts of
+this group and of all newer ones whose values dominate them.
+
+A negation between start and end (`a, ~n, c`) makes the walk over starts go back from the newest, and stop at the first
+event that kills the member. Steps behind (`later`) make no matches but cohorts, as in a chain, whose members are those
+of a range: `above < q <= y`; the starts are looked up when the last step ends.
+
+Epochs: peaks and starts of a time count from the key's next later event on (`arrival`: from its next event on).
+
+Here: the stack of one key. Not here: the columns of starts (starts), several constants in the guard (revisit).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from .blocks import MatchBlocks
+from .cell import GroupCell
+from .columns import INFINITY, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer, with_room
+from .coordinates import narrowed
+from .members import Members
+from .starts import NONE, Starts
+from .steps import StepClause, Stretch
+
+# The integers of a cohort behind the wait; its events follow.
+DEPTH: Final = 0
+BEGIN: Final = 1
+END: Final = 2
+EVENTS: Final = 3
+SWEEP_MIN: Final = 128
+
+
+@final
+class WaitTemplate:
+    """`begin`: what a start must satisfy; `wait`: the guard, whose one bound is of coordinate 0; `later`: steps behind
+    it. `kill`: the negation's bound, if there is one, and what it asks besides. `window`: the coordinate of an own
+    WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch."""
+
+    def __init__(
+        self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
+        window: int = NONE, extra: int = 0, within: int = NONE, arrival: bool = False,
+    ) -> None:  # fmt: skip
+        assert len(wait.bounds) == 1, "a guard with several constants is revisited"
+        assert wait.bounds[0].coordinate == 0
+        self.d: i64 = d
+        self.begin = begin
+        self.wait = wait
+        self.later = later
+        self.kill = kill
+        self.killed: i64 = kill.bounds[0].coordinate if kill is not None else NONE
+        self.window: i64 = window
+        self.extra: i64 = extra
+        self.within: i64 = within
+        self.arrival = arrival
+
+
+@final
+class WaitCell(GroupCell):
+    """Groups of the stack: `_peaks`, `_begins` (where in the starts), from `_bottom` below `_height`."""
+
+    def __init__(self, template: WaitTemplate, members: Members | None = None) -> None:
+        super().__init__(Members(template.d) if members is None else members)
+        self.template = template
+        self.now: i64 = -(1 << 62)
+        d = template.d
+        self.starts = Starts(d, template.killed, template.window, template.extra)
+        self.keeps_points = False  # whether `points` has those of all members found since the matches were cleared
+        self.points: Floats = floats()
+        self._fresh: i64 = 0  # where the starts of `now` begin
+        self._peak = -INFINITY  # the greatest value of `now`
+        self._peaks: Floats = floats()
+        self._begins: Integers = integers()
+        self._tops: Floats = floats()  # of each group the greatest values, perhaps too high
+        self._head: i64 = 0  # starts before are out of every window
+        self._bottom: i64 = 0
+        self._height: i64 = 0
+        self._kept: i64 = 0  # starts after the last sweep
+        self._x: Floats = filled(d, INFINITY)
+        self._y: Floats = filled(d, INFINITY)
+        self._top: Floats = filled(d, -INFINITY)
+        self._none: Integers = integers()
+        each: i64 = len(template.later)
+        self._waiting = Stretch(d + 1, EVENTS + each + 1)  # the value behind `d` is `above`
+        self._new = Stretch(d + 1, EVENTS + each + 1)
+
+    def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """An event of the key. Amortised O(1), and for each group that it surpasses a question and what it finds."""
+        self.see(row, time, event, out)
+        self.start(row, time, event)
+
+    def see(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """What the event completes."""
+        template = self.template
+        if time > self.now or template.arrival:
+            self.settle(time)
+        if self._waiting.count > 0:
+            self._go_on(row, time, event, out)
+        y = self._y
+        y[0] = INFINITY
+        wait = template.wait
+        if narrowed(wait.bounds, row, time, time, y, 0, y, 0) and wait.admits(row, y, 0):
+            if self._height > self._bottom:
+                self._surpass(y[0], time, event, out)
+            if y[0] > self._peak:
+                self._peak = y[0]
+
+    def start(self, row: Row, time: i64, event: i64) -> None:
+        """What the event begins, and kills."""
+        template, starts, members = self.template, self.starts, self.members
+        d = template.d
+        at = starts.open()
+        values = starts.values
+        begins = narrowed(template.begin.bounds, row, time, time, values, at, values, at)
+        begins = begins and members.possible(values, at) and template.begin.admits(row, values, at)
+        if template.kill is not None:
+            kill, killed = template.kill, template.killed
+            j: i64
+            if not begins:
+                for j in range(at, at + d):
+                    values[j] = -INFINITY
+            values[at + killed] = INFINITY
+            kills = narrowed(kill.bounds, row, time, time, values, at, values, at) and kill.admits(row, values, at)
+            kills = kills and values[at + killed] >= members.root[killed]
+            if not kills:
+                values[at + killed] = -INFINITY
+            begins = begins or kills
+        if begins:
+            starts.keep(time, event)
+            self.noted = event
+
+    def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Complete, in each group of a lower peak, those whom the value reaches."""
+        d, peaks, top, fresh = self.template.d, self._peaks, self._top, self._fresh
+        j: i64
+        for j in range(d):
+            top[j] = -INFINITY
+        group = self._height - 1
+        while group >= self._bottom and peaks[group] < y:
+            begin = max(self._begins[group], self._head)
+            for j in range(d):
+                if self._tops[group * d + j] > top[j]:
+                    top[j] = self._tops[group * d + j]
+            top[0] = y
+            if group > self._bottom and peaks[group - 1] < y:
+                top[0] = peaks[group - 1]
+            if self.template.killed >= 0:
+                top[self.template.killed] = INFINITY
+            if self.template.window >= 0:
+                top[self.template.window] = -float(self.template.extra)
+            if self.members.possible(top, 0):
+                if self.template.later:
+                    self._promise(peaks[group], top, begin, fresh, event)
+                else:
+                    self._complete(peaks[group], top, 0, begin, fresh, time, self._none, out)
+            group -= 1
+
+    def _complete(
+        self, above: float, x: Floats, at: i64, begin: i64, end: i64, time: i64, suffix: Integers, out: MatchBlocks
+    ) -> None:
+        """Write the members of a range that values dominate, each with its starts between two places."""
+        begun = out.members_upto
+        found = self.members.find_points(above, x, at, out)
+        if found == 0:
+            return
+        d, starts, members = self.template.d, self.starts, self.members
+        hit: i64
+        if self.keeps_points:
+            self.points = with_room(self.points, (begun + found) * d)
+            for hit in range(found * d):
+                self.points[begun * d + hit] = members.hits[hit]
+        width: i64 = len(suffix) + 1
+        for hit in range(found):
+            path = out.paths_upto
+            count = starts.walk(members.hits, hit * d, members.hits_since[hit], begin, end, time, out)
+            if count > 0:
+                out.extend(path, count, suffix)
+                out.close_one(begun + hit, path, count, width)
+
+    # --- steps behind the wait ----------------------------------------------------------------------------------
+
+    def _promise(self, above: float, top: Floats, begin: i64, end: i64, event: i64) -> None:
+        """A cohort: the members of a range, with the starts between two places, wait for the next event of the key."""
+        new, d = self._new, self.template.d
+        at = new.open(d)
+        j: i64
+        for j in range(d):
+            new.floats[at + j] = top[j]
+        new.floats[at + d] = above
+        place = new.count * new.integers_each
+        new.integers[place + DEPTH], new.integers[place + BEGIN], new.integers[place + END] = 0, begin, end
+        new.integers[place + EVENTS] = event
+        new.count += 1
+        self.noted = event
+
+    def _go_on(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
+        """Each cohort one step on, or to its end."""
+        template, waiting, new = self.template, self._waiting, self._new
+        last: i64 = len(template.later) - 1
+        numbers, each = waiting.integers, waiting.integers_each
+        i: i64
+        j: i64
+        for i in range(waiting.count):
+            old = i * each
+            depth = numbers[old + DEPTH]
+            clause = template.later[depth]
+            at = new.copy(waiting, i)
+            if not clause.admits(row, new.floats, at):
+                continue
+            if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
+                continue
+            if not self.members.possible(new.floats, at):
+                continue
+            if depth < last:
+                place = new.count * each
+                for j in range(EVENTS + depth + 1):
+                    new.integers[place + j] = numbers[old + j]
+                new.integers[place + DEPTH] = depth + 1
+                new.integers[place + EVENTS + depth + 1] = event
+                new.count += 1
+                self.noted = event
+            else:
+                suffix = filled_integers(depth + 1, 0)
+                for j in range(depth + 1):
+                    suffix[j] = numbers[old + EVENTS + j]
+                above = new.floats[at + template.d]
+                begin, end = numbers[old + BEGIN], numbers[old + END]
+                self._complete(above, new.floats, at, begin, end, time, suffix, out)
+
+    # --- the stack ----------------------------------------------------------------------------------------------
+
+    def settle(self, time: i64) -> None:
+        """The epoch is over: its peak surpasses groups, its starts are a new one."""
+        if self._waiting.count > 0 or self._new.count > 0:
+            self._waiting, self._new = self._new, self._waiting
+            self._new.count = 0
+        self.now = time
+        peak, count = self._peak, self.starts.count
+        merged: i64 = self._height
+        while merged > self._bottom and self._peaks[merged - 1] <= peak:
+            merged -= 1
+        if merged < self._height:  # the oldest one that is surpassed stands for all
+            self._peaks[merged] = peak
+            d, tops = self.template.d, self._tops
+            i = (merged + 1) * d
+            while i < self._height * d:
+                j: i64
+                for j in range(d):
+                    if tops[i + j] > tops[merged * d + j]:
+                        tops[merged * d + j] = tops[i + j]
+                i += d
+            self._height = merged + 1
+        if count > self._fresh:
+            if self._height > self._bottom and self._peaks[self._height - 1] == -INFINITY:  # nothing surpassed it
+                self.starts.raise_to(self._tops, (self._height - 1) * self.template.d, self._fresh, count)
+            else:
+                self._push(-INFINITY, self._fresh, count)
+        self._fresh = count
+        self._peak = -INFINITY
+        if self._bottom < self._height:
+            self._let_go(time)
+        if count > 2 * self._kept + SWEEP_MIN:
+            self._sweep()
+
+    def _let_go(self, time: i64) -> None:
+        """Drop the oldest groups if they are out of every window, or nobody waits in them any more."""
+        template = self.template
+        if template.within >= 0:
+            self._head = self.starts.since_time(time, -float(template.within), self._head, self._fresh)
+        elif template.window >= 0:
+            longest = self.members.root[template.window]
+            self._head = self.starts.since_time(time + template.extra, longest, self._head, self._fresh)
+        greatest = self.members.greatest() if self._peaks[self._bottom] > -INFINITY else INFINITY
+        while self._bottom < self._height:
+            end = self._begins[self._bottom + 1] if self._bottom + 1 < self._height else self._fresh
+            if self._peaks[self._bottom] < greatest and end > self._head:
+                break
+            self._bottom += 1
+
+    def _push(self, peak: float, begin: i64, end: i64) -> None:
+        """The starts between two places are a group."""
+        height, d = self._height, self.template.d
+        self._peaks = put(self._peaks, height, peak)
+        self._begins = put_integer(self._begins, height, begin)
+        self._tops = with_room(self._tops, (height + 1) * d)
+        j: i64
+        for j in range(height * d, (height + 1) * d):
+            self._tops[j] = -INFINITY
+        self.starts.raise_to(self._tops, height * d, begin, end)
+        self._height = height + 1
+
+    def _sweep(self) -> None:
+        """Keep only the starts that a member may still need. O(groups * members + starts), when they have doubled."""
+        starts, waiting, d = self.starts, self._waiting, self.template.d
+        wanted = [False] * starts.count
+        pinned = int(starts.count)  # from here on cohorts need those of members above `least`
+        least = INFINITY
+        for i in range(waiting.count):
+            pinned = min(pinned, int(waiting.integers[i * waiting.integers_each + BEGIN]))
+            least = min(least, waiting.floats[i * waiting.floats_each + d])
+        begins = [int(self._begins[at]) for at in range(self._bottom, self._height)]
+        peaks = [self._peaks[at] for at in range(self._bottom, self._height)]
+        ends = [*begins[1:], int(starts.count)] if begins else []
+        for begin, end, peak in zip(begins, ends, peaks):
+            self._want(wanted, max(begin, int(self._head)), end, min(peak, least) if end > pinned else peak)
+        if waiting.count:
+            self._want(wanted, pinned, begins[0] if begins else int(starts.count), least)
+        moved = starts.retain(wanted)
+        self._head = moved[int(self._head)]
+        self._bottom = self._height = 0
+        for begin, end, peak in zip(begins, ends, peaks):
+            if moved[end] > moved[begin]:
+                self._push(peak, moved[begin], moved[end])
+        for i in range(waiting.count):
+            for field in (BEGIN, END):
+                place = i * waiting.integers_each + field
+                waiting.integers[place] = moved[int(waiting.integers[place])]
+        self._fresh = self._kept = starts.count
+
+    def _want(self, wanted: list[bool], begin: int, end: int, peak: float) -> None:
+        """Mark the starts between two places that a member above the peak may need, and those that kill."""
+        starts, d, killed = self.starts, self.template.d, self.template.killed
+        corner = self.members.least_above(peak)
+        asked = [j for j in range(1, d) if j not in (killed, self.template.window)]
+        for i in range(begin, end):
+            values = starts.values
+            wanted[i] = all(corner[j] <= values[i * d + j] for j in asked) or (
+                killed >= 0 and values[i * d + killed] >= self.members.root[killed]
+            )
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def quiet(self, time: i64) -> bool:
+        template, starts = self.template, self.starts
+        if self._waiting.count > 0 or self._new.count > 0:
+            return False
+        if self._height == self._bottom and starts.count == self._fresh:
+            return True
+        longest = -float(template.within) if template.within >= 0 else -INFINITY
+        if template.window >= 0:
+            longest = self.members.root[template.window]
+        return starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
+
+    def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
+        """Starts that wait; of steps behind the wait nothing is said."""
+        begin = self._fresh
+        if self._peak < point[0]:
+            group = self._height - 1
+            while group >= self._bottom and self._peaks[group] < point[0]:
+                begin = self._begins[group]
+                group -= 1
+        return self.starts.waiting(point, since, max(begin, self._head), self.starts.count, time)
+
+    def used(self, events: set[int]) -> None:
+        self.starts.used(events)
+        for stretch in (self._waiting, self._new):
+            for i in range(stretch.count):
+                place = i * stretch.integers_each
+                depth = int(stretch.integers[place + DEPTH])
+                events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth + 1))
+
+    def dump(self) -> dict[str, Any]:
+        """What a snapshot keeps; the members are the host's."""
+        stack = [(self._peaks[i], int(self._begins[i])) for i in range(self._bottom, self._height)]
+        return {
+            "now": int(self.now), "fresh": int(self._fresh), "peak": self._peak, "head": int(self._head),
+            "stack": stack, "starts": self.starts.dump(), "waiting": self._waiting.dump(), "new": self._new.dump(),
+        }  # fmt: skip
+
+    def load(self, dumped: dict[str, Any]) -> None:
+        self.now, self._fresh, self._peak, self._head = dumped["now"], dumped["fresh"], dumped["peak"], dumped["head"]
+        self.starts.load(dumped["starts"])
+        self._bottom = self._height = 0
+        stack = dumped["stack"]
+        for i, (peak, begin) in enumerate(stack):
+            self._push(peak, begin, stack[i + 1][1] if i + 1 < len(stack) else self._fresh)
+        self._waiting.load(dumped["waiting"])
+        self._new.load(dumped["new"])
+        self._kept = self.starts.count
+
+    def statistics(self) -> dict[str, int]:
+        groups = int(self._height - self._bottom)
+        return {**self.members.statistics(), "groups": groups, "starts": int(self.starts.count)}
+
+    def check_invariants(self) -> None:
+        self.members.check_invariants()
+        self.starts.check_invariants()
+        for i in range(self._bottom + 1, self._height):
+            assert self._peaks[i - 1] > self._peaks[i], "peaks fall towards the newest"
+            assert self._begins[i - 1] < self._begins[i]
+        assert 0 <= self._fresh <= self.starts.count

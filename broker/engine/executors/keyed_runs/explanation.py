@@ -1,0 +1,121 @@
+"""The merged program in words and as a picture's data: which key spaces find what, and which states are shared.
+
+Here: that. Not here: what the engine says of all subscriptions (broker.engine.explanation), drawing
+(broker.automaton.diagram).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ....algebra.normal_form import ALWAYS, describe_form
+from ....automaton.automaton import Automaton, describe_arc
+from ....automaton.diagram import Edge, Graph, Node
+from ....automaton.sharing import Forest
+from ...directory import Directory
+from ...index.columns import BLOCK
+from ...index.spaces import Space
+from ...transition import Place
+from ..machine_plan import NAMES_SHOWN, counted, stream_name
+from ..merged import SchemaOf
+
+# Nanoseconds of an event, a probe in a key space, an arc that is tried, a search in columns, a member that it scans.
+EVENT_COST: Final = 180.0
+PROBE_COST: Final = 30.0
+ARC_COST: Final = 15.0
+SEARCH_COST: Final = 60.0
+MEMBER_COST: Final = 0.3
+
+
+def drawn(automata: Sequence[tuple[str, Automaton]]) -> Graph:
+    """Merged anew, as families and boxes keep no states. O(automata)."""
+    forest = Forest()
+    served: dict[int, list[str]] = {}
+    for name, automaton in automata:
+        names = served.setdefault(forest.insert(automaton)[0].number, [])
+        if name:
+            names.append(name)
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    for node in forest.nodes():
+        here = f"state {node.number}"
+        start = node.parent is None
+        stream = stream_name(node.state.stream)
+        nodes.append(Node(here, stream if start else f"{node.number}: next {stream}", "start" if start else "state"))
+        if node.parent is not None and node.entry is not None:
+            edges.append(Edge(f"state {node.parent.number}", here, describe_arc(node.entry)))
+            if node.state.theta != ALWAYS:
+                edges.append(Edge(here, here, f"NOT ({describe_form(node.state.theta)})", "stay"))
+            if node.rebind is not None:
+                edges.append(Edge(here, here, describe_arc(node.rebind), "rebind"))
+        for end in node.ends.values():
+            there = f"end {end.number}"
+            nodes.append(Node(there, _served(served[end.number]), "end"))
+            edges.append(Edge(here, there, describe_arc(end.arc)))
+    return Graph("", tuple(nodes), tuple(edges))
+
+
+def explained(directory: Directory, places: Sequence[Place], schema_of: SchemaOf) -> list[str]:
+    """What each key space answers, and what an event costs."""
+    lines: list[str] = []
+    waiting: dict[int, int] = {}
+    for place in places:
+        waiting[place.space.number] = waiting.get(place.space.number, 0) + 1
+    for spaces in directory.spaces:
+        lines += [_space_line(directory, space, waiting.get(space.number, 0), schema_of) for space in spaces]
+        if spaces:
+            lines.append(_cost_line(directory, spaces))
+    return lines
+
+
+def _space_line(directory: Directory, space: Space, places: int, schema_of: SchemaOf) -> str:
+    """What a key space answers, and by which of its structures."""
+    statics = list(directory.statics[space.number].values())
+    families = [place.family for static in statics for place in static.places if place.family is not None]
+    arcs = sum(len(static.arcs) for static in statics)
+    indexed = sum(len(static.arcs) for static in statics if static.arcs.indexed())
+    found = [
+        (arcs, "start arc", f" ({indexed} in an arc index)" if indexed else ""),
+        (sum(len(family.members) for family in families), "family member", " in sorted columns"),
+        (sum(len(box.members) for static in statics for box in static.boxes), "box", " in sorted columns"),
+    ]
+    known = [counted(n, what, "boxes" if what == "box" else "") + how for n, what, how in found if n]
+    starts = f"{', '.join(known)} under {counted(len(statics), 'key')}" if known else "nothing starts here"
+    return f"{_space(space, schema_of)}: {starts}; {counted(places, 'place')} where runs wait"
+
+
+def _cost_line(directory: Directory, spaces: list[Space]) -> str:
+    """What an event of the stream costs where every key that has anything is as frequent as any other.
+
+    A rough model with rounded constants, near what W4 and W5 take compiled; without what comes of runs.
+    """
+    cost = EVENT_COST
+    for space in spaces:
+        statics = list(directory.statics[space.number].values())
+        cost += PROBE_COST
+        each = [
+            (ARC_COST * len(s.arcs) if not s.arcs.indexed() else SEARCH_COST + ARC_COST * len(s.arcs) / BLOCK)
+            + SEARCH_COST * (len(s.boxes) + len(s.places))
+            + sum(MEMBER_COST * len(box.members) for box in s.boxes)
+            for s in statics
+        ]
+        cost += sum(each) / max(1, len(each))
+    stream = stream_name(spaces[0].stream)
+    return f"{stream}: {counted(len(spaces), 'probe')} an event, about {cost / 1000:.1f} us compiled before runs step"
+
+
+def _space(space: Space, schema_of: SchemaOf) -> str:
+    schema = schema_of(space.stream)
+    if not space.positions:
+        return f"{stream_name(space.stream)}, every event"
+    names = [str(p) if schema is None else schema.names[p] for p in space.positions]
+    return f"{stream_name(space.stream)} by {', '.join(names)}"
+
+
+def _served(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    if not names:
+        return "to another pattern"
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(names[:NAMES_SHOWN]) + more

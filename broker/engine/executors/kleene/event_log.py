@@ -1,0 +1,106 @@
+"""The events of one key value that any run of the window can have taken: what runs that are numbers are played from.
+
+Under skip till next match the events of a run follow from its first one, so a match is a run's number and where the run
+ended (kleene notes, 1). When the log moves on, what has not been read keeps the old pages. Here: the log, and playing a
+run. Not here: who writes it (numbered_runs), matches (numbered_matches).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import Slots
+from ....algebra.predicate import holds
+from ....events.schema import Row
+from ..matches import Item, tuple_item
+from ..packed import Integers, integers, put_integer
+from .tables import Tables
+
+FEW: Final = 64  # events below which it is not worth while to turn a page
+
+
+@final
+class EventLog:
+    """Events from number `base` on; `takes` those that can be taken. It only grows, at its end.
+
+    `begun`: the numbers of the events that begin runs, from run `first` on: runs are numbered as they begin.
+    """
+
+    __slots__ = ("base", "begun", "first", "items", "rows", "takes", "times")
+
+    def __init__(self, base: i64, first: i64 = 0) -> None:
+        self.base: i64 = base
+        self.items: list[Item] = []
+        self.rows: list[Row] = []
+        self.times: Integers = integers()
+        self.takes: list[bool] = []
+        self.begun: Integers = integers()
+        self.first: i64 = first
+
+    def add(self, row: Row, time: i64, item: Item, takes: bool) -> None:
+        self.items.append(item)
+        self.rows.append(row)
+        self.times = put_integer(self.times, len(self.times), time)
+        self.takes.append(takes)
+
+    def begin(self) -> None:
+        """The newest event begins a run."""
+        self.begun = put_integer(self.begun, len(self.begun), self.base + len(self.items) - 1)
+
+    def end(self) -> i64:
+        """The number of the event that comes next."""
+        return self.base + len(self.items)
+
+    def begins(self, run: i64) -> i64:
+        """The number of a run's first event."""
+        return self.begun[run - self.first]
+
+    def began(self, run: i64) -> i64:
+        """When."""
+        return self.times[self.begun[run - self.first] - self.base]
+
+    def empty(self) -> EventLog:
+        """A page for what comes when no run is left: the same while it is short."""
+        return self if len(self.items) < FEW else EventLog(self.end(), self.first + len(self.begun))
+
+    def turned(self, run: i64) -> EventLog:
+        """A page without what is before a run. O(what is kept): where that is a quarter at most, O(1), amortised."""
+        gone = self.begins(run) - self.base
+        page = EventLog(self.base + gone, run)
+        page.items = self.items[gone:]
+        page.rows = self.rows[gone:]
+        page.times = self.times[gone:]
+        page.takes = self.takes[gone:]
+        page.begun = self.begun[run - self.first :]
+        return page
+
+    def path(self, tables: Tables, run: i64, upto: i64) -> tuple[list[int], Slots]:
+        """The events that a run has before number `upto`, by their indices in the page, and what it remembers then.
+        O(log between its first and its last event)."""
+        edges = tables.edges[0]
+        registers = tables.registers
+        at = self.begins(run) - self.base
+        slots = registers.begun(registers.fresh(), 0, self.rows[at])
+        taken = [int(at)]
+        i: i64
+        for i in range(at + 1, upto - self.base):
+            if self.takes[i] and (edges.take_rest is None or holds(edges.take_rest, self.rows[i], (), slots, 0, 0)):
+                slots = registers.taken(slots, 0, self.rows[i])
+                taken.append(int(i))
+        return taken, slots
+
+    def dump(self, oldest: i64) -> list[Any]:
+        """What there is from that number on."""
+        at = oldest - self.base
+        rows, times = [list(row) for row in self.rows[at:]], [int(time) for time in self.times[at:]]
+        return [int(oldest), self.items[at:], rows, times, self.takes[at:]]
+
+    def load(self, data: Any) -> None:
+        self.base, items, rows, times, takes = data
+        self.items = [tuple_item(item) for item in items]
+        self.rows = [tuple(row) for row in rows]
+        self.takes = list(takes)
+        for at, time in enumerate(times):
+            self.times = put_integer(self.times, at, time)

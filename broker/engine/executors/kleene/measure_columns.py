@@ -1,0 +1,221 @@
+"""Measures made to run: the level that an event brings, what it makes of a run's measure, and all runs' as columns.
+
+Every comparison becomes `level > measure`: a level that may also be equal is the next float, and both change their sign
+where the level has to be lower. A null is a number that compares with nothing. What floats would not hold exactly is
+odd: then runs have to do without columns (see broker.automaton.analyses.measures).
+
+Here: one measure, for an event, and its columns. Hot. Not here: which runs there are (columns, stacks).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, final
+
+from mypy_extensions import i64
+
+from ....algebra.predicate import computation
+from ....algebra.terms import Arithmetic, Attribute, Constant, Register
+from ....automaton.analyses.measures import Measure, Measures
+from ....events.schema import Row
+from ..packed import Floats, Integers, floats, put, shifted
+
+FIRST: Final = 0
+LAST: Final = 1
+AVERAGE: Final = 2
+SUM: Final = 3
+MIN: Final = 4
+MAX: Final = 5
+COUNT: Final = 6
+KINDS: Final = {"first": 0, "last": 1, "avg": 2, "sum": 3, "min": 4, "max": 5, "count": 6, "len": 6}
+
+EXACT: Final = 1 << 53
+SUMMED: Final = 1 << 31  # of integers up to here, as many as a run may have sum up exactly
+NULL: Final = math.nan
+
+
+@final
+class MeasureReader:
+    """One measure. After `read`: `level` and, for a run that takes the event, `value`; `odd`: there are none."""
+
+    def __init__(self, measure: Measure, slots: int) -> None:
+        self.kind: i64 = KINDS[measure.kind]
+        self.sign = 1.0 if measure.operator[0] == ">" else -1.0
+        self.equal = measure.operator.endswith("=")
+        self.levels = computation(measure.level)
+        self.attribute: i64 = measure.level.position if isinstance(measure.level, Attribute) else -1
+        self.values = computation(measure.value)
+        self.slots = slots
+        self.position = measure.position
+        self.limit = SUMMED if measure.integer and measure.kind in ("sum", "avg") else EXACT
+        self.plain = self.kind > LAST
+        factor: Any = measure.factor
+        match measure.value:
+            case Register(_, position) if not self.plain:
+                self.position, self.plain = position, True
+            case Arithmetic("*", Constant(float() as factor), Register(_, position, "int" | "float")) if not self.plain:
+                self.position, self.plain = position, True
+        self.scaled = factor is not None
+        self.factor = float(factor) if factor is not None else 1.0
+        self.raw = False  # a family multiplies by many factors itself
+        self.level = NULL
+        self.value = NULL
+        self.odd = False
+
+    def read(self, row: Row) -> None:
+        """The level of an event."""
+        self.odd = False
+        level = NULL
+        if self.attribute >= 0:
+            given: Any = row[self.attribute]
+            level = given if type(given) is float else self._number(given, EXACT)
+        else:
+            level = self._number(self.levels.value(row, (), (), 0, 0), EXACT)
+        if self.equal:
+            level = math.nextafter(level, math.inf * self.sign)
+        self.level = level * self.sign
+
+    def measure(self, row: Row) -> None:
+        """What it makes of a run that takes it."""
+        self.odd = False
+        if self.kind == COUNT:
+            self.value = 1.0
+            if self.position >= 0 and row[self.position] is None:
+                self.odd = True
+        elif self.plain:
+            value: Any = row[self.position]
+            if type(value) is float:
+                self.value = value
+            else:
+                if value is None and self.kind >= AVERAGE:
+                    self.odd = True
+                self.value = self._number(value, self.limit)
+        else:
+            self.value = self._number(self.values.value((), (), (row,) * self.slots, 0, 0), EXACT)
+        if self.kind <= LAST:
+            self.value = self.compared(self.value)
+
+    def compared(self, value: float) -> float:
+        """What levels are compared with, of a measure's plain value."""
+        if self.raw:
+            return value if value - value == 0.0 else NULL
+        if self.scaled:
+            value = self.factor * value
+        return value * self.sign if value - value == 0.0 else NULL
+
+    def _number(self, value: Any, limit: int) -> float:
+        if type(value) is float:
+            return value
+        if value is None:
+            return NULL
+        number: int = value
+        if number > limit or number < -limit:
+            self.odd = True
+        return float(number)
+
+
+@final
+class MeasureReaders:
+    """The measures of a pattern: one machine's, for one event at a time."""
+
+    def __init__(self, measures: Measures, slots: int) -> None:
+        self.take = [MeasureReader(measure, slots) for measure in measures.take]
+        self.begin = [MeasureReader(measure, slots) for measure in measures.begin]
+        end = [MeasureReader(measure, slots) for measure in measures.end]
+        self.all = [*self.take, *self.begin, *end]
+        for reader in end:
+            reader.read(())  # its level is a constant
+
+    def read(self, row: Row, takes: bool, ends: bool) -> bool:
+        """The levels of an event; whether all of them are numbers."""
+        if takes:
+            for reader in self.take:
+                reader.read(row)
+                if reader.odd:
+                    return False
+        if ends:
+            for reader in self.begin:
+                reader.read(row)
+                if reader.odd:
+                    return False
+        return True
+
+    def measure(self, row: Row) -> bool:
+        """What the event makes of measures; whether all of that are numbers."""
+        for reader in self.all:
+            reader.measure(row)
+            if reader.odd:
+                return False
+        return True
+
+
+@final
+class MeasureColumn:
+    """One measure of all runs of a cell. `values` by run; behind them, of aggregates, `totals`, and of an average
+    `numbers`."""
+
+    def __init__(self, reader: MeasureReader) -> None:
+        self.reader = reader
+        self.values: Floats = floats()
+        self.totals: Floats = floats()
+        self.numbers: Floats = floats()
+
+    def begin(self, at: i64) -> None:
+        """A run of the event that the reader has measured."""
+        reader = self.reader
+        if reader.kind <= LAST:
+            self.values = put(self.values, at, reader.value)
+            return
+        self.values = put(self.values, at, reader.compared(reader.value))
+        self.totals = put(self.totals, at, reader.value)
+        if reader.kind == AVERAGE:
+            self.numbers = put(self.numbers, at, 1.0)
+
+    def take(self, takers: Integers, count: i64) -> None:
+        """The event that the reader has measured is taken by the runs at these indices. O(count)."""
+        reader = self.reader
+        kind = reader.kind
+        values, totals, numbers = self.values, self.totals, self.numbers
+        value = reader.value
+        i: i64
+        j: i64
+        if kind == LAST:
+            for i in range(count):
+                values[takers[i]] = value
+        elif kind == AVERAGE:
+            simple = not (reader.scaled or reader.raw or reader.sign < 0.0)
+            for i in range(count):
+                j = takers[i]
+                total = totals[j] + value
+                number = numbers[j] + 1.0
+                totals[j] = total
+                numbers[j] = number
+                values[j] = total / number if simple and total - total == 0.0 else reader.compared(total / number)
+        elif kind != FIRST:
+            for i in range(count):
+                j = takers[i]
+                total = totals[j]
+                if kind == MIN:
+                    total = min(total, value)
+                elif kind == MAX:
+                    total = max(total, value)
+                else:
+                    total += value
+                totals[j] = total
+                values[j] = reader.compared(total)
+
+    def shift(self, first: i64, upto: i64) -> None:
+        """Runs from `first` on become the first ones."""
+        shifted(self.values, first, upto)
+        if self.reader.kind > LAST:
+            shifted(self.totals, first, upto)
+        if self.reader.kind == AVERAGE:
+            shifted(self.numbers, first, upto)
+
+    def check_invariants(self, head: i64, upto: i64) -> None:
+        assert len(self.values) >= upto
+        if self.reader.kind > LAST:
+            for j in range(head, upto):
+                number = self.numbers[j] if self.reader.kind == AVERAGE else 1.0
+                value, found = self.reader.compared(self.totals[j] / number), self.values[j]
+                assert value == found or (value != value and found != found)

@@ -1,0 +1,268 @@
+"""Runs that are numbers: a leading Kleene component, under skip till next match, and at most one more behind it.
+
+There is exactly one run for each first event, and it never splits but to end in a match (kleene notes, 1); so a run is
+the number of its first event in a log, and what levels are compared with. Runs are rows of a few columns, in the order
+of their first events; what has left the window is a prefix. An event with a value that floats cannot stand for turns
+the cell into runs one by one (plain_runs).
+
+Here: an event's way, and what an event completes. Hot. Not here: which rows take or end (columns, stacks), measures
+(measure_columns), matches (numbered_matches).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mypy_extensions import i64
+
+from ....events.schema import Row
+from ...account import PACKED_BITS
+from ..completions import HEADER, Completions
+from ..matches import Assigned, Item
+from ..packed import Integers, integers, put_integer, roomy, shifted_integers
+from .cell import RunCell
+from .event_log import EventLog
+from .measure_columns import MeasureColumn, MeasureReaders
+from .numbered_matches import BLOCKS, RANGES
+from .run import KleeneRun, Restored, RunsArchive, Trail
+from .tables import BEFORE, Tables
+
+FEW: Final = 64  # rows below which it is not worth while to move what is behind them
+LONG: Final = 1 << 22  # events of one window beyond which sums of integers might not be exact
+
+
+class NumberedRuns(RunCell):
+    """The runs from `oldest` on, `begun` have begun in all; the rows from `bottom` to `top`, `lows` their first runs.
+    `kind`: what numbers say of matches. `start`: the time of the run `oldest`, or earlier than that."""
+
+    __slots__ = (
+        "begun",
+        "bottom",
+        "columns",
+        "found",
+        "kind",
+        "leaving",
+        "log",
+        "lows",
+        "measures",
+        "oldest",
+        "start",
+        "tables",
+        "taking",
+        "top",
+        "width",
+    )
+
+    def __init__(self, tables: Tables, measures: MeasureReaders, kind: i64) -> None:
+        super().__init__([])
+        self.tables = tables
+        self.measures = measures
+        self.kind = kind
+        self.columns = [MeasureColumn(reader) for reader in measures.all]
+        self.taking = self.columns[: len(measures.take)]
+        self.leaving = self.columns[len(measures.take) :]
+        self.log = EventLog(0)
+        self.lows: Integers = integers()
+        self.bottom: i64 = 0
+        self.top: i64 = 0
+        self.oldest: i64 = 0
+        self.begun: i64 = 0
+        self.start: i64 = BEFORE
+        self.found: Integers = integers()  # scratch: what an event completes
+        self.width: i64 = 0  # how many numbers that is, of BLOCKS
+
+    def leave(self, takes: bool) -> i64:
+        """The matches that end with the event, as numbers in `found`; how many these are. `takes`: `takers` is asked
+        next. O(rows)."""
+        raise AssertionError
+
+    def takers(self) -> i64:
+        """How many rows take the event, which changes nothing yet."""
+        raise AssertionError
+
+    def enter(self, taking: i64, begins: bool, run: i64) -> i64:
+        """So many rows take the event, or it begins that run. As `leave`, where the pattern ends with that."""
+        raise AssertionError
+
+    def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
+        tables = self.tables
+        if self.start < time - tables.window:
+            self.expire(time - tables.window)
+        takes = mask & tables.takes != 0
+        ends = mask & tables.ends != 0
+        begins = mask & tables.begins != 0
+        log = self.log
+        if not self.measures.read(row, takes, ends) or len(log.items) >= LONG:
+            return False
+        if begins and self.begun - self.oldest >= tables.runs_max:
+            self.lost += 1
+            begins = False
+        leaving: i64 = 0
+        taking: i64 = 0
+        if self.bottom < self.top:
+            tables.account.spend((self.top - self.bottom) >> PACKED_BITS)
+            if ends:
+                leaving = self.leave(takes)
+            if takes:
+                taking = self.takers()
+        if (begins or taking > 0) and not self.measures.measure(row):
+            return False
+        if leaving > 0:
+            self._report(leaving, log.end(), found)
+            if tables.alone:
+                return True  # what it begins would overlap
+        if begins or taking > 0:
+            if self.oldest == self.begun:
+                log = self.log = log.empty()
+                self.start = time
+            log.add(row, time, item, takes)
+            if begins:
+                log.begin()
+                self.begun += 1
+                leaving = self.enter(taking, True, self.begun - 1)
+            else:
+                leaving = self.enter(taking, False, self.begun)
+            if tables.last == 0 and leaving > 0:
+                self._report(leaving, log.end(), found)
+        return True
+
+    def row(self, low: i64) -> None:
+        """A row that begins with that run, of the event that was measured."""
+        at = self.top
+        self.lows = put_integer(self.lows, at, low)
+        for column in self.columns:
+            column.begin(at)
+        self.top = at + 1
+        if len(self.found) < 3 * self.top + 1:
+            self.found = roomy(self.found, 3 * self.top + 1)
+
+    def passes(self, j: i64, first: i64) -> bool:
+        """Whether a row satisfies all measures to end, from number `first` on."""
+        for at in range(first, len(self.leaving)):
+            column = self.leaving[at]
+            if not column.reader.level > column.values[j]:
+                return False
+        return True
+
+    def _report(self, count: i64, upto: i64, found: Completions) -> None:
+        tables = self.tables
+        if tables.alone:
+            count = 1
+        elif count > tables.matches_max:
+            self.lost += 1
+            count = tables.matches_max
+        tables.account.spend(count * tables.match_units)
+        ended = self.found
+        width = count
+        i: i64
+        if self.kind == BLOCKS:
+            ended[0] = count
+            width = self.width
+        elif self.kind == RANGES:
+            width = 3 * count
+            low, high = ended[1], ended[2]
+            for i in range(3, width, 3):
+                low = min(low, ended[i + 1])
+                high = max(high, ended[i + 2])
+            found.entries += high - low - 1  # nearly always one end is that of all members
+        numbers = found.room(width)
+        at = found.upto + HEADER
+        for i in range(width):
+            numbers[at + i] = ended[i]
+        found.close(self.log, upto, self.kind, width)
+        if tables.alone:
+            self.drop()
+
+    def expire(self, oldest: i64) -> None:
+        """Let go of runs that began before that time."""
+        log = self.log
+        begun, times, first = log.begun, log.times, log.first
+        at = self.oldest
+        while at < self.begun:
+            self.start = times[begun[at - first] - log.base]
+            if self.start >= oldest:
+                break
+            at += 1
+        if at == self.oldest:
+            return
+        self.oldest = at
+        bottom = self.bottom
+        if at == self.begun:
+            bottom = self.top
+        else:
+            lows = self.lows
+            while bottom + 1 < self.top and lows[bottom + 1] <= at:
+                bottom += 1
+            gone = begun[at - first] - log.base
+            if gone >= FEW and 4 * gone >= 3 * len(log.items):
+                self.log = log.turned(at)
+        self.bottom = bottom
+        if bottom >= FEW and 2 * bottom >= self.top:
+            shifted_integers(self.lows, bottom, self.top)
+            for column in self.columns:
+                column.shift(bottom, self.top)
+            self.top -= bottom
+            self.bottom = 0
+
+    def drop(self) -> None:
+        """Let go of all runs."""
+        self.bottom = self.top = 0
+        self.oldest = self.begun
+
+    def alone(self, position: i64, place: i64) -> list[KleeneRun]:
+        """The runs as such that exist by themselves, before an event at that position. O(log x runs)."""
+        found: list[KleeneRun] = []
+        log = self.log
+        for number in range(self.oldest, self.begun):
+            taken, slots = log.path(self.tables, number, log.end())
+            trail: Trail = None
+            for at in taken:
+                trail = (trail, 0, log.items[at], int(log.times[at]), int(log.base) + at)
+            found.append(KleeneRun(log.began(number), BEFORE, slots, trail, position - 1, place - 1))
+        return found
+
+    # --- upkeep -------------------------------------------------------------------------------------------------
+
+    def settle(self, time: i64, position: i64) -> i64:
+        self.expire(time - self.tables.window)
+        return self.top - self.bottom
+
+    def size(self) -> int:
+        return int(self.top - self.bottom)
+
+    def partial(self, oldest: i64) -> Iterator[Assigned]:
+        log = self.log
+        for number in range(self.oldest, self.begun):
+            if log.began(number) >= oldest:
+                taken, _ = log.path(self.tables, number, log.end())
+                yield [(0, log.items[at], int(log.times[at])) for at in taken]
+
+    def check_invariants(self) -> None:
+        assert (self.bottom == self.top) == (self.oldest == self.begun), "rows without runs, or runs without rows"
+        assert self.log.first + len(self.log.begun) == self.begun
+        for j in range(self.bottom, self.top):
+            assert j == self.bottom or self.lows[j - 1] < self.lows[j], "a row without runs"
+        for column in self.columns:
+            column.check_invariants(self.bottom, self.top)
+
+    def dump(self, archive: RunsArchive) -> list[Any]:
+        """The log is enough: it is played again."""
+        log = self.log
+        firsts = [int(log.begins(number)) for number in range(self.oldest, self.begun)]
+        # Not what is before them: how much of that is still there is no part of what will be found.
+        return [False, log.dump(firsts[0] if firsts else log.end()), firsts]
+
+    def load(self, data: Any, restored: Restored) -> None:
+        old = EventLog(0)
+        old.load(data[1])
+        wanted = set(data[2])
+        nothing = Completions()
+        edges = self.tables.edges[0]
+        # What is before the oldest run that is alive began others, which are over: played again they would live again.
+        alive = min(wanted, default=int(old.end())) - int(old.base)
+        self.log = EventLog(old.base + alive)
+        for at in range(alive, len(old.items)):
+            begins = int(old.base) + at in wanted
+            mask = (edges.take if old.takes[at] else 0) | (edges.begin if begins else 0)
+            self.step(mask, old.rows[at], old.times[at], 0, 0, old.items[at], nothing)

@@ -1,0 +1,33 @@
+"""How far an engine has come, and what the open epoch has counted.
+
+Here: that section. Not here: runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..results import Results
+from .state import EngineState
+
+
+def save(state: EngineState) -> Any:
+    runtime = state.runtime
+    tally = runtime.results.tally_after(runtime.now)
+    return {
+        "now": runtime.now,
+        "promised": runtime.promised,
+        "events": state.events,
+        "matches": state.matches,
+        "begun": runtime.runs.begun,
+        "tally": [[*entry, count] for entry, count in tally.items()],
+    }
+
+
+def restore(state: EngineState, content: Any) -> None:
+    runtime = state.runtime
+    state.events, state.matches = content["events"], content["matches"]
+    runtime.runs.now, runtime.promised, runtime.runs.begun = content["now"], content["promised"], content["begun"]
+    if runtime.now is not None:
+        tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}
+        runtime.results = Results([runtime.now], [()], [0], [runtime.now], tally)

@@ -1,0 +1,35 @@
+"""The runs of the merged program, which their executor writes.
+
+Here: that section. Not here: machines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..executors.merged import MergedOrder
+from .state import EngineState
+
+
+def save(state: EngineState) -> Any:
+    """O(runs)."""
+    return state.runtime.runs.dump(state.runs, _order(state))
+
+
+def restore(state: EngineState, content: Any) -> None:
+    """Once all subscriptions are there."""
+    state.runs = state.runtime.runs.load(content, _order(state))
+
+
+def _order(state: EngineState) -> MergedOrder:
+    catalog = state.catalog
+    return MergedOrder(
+        [service.end for service in catalog.services() if service.end is not None],
+        [
+            (recipe, subscriber.literals)
+            for subscriber in catalog.subscriptions.values()
+            if subscriber.name not in catalog.withdrawn
+            for recipe in subscriber.form.recipes
+            if recipe is not None
+        ],
+    )

@@ -1,0 +1,189 @@
+"""Random SASE+ templates for groups, with members that differ in constants, and scripts of what happens to them.
+
+A template is a text with places for constants; grids are coarse, so that members and events often meet exactly. Not
+here: what must hold.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from broker.events.schema import Row
+
+SCHEMA: Final = {"ty": "string", "k": "int?", "w": "float?", "p": "float"}
+GRID: Final = ("0", "0.5", "1", "1.5", "2", "3")
+WINDOWS: Final = ("1", "2", "4", "6", "20")
+STRATEGIES: Final = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
+
+
+class Joins(NamedTuple):
+    name: str
+    text: str
+    language: str = "sase"
+
+
+class Leaves(NamedTuple):
+    which: int
+
+
+class Publishes(NamedTuple):
+    times: list[int]
+    rows: list[Row]
+    starts: list[int] | None = None
+
+
+class Saves(NamedTuple):
+    pass
+
+
+Action = Joins | Leaves | Publishes | Saves
+
+
+class Template(NamedTuple):
+    """`text` has `{n}` where constants are, `choices` what they may be."""
+
+    text: str
+    choices: tuple[Sequence[str], ...]
+
+    def filled(self, chance: random.Random) -> str:
+        return self.text.format(*(chance.choice(each) for each in self.choices))
+
+
+def chain(chance: random.Random) -> Template:
+    """A filter of CEL, or one chained by NEXT to others, with alternatives, factors and durations."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    length = chance.choice((1, 1, 2, 2, 3, 3, 4))
+    joined = chance.choice(("$2.ty = $1.ty", "$2.ty = $1.ty", "$2.ty = $1.ty AND $2.k = $1.k", "TRUE"))
+    text = ""
+    for at in range(length):
+        kinds = chance.choices(
+            ("up", "down", "or", "other", "join", "factor", "offset", "dur"), k=chance.choice((1, 1, 2))
+        )
+        asked = ["ty = 'A'"] if at == 0 and chance.random() < 0.7 else []
+        for kind in kinds:
+            if kind == "up":
+                asked.append(f"p > {constant()}")
+            elif kind == "down":
+                asked.append(f"p <= {constant()}")
+            elif kind == "or":
+                asked.append(f"(p > {constant()} OR w < {constant()})")
+            elif kind == "other":
+                asked.append(f"k >= {constant()}")
+            elif kind == "join" and at:
+                asked.append("p > p_1")
+            elif kind == "factor" and at:
+                asked.append(f"p > {constant()} * p_1")
+            elif kind == "offset" and at:
+                asked.append(f"p <= p_1 + {constant()}")
+            elif kind == "dur" and at:
+                asked.append(f"DUR < {constant(WINDOWS)}")
+        text = "S" if not text else f"({text} NEXT{{{{{joined}}}}} S)"
+        if asked:
+            text = (
+                f"FILTER{{{{{' AND '.join(asked)}}}}}({text})"
+                if at == 0
+                else f"FILTER{{{{{' AND '.join(asked)}}}}}{text}"
+            )
+    selected = chance.choice(("*", "*", "p, w AS u")) if length == 1 else "*"
+    published = chance.choice(("", "", "", " PUBLISH P"))
+    return Template(f"SELECT {selected} FROM {text}{published}", tuple(choices))
+
+
+def template(chance: random.Random) -> Template:
+    """A pattern of up to four single events, now and then with something forbidden."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    strategy = chance.choice(STRATEGIES)
+    names = list("abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 3, 4))])
+    forbidden = chance.choice((None, None, None, None, *range(1, len(names) + 1)))
+    partitioned = strategy == "partition_contiguity" or chance.random() < 0.6
+    key = chance.choice(("[ty]", "[k]", "[ty]")) if partitioned else ""
+    conjuncts = [key] if key else []
+    keyed = chance.random() < 0.6 if key != "[k]" else False
+    plain = chance.random() < 0.6
+    for at, name in enumerate(names):
+        if keyed and (at == 0 or key != "[ty]"):
+            conjuncts.append(f"{name}.ty = 'A'")
+        sign = ">" if at % 2 == 0 else "<"
+        kinds = ["up"] if plain else chance.choices(("up", "other", "or", "join", "factor", "offset", "none"), k=2)
+        for kind in kinds:
+            other = names[chance.randrange(at)] if at else name
+            if kind == "up":
+                conjuncts.append(f"{name}.p {sign} {constant()}")
+            elif kind == "other":
+                conjuncts.append(f"{name}.{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
+            elif kind == "or":
+                conjuncts.append(f"({name}.p {sign} {constant()} OR {name}.w >= {constant()})")
+            elif kind == "join" and at:
+                conjuncts.append(f"{name}.p {chance.choice(('>', '<', '!='))} {other}.p")
+            elif kind == "factor" and at:
+                conjuncts.append(f"{name}.p {chance.choice(('>', '<='))} {constant()} * {other}.p")
+            elif kind == "offset" and at:
+                conjuncts.append(f"{name}.w {chance.choice(('>', '<='))} {other}.w + {constant()}")
+    parts = [f"S {name}" for name in names]
+    if forbidden is not None:
+        parts.insert(forbidden, "~(S n)")
+        conjuncts.append(f"n.{chance.choice('pw')} {chance.choice(('<', '>='))} {constant()}")
+        if keyed and key != "[ty]":
+            conjuncts.append("n.ty = 'A'")
+    within = f" WITHIN {constant(WINDOWS)}"
+    if strategy != "skip_till_any_match" and forbidden != len(names) and chance.random() < 0.3:
+        choices.pop()
+        within = ""
+    block = f" {{{{ {' AND '.join(conjuncts)} }}}}" if conjuncts else ""
+    returned = chance.choice(("", f" RETURN {names[-1]}.p, {names[0]}.w AS first"))
+    text = f"PATTERN SEQ({', '.join(parts)}) WHERE {strategy}({', '.join(names)}){block}{within}{returned}"
+    return Template(text, tuple(choices))
+
+
+def script(seed: int, actions: int = 30) -> list[Action]:
+    """What happens to some templates."""
+    chance = random.Random(seed)
+    language = chance.choice(("sase", "cayuga"))
+    make = template if language == "sase" else chain
+    templates = [make(chance) for _ in range(chance.choice((1, 1, 2)))]
+    if any("PUBLISH" in each.text for each in templates):
+        templates = templates[:1]  # all that publish one stream have one schema
+    long = language == "cayuga" and chance.random() < 0.3
+    time = 0
+    found: list[Action] = []
+    many = chance.random() < 0.1
+    for number in range(actions * (5 if many else 1)):
+        kind = chance.random() if number > 2 else 0.0
+        if kind < 0.2:
+            found.append(Joins(f"s{number}", chance.choice(templates).filled(chance), language))
+        elif kind < 0.27:
+            found.append(Leaves(chance.randrange(100)))
+        elif kind < 0.32:
+            found.append(Saves())
+        else:
+            times: list[int] = []
+            rows: list[Row] = []
+            for _ in range(chance.randrange(1, 8)):
+                time += chance.choice((0, 1, 1, 1, 2))
+                times.append(time)
+                rows.append(row(chance))
+            starts = [time - chance.choice((0, 0, 1, 3)) for time in times] if long else None
+            found.append(Publishes(times, rows, starts))
+    return found
+
+
+def row(chance: random.Random) -> Row:
+    values: tuple[Any, ...] = (
+        chance.choice("AAAB"),
+        chance.choice((0, 0, 0, 1, 2, None)),
+        chance.choice((0.0, 0.5, 1.0, 1.5, 2.0, 3.0, None)),
+        chance.choice((0.0, 0.5, 1.0, 1.0, 1.5, 2.0, 2.0, 2.5, 3.0)),
+    )
+    return values

@@ -1,0 +1,83 @@
+"""What a template is of a pattern, which mechanism keeps its runs, and why some have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker.algebra.sase.lowering import lower
+from broker.automaton.analyses.grouping import grouping_of
+from broker.automaton.analyses.mechanism import Layout, layout_of
+from broker.automaton.analyses.template import Grouping
+from broker.automaton.constructions.pattern import automaton_of_pattern
+from broker.events.schema import Schema
+from broker.language.sase import parse
+
+SCHEMAS = {"S": Schema.declare({"ty": "string", "k": "int?", "w": "float", "p": "float"})}
+NEXT = "skip_till_next_match"
+
+
+def grouped(pattern: str, conditions: str, strategy: str = NEXT, within: str = " WITHIN 5") -> Grouping | str:
+    names = ", ".join(part.split()[1] for part in pattern.split(", ") if "~" not in part)
+    text = f"PATTERN SEQ({pattern}) WHERE {strategy}({names}) {{ {conditions} }}{within}"
+    return grouping_of(automaton_of_pattern(lower(parse(text), text, SCHEMAS.get, lambda: list(SCHEMAS))))
+
+
+def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = " WITHIN 5") -> str:
+    """The mechanism and the coordinates, or why there are none."""
+    grouping = grouped(pattern, conditions, strategy, within)
+    if isinstance(grouping, str):
+        return grouping
+    layout = layout_of(grouping)
+    return f"{layout.mechanism.value}, {layout.dimensions}" if isinstance(layout, Layout) else layout
+
+
+@pytest.mark.parametrize(
+    ("pattern", "conditions", "strategy", "expected"),
+    [
+        ("S a", "a.p > 1 OR a.w < 2", NEXT, "filter, 3"),
+        ("S a, S b", "a.p > 1 AND b.p < 2", "strict_contiguity", "chain, 3"),
+        ("S a, S b", "[ty] AND b.p > 1.5 * a.p", "partition_contiguity", "chain, 3"),
+        ("S a, S b", "a.p > 1 AND b.p > a.p", NEXT, "chain, 2"),
+        ("S a, S b", "a.p > 1 AND b.p < 2", NEXT, "wait, 3"),
+        ("S a, ~(S n), S b", "a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "wait, 4"),
+        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "history, 3"),
+        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "items, 4"),
+        ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "items, 4"),
+        ("S a, S b, ~(S n)", "a.p > 1 AND b.p < 2 AND n.p > 7", NEXT, "trailing, 3"),
+        ("S a, S b", "a.p > 1 AND b.p < 2", "skip_till_any_match", "any match, 3"),
+    ],
+)
+def test_each_template_has_the_first_mechanism_that_can_keep_its_runs(
+    pattern: str, conditions: str, strategy: str, expected: str
+) -> None:
+    assert laid_out(pattern, conditions, strategy) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "conditions", "expected"),
+    [
+        ("S a, S+ b[]", "a.p > 1", "it is not a line of single events"),
+        ("S a, S b", "a.ty = 'A' AND b.p > 1", "it compares a text with a constant that is not its key"),
+        ("S a, S b", "a.p > 1 AND b.k > 9007199254740993", "a constant is too large to be compared exactly"),
+    ],
+)
+def test_what_has_no_template_says_why(pattern: str, conditions: str, expected: str) -> None:
+    assert laid_out(pattern, conditions) == expected
+
+
+def test_conditions_that_are_written_differently_meet() -> None:
+    one = grouped("S a, S b", "a.ty = 'A' AND b.ty = 'A' AND a.p > 10 AND a.w < 5 AND b.p >= 2")
+    other = grouped("S x, S y", "y.p > 3 AND x.p > 2 AND y.ty = 'A' AND 7 >= x.w AND x.ty = 'A' AND x.p > 1")
+    assert isinstance(one, Grouping)
+    assert isinstance(other, Grouping)
+    assert one.template == other.template
+    assert one.key == other.key
+    assert one.values != other.values
+
+
+def test_the_key_is_what_all_steps_share() -> None:
+    found = grouped("S a, S b", "[ty] AND a.ty = 'A' AND a.p > 1 AND b.p < 2")
+    assert isinstance(found, Grouping)
+    assert [attribute.position for attribute in found.template.constants] == [0]
+    assert [constant.value for constant in found.key] == ["A"]
+    assert found.template.parts == ()

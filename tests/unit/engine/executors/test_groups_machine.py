@@ -1,0 +1,95 @@
+"""Groups in an engine: who shares one, results that are read late, coming and going in numbers, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker.engine import Engine, Options
+
+
+def engine_of(**options: Any) -> Engine:
+    engine = Engine(Options(**options))
+    engine.add_stream("S", {"ty": "string", "p": "float"})
+    return engine
+
+
+def falls(above: float, below: float, within: str = " WITHIN 100") -> dict[str, Any]:
+    conditions = f"[ty] AND a.ty = 'A' AND a.p > {above} AND b.p < {below}"
+    return {
+        "language": "sase",
+        "query": f"PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{ {conditions} }}{within}",
+    }
+
+
+def bindings(results: Any, name: str) -> list[dict[str, list[int]]]:
+    return [match.bindings for match in results if match.subscription == name]
+
+
+def test_whoever_comes_later_joins_and_sees_what_begins_later() -> None:
+    engine = engine_of()
+    engine.subscribe("early", **falls(5, 2))
+    engine.publish("S", [1], [("A", 9.0)])
+    engine.subscribe("late", **falls(6, 3))
+    assert engine.statistics()["groups"] == 1
+    engine.publish("S", [2], [("A", 8.0)])
+    found = engine.publish("S", [3], [("A", 1.0)])
+    assert bindings(found, "early") == [{"a": [1], "b": [3]}, {"a": [2], "b": [3]}]
+    assert bindings(found, "late") == [{"a": [2], "b": [3]}]
+
+
+def test_other_keys_and_other_templates_are_other_groups() -> None:
+    engine = engine_of()
+    engine.subscribe("a", **falls(5, 2))
+    engine.subscribe("b", language="sase", query=falls(5, 2)["query"].replace("'A'", "'B'"))
+    engine.subscribe("c", language="sase", query=falls(5, 2)["query"].replace("b.p <", "b.p >"))
+    assert engine.statistics()["groups"] == 3
+    engine.unsubscribe("b")
+    assert engine.statistics()["groups"] == 2
+
+
+def test_results_are_read_late_by_those_who_were_there() -> None:
+    """While nobody reads them members leave, others get their handles, and events are swept."""
+    engine = engine_of()
+    engine.subscribe("stays", **falls(0, 0))
+    for number in range(300):
+        engine.subscribe(f"first-{number}", **falls(number / 100, 2))
+    engine.publish("S", [1, 2], [("A", 1.005), ("A", 9.0)])
+    found = engine.publish("S", [3], [("A", 1.0)])
+    for number in range(300):
+        engine.unsubscribe(f"first-{number}")
+    for number in range(300):
+        engine.subscribe(f"second-{number}", **falls(5, 2))
+    for time in range(4, 1_500):
+        engine.publish("S", [time], [("A", 9.0 if time % 2 else 1.0)])
+        if time % 100 == 0:
+            engine.check_invariants()
+    assert len(found) == 300 + 101
+    assert bindings(found, "first-0") == [{"a": [1], "b": [3]}, {"a": [2], "b": [3]}]
+    assert bindings(found, "first-250") == [{"a": [2], "b": [3]}]
+    assert not any(match.subscription.startswith("second") for match in found)
+
+
+def test_a_group_that_keeps_too_many_events_drops_what_waits_and_says_so() -> None:
+    engine = engine_of(runs_max=300)
+    for name in ("one", "other"):
+        engine.subscribe(name, **falls(5, -1, ""))
+    found = engine.publish("S", list(range(1_000)), [("A", 9.0)] * 1_000)
+    assert {(match.subscription, match.limit) for match in found} == {("one", "runs_max"), ("other", "runs_max")}
+    assert engine.statistics()["group_events"] < 1_000
+    engine.check_invariants()
+
+
+def test_explain_names_the_group_and_what_has_none() -> None:
+    engine = engine_of()
+    engine.subscribe("one", **falls(5, 2))
+    engine.subscribe("other", **falls(6, 3))
+    engine.subscribe(
+        "kleene", language="sase", query="PATTERN SEQ(S a, S+ b[]) WHERE strict_contiguity(a, b[]) { a.p > 1 }"
+    )
+    lines = engine.explain()
+    assert "one: executor groups" in lines
+    assert "one: how runs are kept: a wait for 2 members, 3 constants each" in lines
+    assert "groups: 2 subscriptions in 1 groups" in lines
+    assert any(
+        line.startswith("kleene: executor kleene; not groups: it is not a line of single events") for line in lines
+    )
