@@ -93,6 +93,8 @@ HOT: Final = (
     "broker/engine/executors/tuple_counts/partition.py",
     "broker/engine/executors/tuple_counts/tuples.py",
     "broker/engine/executors/tuple_counts/window.py",
+    "broker/engine/executors/tuple_counts/window_stacks.py",
+    "broker/engine/executors/tuple_counts/window_subtracting.py",
     "broker/engine/executors/tuple_counts/windows.py",
     "broker/engine/index/arcs.py",
     "broker/engine/index/axis.py",
@@ -112,7 +114,6 @@ HOT: Final = (
 # with -O1, which takes half the time and costs them a few percent.
 WARM: Final = (
     "broker/engine/batches.py",
-    "broker/engine/binding.py",
     "broker/engine/composed.py",
     "broker/engine/directory.py",
     "broker/engine/dispatch/derived.py",

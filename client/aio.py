@@ -42,7 +42,6 @@ from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
-from .several import prepared, subscribe_many
 
 _Result = TypeVar("_Result")
 
@@ -181,9 +180,9 @@ class Client:
         when_slow: WhenSlow | None = None,
     ) -> list[Subscription | ForetellError]:
         """Subscribe to many patterns with few requests. Arguments and errors are as in the blocking client."""
-        requests = prepared(self._calls, self._connection.session, definitions, window, when_slow)
+        requests = self._calls.prepare_many(definitions, window, when_slow)
         try:
-            answers = await self._run(subscribe_many(self._connection.session, requests))
+            answers = await self._run(self._calls.subscribe_many(requests))
         except BaseException:
             for request in requests:
                 self.release(request.name)

@@ -32,7 +32,6 @@ from .publisher import WINDOW_MESSAGES, Publisher, checked_window
 from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
-from .several import prepared, subscribe_many
 from .subscription import Subscription
 
 DEFAULT_ADDRESS: Final = "tcp://127.0.0.1:5570"
@@ -190,9 +189,9 @@ class Client:
         DefinitionError for a definition that no broker would accept; then, and after any other error that it raises,
         none is in force.
         """
-        requests = prepared(self._calls, self._connection.session, definitions, window, when_slow)
+        requests = self._calls.prepare_many(definitions, window, when_slow)
         try:
-            answers = self._run(subscribe_many(self._connection.session, requests))
+            answers = self._run(self._calls.subscribe_many(requests))
         except BaseException:
             for request in requests:
                 self.release(request.name)

@@ -52,6 +52,7 @@ from broker.wire import (
     Streams,
     Subscribe,
     Subscribed,
+    SubscribedMany,
     SubscriptionEntry,
     Subscriptions,
     TimeReset,
@@ -62,6 +63,7 @@ from broker.wire import (
 )
 from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
 
+from . import subscribe_many
 from .batches import check_batch, merged, parts
 from .dead_letter import DeadLetter, received
 from .durable import POSITION_MAX, Durable
@@ -249,6 +251,31 @@ class Calls:
         inbox.request = replace(request, replay=None, since=None)
         inbox.replays = request.replay is not None or request.since is not None
         return answer
+
+    def prepare_many(
+        self, definitions: Iterable[SubscriptionDefinition], window: int, when_slow: WhenSlow | None
+    ) -> list[Subscribe]:
+        """Check the options of each, open the inboxes, and return the requests. Raises DefinitionError; then none is
+        open."""
+        prepare = partial(self.prepare, window=window, when_slow=when_slow)
+        return subscribe_many.prepared(prepare, self._session, definitions)
+
+    def subscribe_many(self, requests: Sequence[Subscribe]) -> Call[list[Subscribed | ForetellError]]:
+        """Send prepared requests, in as few messages as they need; what became of each. The inboxes of those that the
+        broker has refused are closed."""
+        found: list[Subscribed | ForetellError] = []
+        for part in subscribe_many.divided(requests):
+            answer = yield from self._ask(subscribe_many.message(part), SubscribedMany)
+            if [each.name for each in answer.outcomes] != [request.name for request in part]:
+                raise ProtocolError("expected an outcome for each subscription that was asked for, found others")
+            for request, each in zip(part, answer.outcomes):
+                result = subscribe_many.outcome(each)
+                found.append(result)
+                if isinstance(result, ForetellError):
+                    self._session.close_inbox(request.name)
+                else:
+                    self._session.inboxes[request.name].request = request
+        return found
 
     def unsubscribe(self, name: str) -> Call[None]:
         """End a subscription."""

@@ -1,7 +1,7 @@
 """Matching: the compiled program, its runtime, and `Engine`, the embedded API.
 
-Here: everything between an event and its matches. Not here: sockets, clocks, files (but for `Engine.load`), languages.
-Importing this package loads neither zmq nor asyncio nor Spark (a test says so).
+Here: everything between an event and its matches. Not here: sockets, clocks, files (except `Engine.load`), languages.
+Importing this package loads neither zmq nor asyncio nor Spark; a test checks this.
 """
 
 from __future__ import annotations

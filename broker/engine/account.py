@@ -1,13 +1,14 @@
-"""Work as a number: what one subscription's machine may do, counted where it is done, the same wherever it is replayed.
+"""The work budget of one subscription's machine. Work is a deterministic count, so a replay counts the same.
 
-A unit is a partial match that is looked at or made; a match that is told counts MATCH_UNITS. An account holds `most`
-units at first and at most; each event that concerns the machine earns `earned`. Who needs more than is left is
-exhausted in the middle of the event: so one event costs at most `most`, and many cost `earned` each on average.
+One unit is a partial match that a machine examines or makes; a reported match costs MATCH_UNITS. An account starts with
+`most` units and never holds more; each event that concerns the machine adds `earned`. A machine that needs more units
+than are left is exhausted in the middle of the event. So one event costs at most `most`, and many events cost `earned`
+each on average.
 
-A machine that is exhausted, or fails by a mistake of ours, is suspended: what it keeps is given up, whatever the state
-that it was left in, and it takes no more events. Machines share nothing, so all others are as if it had never been.
+A machine that is exhausted, or fails by a defect of this program, is suspended: its state is dropped, however
+inconsistent, and it receives no more events. Machines share nothing, so the others are not affected.
 
-Here: counting, and the names of reasons. Not here: who is suspended when (lanes).
+Here: counting, and the names of reasons. Not here: suspending (lanes).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-MATCH_UNITS: Final = 10  # it is made, written and sent
-PACKED_BITS: Final = 4  # runs that are rows of numbers: so many halvings of their number are units
+MATCH_UNITS: Final = 10  # a match is made, written and sent
+PACKED_BITS: Final = 4  # for packed runs: each 2 ** PACKED_BITS rows of numbers cost one unit
 UNLIMITED: Final = 1 << 60
 
-# Why a subscription is suspended.
+# Reasons for which a subscription is suspended.
 NOT_SUSPENDED: Final = 0
 EXHAUSTED: Final = 1
 FAILED: Final = 2
@@ -43,11 +44,11 @@ class Account:
         self.left: i64 = most
 
     def earn(self) -> None:
-        """One more event."""
+        """Add the units that one event earns."""
         self.left = min(self.left + self.earned, self.most)
 
     def spend(self, units: i64) -> None:
-        """Raises Exhausted where so many are not left; then none is."""
+        """Spend units. Raises Exhausted, and empties the account, if fewer are left."""
         self.left -= units
         if self.left < 0:
             self.left = 0
@@ -55,5 +56,5 @@ class Account:
 
 
 def reason_of(error: Exception) -> int:
-    """Why a machine is suspended that has raised this."""
+    """The reason for which a machine that raised this error is suspended."""
     return EXHAUSTED if isinstance(error, Exhausted) else FAILED

@@ -1,11 +1,11 @@
-"""The newest time goes back: what has seen a time that was none begins anew, and all else stays.
+"""Sets the newest time back after an invalid event time, and restarts the subscriptions that have seen that time.
 
-All streams have one order, so that one event far ahead makes every later one late. Who reads its stream remembers that
-time and would wait for it; who does not has seen nothing of it but that time has passed. So the subscriptions over the
-stream, directly or through what others publish, are made again with nothing begun, and the newest time is set back.
-What ended in the epoch of that time stays ended: no event that comes afterwards is simultaneous with it.
+All streams share one order, so one event with a time far ahead makes every later event late. Subscriptions over its
+stream have that time in their state and would wait for it; for all others time has only advanced. So the subscriptions
+over the stream, directly or through published streams, restart with empty state, and the newest time is set back.
+Windows that the invalid time has closed stay closed: no later event is simultaneous with it.
 
-Here: that. Not here: which time it is set back to (broker.kernel knows the streams' times), events.
+Not here: choosing the time to go back to (broker.kernel knows the times of the streams), events.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
-    """Make the subscriptions over this stream again, as of this time; what their end has told. O(subscriptions)."""
+    """Restart the subscriptions over this stream as of `time`; returns the results of ending them. O(subscriptions)."""
     again = _reading(engine, stream)
     told: list[Results] = []
     waiting = again
-    while waiting:  # readers go before those that publish what they read
+    while waiting:  # remove readers before the publishers that they read from
         left: list[SubscriptionDefinition] = []
         for definition in waiting:
             try:
@@ -44,7 +44,7 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
 
 
 def _reading(engine: Engine, stream: str) -> list[SubscriptionDefinition]:
-    """The subscriptions over a stream, or over what is made of it, in the order in which they came."""
+    """The subscriptions that read a stream, directly or through published streams, in order of registration."""
     reached = {stream}
     found: dict[str, None] = {}
     more = True

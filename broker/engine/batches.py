@@ -1,4 +1,4 @@
-"""When a batch of events may be published; what it then does is the engine's."""
+"""Checks whether a batch of events may be published. Not here: processing it (engine)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def fitting(
     starts: Sequence[int] | None,
     newest: int | None,
 ) -> list[Row]:
-    """The rows as the schema has them, in a list of their own: results refer to it when they are read. O(batch).
+    """The rows in a new list, coerced to the schema. Results refer to this list when they are read. O(batch).
 
     `newest`: the newest time so far. Raises EventError, LateEvent.
     """

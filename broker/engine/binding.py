@@ -1,17 +1,17 @@
-"""Puts literals into a compiled thing with marked ones, without typing or analysing it again.
+"""Puts a subscription's literals into a compiled object with marked literals, without typing or analysing it again.
 
-What holds marks is found once: the distinct forms and terms, by number. Binding makes these once for a subscription's
-literals, and puts what holds them together from that; parts without marks are shared. Where the order of operands,
-atoms or clauses depends on values, the part is made canonical again, which costs more.
+The distinct forms and terms that contain marks are found once, and numbered. Binding makes each of them once with a
+subscription's literals, and assembles the objects that contain them; parts without marks are shared. If the order of
+operands, atoms or clauses depends on values, binding makes that part canonical again, which costs more.
 
-Here: forms, terms, automata. Not here: marks (literals), which analyses may be kept (templates).
+Here: forms, terms, automata. Not here: marks (literals), deciding which analyses stay valid (templates).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
 from ..algebra.terms import Arithmetic, Comparison, Constant, Disjunction, Function, Term, children
@@ -29,7 +29,7 @@ UNMARKED: Final = -1
 
 @final
 class Bound:
-    """A subscription's literals, and the forms and terms that were made of them."""
+    """A subscription's literals, and the forms and terms made of them."""
 
     __slots__ = ("forms", "literals", "terms")
 
@@ -44,12 +44,14 @@ AutomatonMaker: TypeAlias = Callable[[Bound], Automaton]
 
 @final
 class MarkedParts:
-    """The distinct forms and terms with marks of compiled things. `stable`: the order inside all of them is the same
-    whatever the literals are."""
+    """The distinct forms and terms with marks of compiled objects.
+
+    `stable`: the order inside all of them is the same for any literals.
+    """
 
     def __init__(self) -> None:
         self.stable = True
-        self._forms: dict[tuple[Form, str], int] = {}  # equal ones may have other names for people
+        self._forms: dict[tuple[Form, str], int] = {}  # equal forms may have different display names
         self._terms: dict[tuple[Term, str], int] = {}
         self._form_makers: list[FormMaker] = []
         self._term_makers: list[TermMaker] = []
@@ -77,14 +79,14 @@ class MarkedParts:
         return number
 
     def bind(self, literals: Literals) -> Bound:
-        """O(size of what has marks)."""
+        """Make all forms and terms with these literals. O(size of the parts with marks)."""
         forms = [maker(literals) for maker in self._form_makers]
         return Bound(literals, forms, [maker(literals) for maker in self._term_makers])
 
     # --- automata -----------------------------------------------------------------------------------------------
 
     def automaton(self, automaton: Automaton) -> AutomatonMaker:
-        """What makes the automaton with other literals."""
+        """A function that makes the automaton with other literals."""
         states = [(self.form(state.theta), state) for state in automaton.states]
         arcs = [self._arc(arc) for arc in automaton.arcs]
         within = number_in(automaton.within)
@@ -122,7 +124,7 @@ class MarkedParts:
         return made
 
     def sources(self, update: Sequence[SlotSource]) -> Callable[[Bound], tuple[SlotSource, ...]] | None:
-        """What fills slots with other literals; None where there are none."""
+        """A function that fills slots with other literals; None if no slot has any."""
         numbers = [self.term(s.term) if isinstance(s, Computed) else UNMARKED for s in update]
         if all(number == UNMARKED for number in numbers):
             return None
@@ -167,15 +169,13 @@ class MarkedParts:
         return arc, made
 
 
-def duration_of(number: int, bound: Bound) -> int:
-    """The literal with a number, which is a duration."""
-    literal = chosen(bound.literals, number)
-    assert isinstance(literal, int)
-    return literal
+def duration_of(number: int, bound: Bound) -> Any:
+    """The literal with a number, which is a duration, with its mark if it has one: compiled, an `int` would lose it."""
+    return chosen(bound.literals, number)
 
 
 def marks_of_time(elapsed: Sequence[Elapsed]) -> list[int]:
-    """The numbers of WITHIN in conditions of time, which no other condition is part of then."""
+    """The numbers of WITHIN literals in conditions of time. No other condition contains these literals."""
     found = [number_in(limit) for each in elapsed for limits in each.allowed for limit in limits]
     return [number for number in found if number is not None]
 
@@ -194,7 +194,7 @@ def _state(number: int, state: State, bound: Bound) -> State:
 
 
 def _written_maker(term: Term) -> TermMaker:
-    """What makes a condition as the text has it: equal alternatives once, as the parser leaves them."""
+    """A function that makes a condition as written: the parser keeps only one of equal alternatives."""
     if not is_marked(term):
         return lambda literals: term
     match term:
@@ -219,7 +219,7 @@ def _alternatives(operands: list[Term]) -> Term:
 
 
 def _term_maker(term: Term) -> tuple[bool, TermMaker]:
-    """What makes a canonical term, and whether its operands keep their order."""
+    """A function that makes a canonical term, and whether its operands keep their order."""
     if not is_marked(term):
         return True, lambda literals: term
     match term:
@@ -252,12 +252,12 @@ def _constant_maker(constant: Constant) -> TermMaker:
 
 
 def _ranked(left: Term, right: Term) -> bool:
-    """Whether values of literals cannot change which of two operands comes first."""
+    """Whether the order of two operands is the same for all values of literals."""
     return rank(left)[0] != rank(right)[0] or _apart(_tokens(left), _tokens(right))
 
 
 def _tokens(term: Term) -> list[str | int]:
-    """The term's key in pieces, numbers of marks between them."""
+    """The term's key in pieces, with the numbers of marks between them."""
     number = number_of(term)
     if number is not None:
         return [f"{term.type}:", number]
@@ -276,7 +276,7 @@ def _tokens(term: Term) -> list[str | int]:
 
 
 def _joined(tokens: list[str | int]) -> list[str | int]:
-    """Texts that follow each other as one."""
+    """The tokens with adjacent texts joined."""
     found: list[str | int] = []
     for token in tokens:
         if found and isinstance(token, str) and isinstance(last := found[-1], str):
@@ -287,7 +287,7 @@ def _joined(tokens: list[str | int]) -> list[str | int]:
 
 
 def _apart(one: list[str | int], other: list[str | int]) -> bool:
-    """Whether two keys differ before the first literal in which they might not."""
+    """Whether two keys differ before the first literal that could make them equal."""
     for a, b in zip(one, other):
         if isinstance(a, str) and isinstance(b, str):
             if a != b:
@@ -301,7 +301,7 @@ def _apart(one: list[str | int], other: list[str | int]) -> bool:
 
 
 def _form_maker(form: Form) -> tuple[bool, FormMaker]:
-    """What makes a form, and whether its clauses and their atoms keep their order and stay as many."""
+    """A function that makes a form, and whether its clauses and their atoms keep their order and number."""
     made = [[_term_maker(atom) for atom in clause] for clause in form]
     makers = [[maker for _, maker in clause] for clause in made]
     fixed = all(stable for clause in made for stable, _ in clause)
@@ -318,7 +318,7 @@ def _form_maker(form: Form) -> tuple[bool, FormMaker]:
 
 
 def _in_order(form: Form) -> bool:
-    """Whether no values of literals could exchange or merge two atoms of a clause, or two clauses."""
+    """Whether no values of literals could swap or merge two atoms of a clause, or two clauses."""
     keys = [[_tokens(atom) for atom in clause] for clause in form]
     for clause in keys:
         for place, one in enumerate(clause):
@@ -331,6 +331,6 @@ def _clauses_apart(one: list[list[str | int]], other: list[list[str | int]]) -> 
     for a, b in zip(one, other):
         if a != b:
             return _apart(a, b)
-    return True  # one of them has the other's atoms and more: what comes first does not depend on them
+    return True  # one has all atoms of the other and more: the order does not depend on them
 
 

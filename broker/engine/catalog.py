@@ -1,7 +1,7 @@
-"""What an engine knows by name: streams, declared and published, and subscriptions.
+"""The names that an engine knows: declared streams, published streams, and subscriptions.
 
-Here: names, schemas, who publishes and who reads what, refusal of circles. Not here: the way from a text to automata
-(forms), the program that these are merged into, events.
+Here: names, schemas, publishers and readers of streams, refusal of circles. Not here: compiling a text to automata
+(forms), the program that merges the automata, events.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from .target import Feed
 @final
 @dataclass(slots=True)
 class Service:
-    """An automaton at work, and whom it serves: its end in the merged program, or, of one with a machine, None.
-    `name`: that of its machine, too."""
+    """A running automaton and the subscription that it serves.
+
+    `end`: its end in the merged program; None for an automaton with a machine. `name`: also the name of its machine.
+    """
 
     name: str
     end: object | None
@@ -38,8 +40,11 @@ class Service:
 @final
 @dataclass(slots=True)
 class Holding:
-    """What a subscription holds of the program, where it holds anything by itself: ends of branches that have states
-    of their own, and internal streams that it reads, inner ones first. `feed`: of one with a machine."""
+    """The parts of the program that one subscription holds.
+
+    These are the ends of branches with states of their own, and the internal streams that it reads, inner ones first.
+    `feed`: only for a subscription with a machine.
+    """
 
     services: list[Service] = field(default_factory=list)
     internal: list[str] = field(default_factory=list)
@@ -49,8 +54,10 @@ class Holding:
 @final
 @dataclass(slots=True)
 class PublishedStream:
-    """A stream made of results; it lives while somebody publishes or reads it. `sources`: the streams that it is made
-    of, each with how often a publisher reads it."""
+    """A stream made of results. It lives while a subscription publishes or reads it.
+
+    `sources`: the streams that it is made of, each with the number of times that publishers read it.
+    """
 
     schema: Schema
     publishers: int = 0
@@ -61,7 +68,10 @@ class PublishedStream:
 @final
 @dataclass(slots=True)
 class InternalStream:
-    """A right operand's stream, shared by subscriptions of the same moment; `services` are the ends that feed it."""
+    """The stream of a right operand, shared by subscriptions of the same moment.
+
+    `services` are the ends that feed it.
+    """
 
     users: int
     services: list[Service]
@@ -69,7 +79,7 @@ class InternalStream:
 
 @final
 class Catalog:
-    """Names and what stands behind them. Nothing here changes unless a definition is accepted as a whole."""
+    """Maps names to streams and subscriptions. A refused definition changes nothing."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -77,12 +87,12 @@ class Catalog:
         self.published: dict[str, PublishedStream] = {}
         self.subscriptions: dict[str, Subscriber] = {}
         self.holdings: dict[str, Holding] = {}
-        self.withdrawn: dict[str, tuple[int, int]] = {}  # those suspended and out of the program: why, since
+        self.withdrawn: dict[str, tuple[int, int]] = {}  # suspended, not in the program: reason, since
         self.internal: dict[str, InternalStream] = {}
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
-        """Raises DefinitionError where another stream has the name, Unsupported for disorder."""
+        """Declare a stream. Raises DefinitionError if another stream has the name, Unsupported for disorder."""
         name = definition.name
         if definition.disorder != "arrival":
             raise Unsupported(
@@ -109,7 +119,7 @@ class Catalog:
         return None if published is None else published.schema
 
     def _key_of(self, name: str) -> str | None:
-        """The key that a stream declares."""
+        """The key attribute that a stream declares."""
         declared = self.streams.get(name)
         return None if declared is None else declared.key
 
@@ -119,11 +129,11 @@ class Catalog:
     # --- from a definition to a subscription ----------------------------------------------------------------------
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
-        """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
+        """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         return self.forms.parse(definition)
 
     def compile(self, parsed: Parsed, since: int) -> Subscriber:
-        """The subscription, checked against everything known; changes nothing."""
+        """Compile a subscription and check it against all known names; changes nothing."""
         definition = parsed.definition
         form, literals = self.forms.form(parsed, since)
         own = None if form.written.says(literals, definition.query) else definition.query
@@ -132,7 +142,7 @@ class Catalog:
         return subscriber
 
     def bound(self, name: str, prepared: Prepared, lineage: bool | None, since: int) -> Subscriber:
-        """A subscription from a query that was prepared before. Raises as `compile` does."""
+        """A subscription made from a prepared query. Raises as `compile` does."""
         form = prepared.form
         foreign = prepared.options is not self.options
         if foreign or form is None or any(self.schema_of(stream) is not schema for stream, schema in form.sources):
@@ -152,7 +162,7 @@ class Catalog:
             self._check_published(name, form.publish, form)
 
     def check_publish(self, name: str, stream: str | None) -> None:
-        """Raises DefinitionError where results would flow into a declared stream."""
+        """Raise DefinitionError if results would flow into a declared stream."""
         if stream in self.streams:
             raise DefinitionError(f"subscription {name!r}: cannot publish {stream!r}, a declared stream has this name")
 
@@ -168,7 +178,7 @@ class Catalog:
             )
 
     def _upstream(self, streams: list[str]) -> set[str]:
-        """These streams and all that go into them. O(what is found)."""
+        """These streams and all streams that feed them. O(streams found)."""
         found: set[str] = set()
         waiting = list(streams)
         while waiting:
@@ -198,7 +208,7 @@ class Catalog:
             self.holdings[subscriber.name] = holding
 
     def check_leave(self, subscriber: Subscriber) -> None:
-        """Raises DefinitionError where its going would silence other subscriptions."""
+        """Raise DefinitionError if other subscriptions would lose their input when this one leaves."""
         stream = subscriber.form.publish
         published = None if stream is None else self.published[stream]
         if published is not None and published.publishers == 1 and published.readers:
@@ -233,7 +243,7 @@ class Catalog:
             del self.published[stream]
 
     def services(self) -> list[Service]:
-        """All automata at work, in an order that only the subscriptions' order decides."""
+        """All running automata, in an order that depends only on the order of the subscriptions."""
         seen: set[str] = set()
         found: list[Service] = []
         for name in self.subscriptions:
@@ -250,7 +260,7 @@ class Catalog:
 
 @final
 class Definitions(Mapping[str, SubscriptionDefinition]):
-    """Definitions by name, each made when it is asked for."""
+    """Definitions by name, each made on access."""
 
     def __init__(self, subscriptions: Mapping[str, Subscriber]) -> None:
         self._subscriptions = subscriptions
@@ -277,7 +287,7 @@ def _listed(schema: Schema) -> str:
 
 
 def in_order(parsed: list[Parsed]) -> list[Parsed]:
-    """Publishers before their readers, else in the order given. Raises DefinitionError for a circle."""
+    """Publishers before their readers, otherwise in the order given. Raises DefinitionError for a circle."""
     publishers: dict[str, int] = {}
     for p in parsed:
         if p.publish is not None:

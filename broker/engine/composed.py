@@ -1,6 +1,6 @@
-"""What an event has for one target: matches, how many and which, or a notice, or word of a limit.
+"""The outcome of an event for one target: matches, a notice, or a report that a limit was hit.
 
-Here: what of a source is a result. Not here: sources (executors.matches), results.
+Here: which matches of a source are results. Not here: sources (executors.matches), results.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from .executors.matches import Matched, MatchSource
 from .notices import Notice
 
 NO_MATCH: Final = Matched([], 0, 0, ())
-"""In the place of a match, where a result is none."""
+"""Stands in for the match in a result without one."""
 
 
 @final
 @mypyc_attr(acyclic=True)
 class Composed:
-    """A source of matches, or, with none, a notice, or that a limit was hit. `each_one`: each match is a result, not
-    only one for all. `suspended`: in place of a limit, why the subscription is suspended."""
+    """A source of matches; or, without one, a notice or a report that a limit was hit.
+
+    `each_one`: each match is a result; otherwise one result stands for all matches. `suspended`: instead of a limit,
+    the reason for which the subscription is suspended.
+    """
 
     __slots__ = ("each_one", "notice", "source", "suspended")
 
@@ -39,18 +42,18 @@ class Composed:
         self.notice = notice
 
     def count(self) -> int | None:
-        """How many matches, of any size; None where a limit was hit."""
+        """The number of matches, of any size; None if a limit was hit."""
         return None if self.source is None else self.source.amount()
 
     def results(self) -> int:
-        """How many results it makes for each subscriber. O(1), but for incomplete ones."""
+        """The number of results for each subscriber. O(1), except for incomplete ones."""
         if not self.each_one:
             return 1
         count = self.count()
         return sum(1 for _ in self.each()) if count is None else count
 
     def each(self) -> Iterator[Matched]:
-        """What is a result: all matches, made as they are asked for, or one of them."""
+        """The matches that are results: all of them, made on demand, or one."""
         if self.source is None:
             yield NO_MATCH
         elif self.each_one:
@@ -59,6 +62,6 @@ class Composed:
             yield self.source.one()
 
     def expanded(self) -> Composed:
-        """The same, with each match a result where they can be made."""
+        """A copy in which each match is a result, if the matches can be made."""
         source = self.source
         return self if source is None or source.arbitrary() else Composed(source, True)

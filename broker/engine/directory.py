@@ -1,7 +1,7 @@
-"""Where an event finds what concerns it: the key spaces of each stream, and what is to be started under each key.
+"""Finds what an event concerns: the key spaces of each stream, and the static parts of the cell under each key.
 
-Here: streams, spaces and cells' static parts as they come and go, and which of them changed. Not here: what fills them
-(program for shared states, bulk for what needs none), runs (cells).
+Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (program for
+shared states, bulk for automata without any), runs (cells).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Cellmark: TypeAlias = tuple[Space, Key]
 
 @final
 class Static:
-    """What a key value leads to in the program: start arcs, families and boxes of the stream's start state."""
+    """The static part of a cell: start arcs, families and boxes of the stream's start state under one key value."""
 
     def __init__(self, few: int) -> None:
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
@@ -35,8 +35,11 @@ class Static:
 
 @final
 class Directory:
-    """`spaces` by stream number, `statics` by space number and key. `changed` collects the cells whose static part
-    came, went or moved since the runtime last looked; `dead` counts places whose runs wait for removal."""
+    """`spaces` by stream number, `statics` by space number and key.
+
+    `changed` collects the cells whose static part was added, removed or moved since the runtime last looked; `dead`
+    counts places whose runs wait for removal.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -45,12 +48,12 @@ class Directory:
         self.statics: list[dict[Key, Static]] = []
         self.changed: list[Cellmark] = []
         self.dead = 0
-        self.others: list[int] = []  # by stream number, start arcs and places that do not tell of symbols
+        self.others: list[int] = []  # by stream number: the start arcs and places that report no symbols
         self._free_streams: list[int] = []
         self._free_spaces: list[int] = []
 
     def stream(self, name: str) -> int:
-        """The number of a stream, a new one for a new name."""
+        """The number of a stream; a new name gets a new number."""
         number = self.streams.get(name)
         if number is None:
             if self._free_streams:
@@ -63,11 +66,14 @@ class Directory:
         return number
 
     def count(self, stream: str, difference: int) -> None:
-        """So many more start arcs or places of a stream are there for others than machines."""
+        """Change the count of a stream's start arcs and places that serve something other than machines."""
         self.others[self.stream(stream)] += difference
 
     def forget(self, name: str) -> list[int]:
-        """Drop a stream that nobody reads or makes any more: the numbers of its spaces, whose cells are to go."""
+        """Drop a stream without readers or publishers.
+
+        Returns the numbers of its spaces, whose cells the caller drops.
+        """
         number = self.streams.pop(name, None)
         if number is None:
             return []
@@ -90,12 +96,13 @@ class Directory:
             space = Space(len(self.statics), stream, positions)
             self.statics.append({})
         spaces.append(space)
-        # The space without attributes first: what starts there meets its cell before the runs there are cleared away.
+        # The space without attributes comes first: a run started there must reach its cell before old runs are cleared
+        # away.
         spaces.sort(key=lambda s: (len(s.positions), s.positions))
         return space
 
     def static(self, space: Space, key: Key) -> Static:
-        """What stands under a key, made if there is nothing yet."""
+        """The static part under a key, created if it is missing."""
         static = self.statics[space.number].get(key)
         if static is None:
             static = self.statics[space.number][key] = Static(self.options.static_few)
@@ -103,14 +110,14 @@ class Directory:
         return static
 
     def prune(self, space: Space, key: Key) -> None:
-        """Forget what stands under a key if nothing does any more."""
+        """Forget the static part under a key if it is empty."""
         static = self.statics[space.number].get(key)
         if static is not None and static.empty():
             del self.statics[space.number][key]
             self.changed.append((space, key))
 
     def start_cell(self, stream: str, guard: Form) -> tuple[Space, Key, Form]:
-        """The cell whose events a start arc concerns, by the constants in its guard, and the rest of the guard."""
+        """The cell whose events concern a start arc, by the constants in its guard, and the rest of the guard."""
         found, rest = equalities(guard) if self.options.static_index else ({}, guard)
         positions = tuple(sorted(found))
         values = tuple(WaitingKeyPart(found[p]).constant for p in positions)
@@ -118,7 +125,7 @@ class Directory:
         return self.space(stream, positions), key, rest
 
     def place(self, number: int, depth: int, state: State) -> Place:
-        """A place for the runs of a state, under the keys that its theta demands."""
+        """A place for the runs of a state, under the keys that the state's theta requires."""
         found, rest = equalities(state.theta) if self.options.affected_index else ({}, state.theta)
         positions = tuple(sorted(found))
         space = self.space(state.stream, positions)

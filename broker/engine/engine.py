@@ -1,7 +1,7 @@
 """The embedded engine: streams and subscriptions in, batches of events in, results out (design 2.5).
 
-Here: the public face, input checks, and what keeps catalog, program and runtime in step. Not here: any of their work.
-An engine is a pure function of the calls made to it: no clock, no I/O but `load`, no randomness. Not thread-safe.
+Here: the public interface, input checks, and keeping catalog, program and runtime consistent. Not here: their work. An
+engine is a pure function of the calls to it: no clock, no I/O except `load`, no randomness. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from .subscriber import Subscriber
 from .suspensions import failed, suspended
 from .target import ALWAYS_SINCE, Feed, Target
 
-Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # streams and what feeds them
+Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # internal streams and the automata that feed them
 
-END_OF_TIME: Final = instant.FOREVER  # later than any event, and than any window ends
+END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
 
 @final
@@ -66,14 +66,15 @@ class Engine:
         self.program = Program(self.options)
         self.runtime = Dispatcher(self.program)
         self.runtime.suspend = self._put_out
-        self.events = 0  # taken so far; numbers those without an id
-        self.matches = 0  # found so far, before they are multiplied by equal subscriptions
-        self.failures: list[Failed] = []  # subscriptions that mistakes of ours have suspended, for a log
+        self.events = 0  # events accepted so far; numbers the events without an id
+        self.matches = 0  # matches found so far; a match that equal subscriptions share counts once
+        self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, its message
-        beginning with the path, where anything in it is wrong; OSError where the file cannot be read."""
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
+        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
+        """
         engine = cls(options)
         place = str(path)
         try:
@@ -104,7 +105,7 @@ class Engine:
 
     @property
     def subscriptions(self) -> Mapping[str, SubscriptionDefinition]:
-        """Subscriptions in force by name, in the order in which they came."""
+        """Active subscriptions by name, in order of registration."""
         return Definitions(self.catalog.subscriptions)
 
     @property
@@ -114,13 +115,13 @@ class Engine:
 
     @property
     def now(self) -> int | None:
-        """The newest time that was processed, in microseconds; None before the first event."""
+        """The newest processed time, in microseconds; None before the first event."""
         return self.runtime.now
 
     def add_stream(
         self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
     ) -> None:
-        """Declare a stream; again with an equal definition is no error. Raises DefinitionError or Unsupported."""
+        """Declare a stream; an equal definition may be repeated. Raises DefinitionError or Unsupported."""
         self._declare(StreamDefinition(name, Schema.declare(attributes), key, disorder))
 
     def _declare(self, definition: StreamDefinition) -> None:
@@ -137,10 +138,10 @@ class Engine:
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a subscription; it takes effect from the next epoch. O(its size), whatever the engine holds.
-
-        A query that `prepare` has prepared costs a few microseconds, and its language is its own. Raises QueryError
-        with line and column, DefinitionError, LimitExceeded or Unsupported; then nothing changed."""
+        """Add a subscription. It takes effect from the next epoch. O(its size), whatever the engine holds. A prepared
+        query costs a few microseconds, and brings its own language. Raises QueryError with line and column,
+        DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing.
+        """
         since = ALWAYS_SINCE if self.now is None else self.now
         if isinstance(query, Prepared) and report is None and forecast is None:
             self._install(self.catalog.bound(name, query, lineage, since))
@@ -156,11 +157,12 @@ class Engine:
 
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
-        `subscribe` does."""
+        `subscribe` does.
+        """
         return self.catalog.forms.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int) -> None:
-        """Put a subscription in force as of a time. Raises as `subscribe` does."""
+        """Activate a parsed subscription as of a time. Raises as `subscribe` does."""
         self._install(self.catalog.compile(parsed, since))
 
     def _install(self, subscriber: Subscriber) -> None:
@@ -169,7 +171,7 @@ class Engine:
                 f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
             )
         form = subscriber.form
-        if subscriber.name in self.catalog.withdrawn:  # it comes again, and was suspended
+        if subscriber.name in self.catalog.withdrawn:  # a suspended subscription is registered again
             self.catalog.enter(subscriber, None)
             return
         holding: Holding | None = None
@@ -196,7 +198,7 @@ class Engine:
             foretell(self.program, plan, subscriber, holding)
 
     def _notices(self, told: list[tuple[Target, Notice]]) -> Results:
-        """Notices that no event has caused."""
+        """Results for notices that no event has caused."""
         now = 0 if self.now is None else self.now
         results = Results([now], [()], [0], [now], {})
         for target, notice in told:
@@ -204,15 +206,18 @@ class Engine:
         return results
 
     def finish(self) -> Results:
-        """No more events come: what waits for time to pass is told, open forecasts are censored. It may go on."""
+        """Report the results that wait for time to pass, and censor open forecasts. The engine accepts events
+        afterwards.
+        """
         results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
             results.tell(0, target, notice)
         return results
 
     def punctuate(self, time: int) -> Results:
-        """Nothing earlier comes any more, of any stream: what has waited for that is told. Raises LateEvent where
-        something later came before."""
+        """Promise that no stream brings an earlier event; report the results that waited for this time. Raises
+        LateEvent if a later event has come before.
+        """
         before = newest(self.runtime)
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
@@ -240,9 +245,8 @@ class Engine:
             self.catalog.internal[name] = InternalStream(1, services)
 
     def unsubscribe(self, name: str) -> Results:
-        """Remove a subscription and what only it needed, at once. Forecasts that are open are censored: the results.
-
-        Raises UnknownSubscription, and DefinitionError while others read a stream that nobody else would publish.
+        """Remove a subscription, and all that only it needed, at once. The results are its open forecasts, censored.
+        Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish.
         """
         subscriber = self._known(name)
         self.catalog.check_leave(subscriber)
@@ -265,7 +269,7 @@ class Engine:
         return subscriber
 
     def _put_out(self, results: Results, event: int) -> None:
-        """A condition has raised at an event: suspend those who asked it."""
+        """Suspend the subscriptions that ask for a condition which has raised an error at an event."""
         put_out(self.catalog, self.program, self.runtime, results, event)
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -279,8 +283,9 @@ class Engine:
         starts: Sequence[int] | None = None,
     ) -> Results:
         """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError where a row, time, start or id does not fit, LateEvent where a time is earlier than one before it;
-        then nothing of the batch was taken."""
+        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one. A
+        refused batch changes nothing.
+        """
         taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
         n = len(taken)
         moments = list(times)
@@ -297,39 +302,45 @@ class Engine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> None:
-        """Raises what `publish` would raise. Once it does not, the batch may be published in pieces of any length: each
-        subscription has the same results in the same order."""
+        """Raise the errors that `publish` would raise. A batch that passes may be published in pieces of any length:
+        each subscription gets the same results in the same order.
+        """
         fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
-        """A time of this stream was none: the newest is that one again, and what reads the stream begins anew. What
-        ends of it is told. Raises UnknownStream."""
+        """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
+        Returns the results of ending them. Raises UnknownStream.
+        """
         return begin_anew(self, self.catalog.stream(stream).name, time)
 
     # --- forecasts ----------------------------------------------------------------------------------------------
 
     def forecasts(self, name: str) -> PredictiveSubscription:
-        """The forecasts of a subscription, to be read. Raises UnknownSubscription where it has none."""
+        """The forecasts of a subscription, for reading. Raises UnknownSubscription if it has none."""
         return self.program.forecasts.subscription(name)
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
-        """How likely the next match of one key is within a horizon, the subscription's own unless another is given;
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
+        """The probability that the next match of one key comes within a horizon, by default the subscription's own.
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
+        """
         return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
-        """What was counted of all predictive subscriptions, and what was loaded. O(counts); changes nothing."""
+        """The counts of all predictive subscriptions, and those that were loaded. O(counts); changes nothing."""
         return self.program.forecasts.model()
 
     def load_model(self, model: Model) -> None:
-        """Forecast with what was counted elsewhere, and go on counting. Raises DefinitionError where it is of another
-        version of a subscription; then nothing has changed."""
+        """Forecast with the counts of another engine, and continue counting. Raises DefinitionError if the model is of
+        another version of a subscription; a refused model changes nothing.
+        """
         self.program.forecasts.load_model(model)
 
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, Any]:
-        """Counts for operators. O(runs). `forecasts`: by subscription, how good they were (Calibration.summary)."""
+        """Counts for operators. O(runs). `forecasts`: the quality of each subscription's forecasts
+        (Calibration.summary).
+        """
         return {
             "events": self.events,
             "matches": self.matches,
@@ -344,38 +355,39 @@ class Engine:
         }
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
-        """The partial matches of a subscription, ids of events by operand: at most `most`, of one that reports
-        completions only a few. Those that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported where the executor keeps none."""
+        """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
+        completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
+        UnknownSubscription, and Unsupported if the executor keeps none.
+        """
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where the engine's parts contradict each other; for tests. O(everything)."""
+        """Raise AssertionError if the engine's parts contradict each other; for tests. O(everything)."""
         self.program.check_invariants()
         self.runtime.check_invariants()
         merged = [service for service in self.catalog.services() if service.end is not None]
         assert self.program.merged.references() == len(merged)
 
     def diagram(self) -> Graph:
-        """The merged automata as a picture's data."""
+        """The merged automata, as data for a diagram."""
         return diagram(self.catalog, self.program)
 
     def chains(self) -> Graph:
-        """The chains of predictive subscriptions with their probabilities, as a picture's data."""
+        """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
         return chain_diagram(self.program.forecasts)
 
     def explain(self) -> list[str]:
-        """What the subscriptions became, a line each."""
+        """The compiled form of the subscriptions, one line each."""
         return explain(self.catalog, self.program)
 
     def snapshot(self) -> bytes:
-        """Everything that later results depend on, in a form that any later process can restore. O(runs)."""
+        """All state on which later results depend, in a form that any later process can restore. O(runs)."""
         return save(EngineState(self.catalog, self.runtime, self.events, self.matches))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
-        """The engine of a snapshot. Raises DefinitionError where this version cannot read the bytes."""
+        """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
         state = EngineState(engine.catalog, engine.runtime, install=engine.install)
         restore(data, state)

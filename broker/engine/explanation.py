@@ -1,6 +1,6 @@
-"""The program in words and as a picture's data: what subscriptions became and what they share.
+"""Describes the program in words and as data for a diagram: the compiled subscriptions, and the parts that they share.
 
-Here: reading the program for people. Not here: drawing (broker.automaton.diagram).
+Here: reading the program for users. Not here: drawing (broker.automaton.diagram).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .program import Program
 
 
 def diagram(catalog: Catalog, program: Program) -> Graph:
-    """The merged automata: states, stay, rebind and forward arcs, and who is served at which end; then machines.
+    """The merged automata: states, stay, rebind and forward arcs, the subscriptions at each end; then machines.
 
     O(subscriptions), each with its automata.
     """
@@ -29,7 +29,7 @@ def diagram(catalog: Catalog, program: Program) -> Graph:
 
 
 def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
-    """Subscriptions with a machine, those of one kind together."""
+    """Subscriptions with a machine, grouped by kind."""
     kinds: dict[str, list[Known]] = {}
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
@@ -57,13 +57,13 @@ def _merged(catalog: Catalog) -> list[tuple[str, Automaton]]:
 
 
 def _is_merged(catalog: Catalog, name: str) -> bool:
-    """Whether a subscription's automata are in the merged program, or come there again."""
+    """Whether a subscription's automata are in the merged program, or will return there."""
     holding = catalog.holdings.get(name)
     return holding is None or all(service.end is not None for service in holding.services)
 
 
 def explain(catalog: Catalog, program: Program) -> list[str]:
-    """States before and after merging, and which key spaces find what."""
+    """States before and after merging, and the cost of lookup in each key space."""
     internal = [service for stream in catalog.internal.values() for service in stream.services]
     merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
     ends = [service.end for service in internal if service.end is not None]

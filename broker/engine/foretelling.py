@@ -1,6 +1,6 @@
-"""Starting and ending a subscription's forecasts: its runs, or its machine, report to them meanwhile.
+"""Starts and ends a subscription's forecasts. In between, its runs or its machine report to them.
 
-Here: which of the program reports. Not here: forecasts themselves, the subscription's coming and going (engine).
+Here: connecting forecasts to the program. Not here: forecasts themselves, registering subscriptions (engine).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .target import Target
 
 
 def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
-    """Forecasts for a subscription that was just put in force. O(states, keys)."""
+    """Start forecasts for a subscription that was just activated. O(states, keys)."""
     seat = program.machines.seats.get(subscriber.name)
     if seat is None:
         listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
@@ -32,7 +32,7 @@ def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holdi
 
 
 def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
-    """Undo it; the outcomes of forecasts that will never be known."""
+    """End a subscription's forecasts; returns the forecasts that stay without an outcome."""
     plan = subscriber.plan
     if plan is None or holding is None:
         return []

@@ -1,10 +1,10 @@
-"""From the text of a subscription to its form, which is compiled once for all texts of a shape.
+"""The query compiler: from the text of a subscription to its form, compiled once for all texts of a shape.
 
-A text is not parsed where another one of its shape was: its literals are found without a grammar. Literals that decide
-something when the query is compiled are *fixed*: texts that differ in these have forms of their own.
+If another text of the same shape was parsed before, a text is not parsed: its literals are found without a grammar.
+Literals that affect compilation are *fixed*: texts that differ in these have different forms.
 
-Here: reading a definition, the forms that are known, queries prepared for many subscriptions. Not here: languages
-(languages), what templates are (templates), who subscribes (catalog).
+Here: reading a definition, the known forms, queries prepared for many subscriptions. Not here: languages (languages),
+templates (templates), subscribers (catalog).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .subscriber import Form, Subscriber
 from .templates import marks_in
 from .wording import Wording, printed_around, wording_of
 
-SHAPES_MAX: Final = 10_000  # shapes of texts whose syntax is kept, and forms that are
+SHAPES_MAX: Final = 10_000  # the most shapes with a stored syntax, and the most stored forms
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -38,23 +38,28 @@ Numbers: TypeAlias = tuple[int, ...]
 @final
 @dataclass(frozen=True, slots=True)
 class ParsedShape:
-    """The syntax of a text, where all literals of its shape are the syntax's. `durations`: the numbers of those that
-    have a limit as such; `fixed`: of those that texts of one form have in common."""
+    """The syntax of a text whose syntax contains every literal of its shape.
+
+    `durations`: the numbers of the literals that have a limit because they are durations. `fixed`: the numbers of those
+    that the texts of one form have in common.
+    """
 
     syntax: Syntax
     durations: Numbers
     fixed: Numbers
 
     def fits(self, literals: Literals) -> bool:
-        """Whether the parser would take these."""
+        """Whether the parser would accept these literals."""
         return all(literals[number] <= LARGEST for number in self.durations)  # type: ignore[operator]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A definition whose text is read but whose names are not yet looked up. With a `shape`, `of` is what is known of
-    it, and the syntax may be another text's."""
+    """A definition with a parsed text and unresolved names.
+
+    If `shape` is set, `of` is the known shape, and the syntax may come from another text.
+    """
 
     definition: SubscriptionDefinition
     language: Language
@@ -73,7 +78,7 @@ class Parsed:
 @final
 @dataclass(frozen=True, slots=True)
 class _KnownForm:
-    """`form` is None where these texts need one each; it holds as long as the schemas stay as they were."""
+    """A form, or None if these texts need one each. It is valid while the schemas do not change."""
 
     sources: Sources
     form: Form | None
@@ -81,7 +86,7 @@ class _KnownForm:
 
 @final
 class Forms:
-    """What is known of shapes: their syntax, and their forms."""
+    """The known shapes, with their syntax and forms."""
 
     def __init__(
         self,
@@ -94,13 +99,13 @@ class Forms:
         self._schema_of = schema_of
         self._surroundings = Surroundings(options, schema_of, known, key_of, SHAPES_MAX)
         self._shapes: Recent[tuple[str, str], ParsedShape | str] = Recent(SHAPES_MAX)  # by language and shape
-        self._fixed: Recent[tuple[str, ...], Numbers] = Recent(SHAPES_MAX)  # by those and options
+        self._fixed: Recent[tuple[str, ...], Numbers] = Recent(SHAPES_MAX)  # by shape and options
         self._forms: Recent[tuple[tuple[str, ...], Numbers, Literals], _KnownForm] = Recent(SHAPES_MAX)
 
     # --- from texts to syntax -----------------------------------------------------------------------------------
 
     def parse(self, definition: SubscriptionDefinition) -> Parsed:
-        """Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
+        """Parse a definition. Raises QueryError, Unsupported or DefinitionError, each naming the subscription."""
         name = checked_subscription_name(definition.name)
         language = language_of(definition)
         if definition.report is not None or definition.forecast is not None:
@@ -122,7 +127,7 @@ class Forms:
             raise located(name, error) from None
 
     def _parsed_shape(self, language: Language, text: str, shape: QueryShape) -> ParsedShape | str:
-        """What is known of the shape from this text, or why nothing is."""
+        """The syntax of the shape, learnt from this text; or the reason why a shape cannot have one."""
         syntax = language.parse(text)
         nodes = literal_nodes(syntax, language.literals)
         durations: list[int] = []
@@ -141,7 +146,10 @@ class Forms:
     # --- from syntax to forms -----------------------------------------------------------------------------------
 
     def form(self, parsed: Parsed, since: int) -> tuple[Form, Literals]:
-        """The form, and what is put into it. Raises QueryError, LimitExceeded or DefinitionError with the name."""
+        """The form, and the literals to put into it.
+
+        Raises QueryError, LimitExceeded or DefinitionError with the name.
+        """
         name = parsed.definition.name
         try:
             form = self._shape_form(parsed)
@@ -156,7 +164,7 @@ class Forms:
             raise type(error)(f"subscription {name!r}: {error}") from None
 
     def bound(self, subscriber: Subscriber) -> Subscriber:
-        """The same with its plans. Raises LimitExceeded or DefinitionError with the name."""
+        """The same subscriber with its plans. Raises LimitExceeded or DefinitionError with the name."""
         form, literals = subscriber.form, subscriber.literals
         try:
             if form.machine is not None:
@@ -168,7 +176,7 @@ class Forms:
         return subscriber
 
     def _own_form(self, parsed: Parsed, since: int) -> Form:
-        """A form of this text alone."""
+        """A form for this text only."""
         text = parsed.definition.query
         syntax = parsed.syntax if parsed.shape is None else parsed.language.parse(text)
         form = parsed.language.compile(
@@ -186,8 +194,10 @@ class Forms:
         return form
 
     def _shape_form(self, parsed: Parsed) -> Form | None:
-        """The form of the text's shape, options and fixed literals; None where there cannot be one. Raises what
-        compiling raises."""
+        """The form of the text's shape, options and fixed literals; None if there cannot be one.
+
+        Raises the errors of the compiler.
+        """
         shape, definition = parsed.shape, parsed.definition
         if shape is None or parsed.of is None:
             return None
@@ -206,7 +216,7 @@ class Forms:
     def _template(
         self, parsed: Parsed, shape: QueryShape, of: ParsedShape, sources: Sources, fixed: Numbers
     ) -> tuple[Form | None, Numbers]:
-        """The form of all texts that have these literals in common, and which these are, at least those given."""
+        """The form of all texts that share the fixed literals, and the numbers of these: `fixed` or more."""
         language, definition = parsed.language, parsed.definition
         syntax = language.parse(definition.query)
         while True:
@@ -233,7 +243,7 @@ class Forms:
                 fixed = _with(fixed, [max(used.number, ~used.number)])
                 continue
             except LimitExceeded:
-                return None, fixed  # marked literals are all different, so that a limit may be hit
+                return None, fixed  # marked literals are all different, so that compiling may hit a limit
             if form is None:
                 return None, fixed
             lost = set(free) - marks_in(form.automata())
@@ -248,7 +258,7 @@ class Forms:
     # --- prepared queries ---------------------------------------------------------------------------------------
 
     def prepare(self, language: str, query: str) -> Prepared:
-        """Parse, type and compile a query for many subscriptions to come. Raises as `parse` and `form` do."""
+        """Parse, type and compile a query for many later subscriptions. Raises as `parse` and `form` do."""
         parsed = self.parse(SubscriptionDefinition("prepared", language, query))
         form, literals = self.form(parsed, 0)
         self.bound(Subscriber("prepared", form, literals, None, None, 0, 0))

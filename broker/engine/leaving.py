@@ -1,9 +1,9 @@
-"""How a subscription leaves the program: because it is unsubscribed, or because it was suspended by a mistake of ours.
+"""Removes a subscription from the program, because it is unsubscribed or because a defect of this program suspends it.
 
-A condition that raises does so on behalf of everybody below its arc, and of nobody else: these are suspended. They stay
-in the catalog, by name and definition, and have nothing in the program any more.
+A condition that raises an error serves exactly the subscriptions below its arc: these are suspended. They stay in the
+catalog, by name and definition, and have nothing in the program any more.
 
-Here: that. Not here: machines that are given up where they are (account), names (catalog).
+Not here: machines that are dropped in place (account), names (catalog).
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ Told: TypeAlias = list[tuple[Target, Notice]]
 
 
 def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Told, list[str]]:
-    """Take all that only this subscription needs out of the program: notices of forecasts that are censored, and the
-    internal streams that it read. The runtime is to be refreshed. O(its size)."""
+    """Take all that only this subscription needs out of the program. O(its size).
+
+    Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
+    """
     name = subscriber.name
     for branch, recipe in enumerate(subscriber.form.recipes):
         if recipe is not None:
@@ -41,7 +43,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
 
 
 def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
-    """Give up what a subscription held: the internal streams that it read."""
+    """Give up the parts that a subscription held; returns the internal streams that it read."""
     for service in holding.services:
         program.withdraw(service)
     for stream in reversed(holding.internal):
@@ -55,16 +57,16 @@ def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
 
 
 def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
-    """Of these streams, let go of those that nobody makes any more."""
+    """Drop those of these streams that have no publisher any more."""
     for stream in streams:
         if stream not in catalog.internal and stream not in catalog.published:
             runtime.runs.clear(program.directory.forget(stream))
 
 
 def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Results, event: int) -> None:
-    """Suspend those on whose behalf something was raised at an event. O(subscriptions) where anything was.
+    """Suspend the subscriptions for which a condition raised an error at an event. O(subscriptions) after an error.
 
-    Raises what was raised where that was on nobody's behalf.
+    Raises the error again if it concerns no subscription.
     """
     faults = list(results.epochs.faults)
     results.epochs.faults.clear()
@@ -91,9 +93,9 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
 
 
 def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
-    """The subscriptions of a merged automaton or a machine that has raised something, by name. O(subscriptions)."""
+    """The names of the subscriptions behind a merged automaton or machine that raised an error. O(subscriptions)."""
     cause, merged = fault.cause, program.merged
-    seats: list[str] = []  # of those with machines
+    seats: list[str] = []  # registrations of subscriptions with machines
     if isinstance(cause, Matcher):
         seats = [name for name, seat in program.machines.seats.items() if seat.matcher is cause]
     elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:

@@ -1,11 +1,11 @@
-"""Marked literals: ordinary values that also know their number among the literals of a text, and their exchange.
+"""Marked literals: values that also know their number among the literals of a text, and their replacement.
 
 A query is compiled from marked literals once for all texts of a shape. Marks pass through algebra, lowering and
-automata as the values that they are; where one is computed with, LiteralUsed says which (broker/algebra/terms). The
+automata like ordinary values; if one takes part in a computation, LiteralUsed names it (broker/algebra/terms). The
 numbers of marks in an automaton are the coordinates in which the subscriptions of the shape differ.
 
-Here: marks in syntax and in terms, and putting values where marks are. Not here: what is kept of a compiled query
-(templates), how a text is written around its literals (wording).
+Here: marks in syntax and in terms, and replacing marks by values. Not here: storing compiled queries (templates),
+writing a text around its literals (wording).
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from ..language.shapes import Literal
 Exchange: TypeAlias = Callable[[Term], Term]
 Literals: TypeAlias = tuple[Literal, ...]
 LiteralFields: TypeAlias = Mapping[type, tuple[str, str]]
-"""By kind of syntax node the field that is a literal's value, and the one with its place in the text."""
+"""For each type of syntax node: the field with the literal's value, and the field with its position in the text."""
 
 _Syntax = TypeVar("_Syntax")
 
 
 @final
 class MarkedInteger(int):
-    """As the other two: a literal that is equal to itself alone, so that nothing merges it with one that happens to be
-    equal in this text and is not in another. Negated, it has the complement of its number."""
+    """A marked literal. The other two mark types work alike.
+
+    It equals only itself, so that nothing merges it with a literal that is equal in this text but may differ in
+    another. Negation gives it the complement of its number.
+    """
 
     number: int
 
@@ -85,7 +88,7 @@ def mark(literal: Literal, number: int) -> Any:
 
 
 def number_in(value: object) -> int | None:
-    """The number of a marked literal, its complement where it is negated; None for any other value."""
+    """The number of a marked literal, or its complement if it is negated; None for any other value."""
     number = getattr(value, "number", None)
     return number if isinstance(number, int) else None
 
@@ -96,7 +99,7 @@ def number_of(term: Term) -> int | None:
 
 
 def chosen(literals: Literals, number: int) -> Literal:
-    """The literal with a number, or what its complement stands for."""
+    """The literal with a number; for a complement, the negated literal."""
     if number >= 0:
         return literals[number]
     literal = literals[~number]
@@ -108,7 +111,7 @@ def chosen(literals: Literals, number: int) -> Literal:
 
 
 def literal_nodes(syntax: object, fields: LiteralFields) -> dict[int, tuple[type, Literal]]:
-    """The literals of a text by their places: in which kind of node, and the value."""
+    """The literals of a text by position: the type of the node, and the value."""
     found: dict[int, tuple[type, Literal]] = {}
 
     def visit(node: Any) -> None:
@@ -127,7 +130,7 @@ def literal_nodes(syntax: object, fields: LiteralFields) -> dict[int, tuple[type
 
 
 def with_literals(syntax: _Syntax, fields: LiteralFields, values: Mapping[int, Any]) -> _Syntax:
-    """The same syntax with other values of the literals at these places."""
+    """The same syntax with other values for the literals at these positions."""
 
     def visit(node: Any) -> Any:
         if isinstance(node, tuple):
@@ -148,7 +151,7 @@ def with_literals(syntax: _Syntax, fields: LiteralFields, values: Mapping[int, A
 
 
 def exchanger(literals: Literals) -> Exchange:
-    """What puts literals where their marks are."""
+    """A function that replaces marks by literals."""
 
     def exchange(term: Term) -> Term:
         number = number_of(term)
@@ -176,13 +179,15 @@ def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
 
 
 def exchanged(term: Term, exchange: Exchange) -> Term:
-    # Operands are ordered by what they say, literals included.
+    # Canonical order compares operands by their text, literals included.
     return canonical(replace_leaves(term, exchange))
 
 
 def marked_places(
     numbers: Collection[int], places: tuple[int, ...], literals: Literals, durations: Collection[int]
 ) -> dict[int, Any]:
-    """Marked values by place, of the literals with these numbers. Durations are marked as if they were not 0, which the
-    greatest of several numbers might not be."""
+    """Marked values by position, of the literals with these numbers.
+
+    Durations are marked as if they were not 0: the greatest of several marked numbers must not become 0.
+    """
     return {places[n]: mark(literals[n] or 1 if n in durations else literals[n], n) for n in numbers}

@@ -1,4 +1,4 @@
-"""One result, as whoever reads it has it, and as it is written. Nothing here is made while events are matched."""
+"""One result as the user reads it, and its JSON line. The matching of events makes none of this."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from .notices import Forecast, Notice
 
 WORK_LIMIT: Final = "work_max"
 FAILURE: Final = "failure"
-"""In the place of a limit: why a subscription is suspended."""
+"""Takes the place of a limit: the subscription is suspended, and why."""
 UNMADE: Final = "unmade"
-"""In the place of a limit: results of an event could not be made."""
+"""Takes the place of a limit: the results of an event could not be made."""
 
 
 class Match(NamedTuple):
-    """One result (design 2.3). `lineage` is None where the subscription does not want it; so are `bindings`, ids by
-    operand, which not every language has. `tuples`: how many a witness stands for, of any size. `incomplete`: a limit
-    was hit, and tuples may be missing. `notice`: it is no match, but a forecast or what became of one. `expansion`: of
-    a compressed match, all that it stands for."""
+    """One result (design 2.3).
+
+    `lineage` is None if the subscription does not ask for it; so are `bindings`, ids by operand, which only some
+    languages have. `tuples`: the number of tuples for which a witness stands, of any size. `incomplete`: a limit was
+    hit, and tuples may be missing. `notice`: the result is no match, but a forecast or its resolution. `expansion`: all
+    matches that a compressed match stands for.
+    """
 
     subscription: str
     id: str
@@ -36,18 +39,18 @@ class Match(NamedTuple):
 
     @property
     def suspends(self) -> bool:
-        """Whether it is word that the subscription finds nothing more from `end` on."""
+        """Whether this result reports that the subscription finds nothing more from `end` on."""
         return self.limit is not None and self.limit in (WORK_LIMIT, FAILURE)
 
     @property
     def kind(self) -> str:
-        """`incomplete`: no match, but word of a limit that was hit at `end`. `forecast`, `resolution`: see `notice`."""
+        """`match`, `forecast`, `resolution` (see `notice`), or `incomplete`: a limit was hit at `end`."""
         if self.notice is not None:
             return "forecast" if isinstance(self.notice, Forecast) else "resolution"
         return "match" if self.limit is None else "incomplete"
 
     def line(self) -> dict[str, Any]:
-        """The result as one JSON object; what does not apply is absent."""
+        """The result as one JSON object, without the fields that do not apply."""
         if self.notice is not None:
             return self.notice.line(self.subscription)
         if self.limit is not None:

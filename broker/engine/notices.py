@@ -1,6 +1,6 @@
-"""What subscribers are told beside matches: forecasts, and what became of them (design 2.3).
+"""Forecasts and their resolutions, which subscribers receive beside matches (design 2.3).
 
-Here: their fields and lines. Not here: when they are made (forecasts), matches (results).
+Here: their fields and JSON lines. Not here: making them (forecasts), matches (results).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ Outcome: TypeAlias = Literal[True, False, "censored"]
 class Forecast(NamedTuple):
     """The probability of a match within the horizon has exceeded the threshold.
 
-    `time`: of the event at which it did. `within`: the horizon as the subscription says it. `state`: of its chain, with
-    its `label` for people. `run`: the key's value; 0 where there is one chain for the stream. `interval`: where the
-    probability is thought to lie with nine chances in ten. `lineage`: what contributed so far, where that is wanted.
-    `bounds`: where it is put together from parts as if these were independent, how far off that can be: whatever they
-    have to do with each other, it is between these two. `calibrated`: False where earlier ones of the subscription were
-    worse than the base rate; None while that is not known.
+    `time`: that of the event at which it did. `within`: the horizon as written in the subscription. `state`: that of
+    its chain, with a readable `label`. `run`: the key's value; 0 if the stream has one chain. `interval`: the
+    probability lies in it with a confidence of nine in ten. `lineage`: the events that contributed so far, if the
+    subscription asks for it. `bounds`: if the probability is computed from parts as if these were independent, it lies
+    between the bounds for any dependence of the parts. `calibrated`: False if earlier forecasts of the subscription
+    were worse than the base rate; None while that is not known.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Forecast(NamedTuple):
     calibrated: bool | None = None
 
     def line(self, subscription: str) -> dict[str, Any]:
-        """As one JSON object."""
+        """The forecast as one JSON object."""
         said: dict[str, Any] = {
             "kind": "forecast",
             "subscription": subscription,
@@ -58,8 +58,11 @@ class Forecast(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """What became of a forecast, `forecast` being its id. `lead`: how long before the match it was made, in events of
-    the key or microseconds, as the horizon counts; None where there was none."""
+    """The resolution of a forecast; `forecast` is the forecast's id.
+
+    `lead`: the time from the forecast to the match, in events of the key or microseconds, in the horizon's unit; None
+    if no match came.
+    """
 
     id: str
     time: int
@@ -69,7 +72,7 @@ class Resolution(NamedTuple):
     lead: int | None
 
     def line(self, subscription: str) -> dict[str, Any]:
-        """As one JSON object."""
+        """The resolution as one JSON object."""
         said: dict[str, Any] = {
             "kind": "resolution",
             "subscription": subscription,

@@ -1,10 +1,10 @@
-"""The planner: which executor keeps the partial matches of an automaton, and why.
+"""The planner: chooses the executor that keeps the partial matches of an automaton, and gives the reason.
 
-A row of the table is an executor and its plan, or what speaks against it, read from facts of the automaton
-(automaton.analyses), never from a language. The planner takes the first row that nothing speaks against and that is not
-switched off (`Options.off`); `explain` shows which, and what spoke against those before it.
+A row of the table is an executor with its plan. The plan either accepts an automaton or gives a reason against it; it
+reads facts about the automaton (automaton.analyses), never a language. The planner takes the first row that accepts and
+is not switched off (`Options.off`). `explain` shows the choice, and the reasons against the rows before it.
 
-Here: the table, the only file beside an executor's own folder that names one. Not here: what a plan has to say
+Here: the table; no other file outside an executor's folder names an executor. Not here: the content of a plan
 (executors.machine_plan).
 """
 
@@ -32,8 +32,11 @@ IN_ORDER: Final = (TimeModel.EPOCHS, TimeModel.ARRIVAL)
 
 @final
 class Wanted(NamedTuple):
-    """`forecast`: a forecast asks where the automaton's partial matches are. `published`: its results are events of a
-    stream."""
+    """An automaton that needs an executor.
+
+    `forecast`: a forecast asks for the states of the automaton's partial matches. `published`: its results are events
+    of a stream.
+    """
 
     automaton: Automaton
     forecast: bool = False
@@ -41,8 +44,7 @@ class Wanted(NamedTuple):
 
 
 class ExecutorRow(NamedTuple):
-    """An executor: its plan's class, the plan for what is wanted or why it cannot run that, and what its runs take time
-    for."""
+    """An executor: its plan's class, a function that returns a plan or a reason against it, and its time models."""
 
     plan: type[MachinePlan]
     attempt: Callable[[Wanted], MachinePlan | str]
@@ -102,14 +104,15 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
-MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # there can be one only: it stands where events are looked up
+MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # only one executor can be this: it sits inside the lookup of events
 EXECUTORS: Final[tuple[type[MachinePlan], ...]] = tuple([row.plan for row in TABLE if not row.plan.merged])
 
 
 def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
-    """The plan of the first executor that can run what is wanted. O(size of the automaton).
+    """The plan of the first executor that can run the automaton. O(size of the automaton).
 
-    Raises LimitExceeded beyond an executor's limits, DefinitionError where every executor that could is switched off.
+    Raises LimitExceeded beyond an executor's limits, DefinitionError if every executor that could run it is switched
+    off.
     """
     passed: list[str] = []
     for row in TABLE:
@@ -126,16 +129,19 @@ def plan_of(wanted: Wanted, options: Options) -> MachinePlan:
 
 def is_merged(wanted: Wanted, options: Options) -> bool:
     """Whether the executor that merges all automata could run it, and so its families and boxes, which need least.
-    Raises as `plan_of` does."""
+
+    Raises as `plan_of` does.
+    """
     rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.off]
     fits = any(wanted.automaton.time in row.times and not isinstance(row.attempt(wanted), str) for row in rows)
     return fits or plan_of(wanted, options).merged
 
 
 def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
-    """The plan by which a named executor runs the same, as it did when it was saved. O(size of the automaton).
+    """The plan with which a named executor continues to run a saved automaton. O(size of the automaton).
 
-    Raises DefinitionError where that executor cannot run it."""
+    Raises DefinitionError if that executor cannot run it.
+    """
     row = next(row for row in TABLE if row.plan.executor == executor)
     other = row.attempt(plan.wanted)
     if isinstance(other, str):
@@ -146,5 +152,5 @@ def plan_again(plan: MachinePlan, executor: str) -> MachinePlan:
 
 
 def decision(plan: MachinePlan) -> str:
-    """Which executor a plan is for, and what spoke against those that come before it, for people."""
+    """The executor of a plan, and the reasons against the executors before it, for users."""
     return "; not ".join([f"executor {plan.executor}", *plan.passed_over])

@@ -1,4 +1,4 @@
-"""Queries that are compiled once for any number of subscriptions, which differ in their literals."""
+"""Queries that are compiled once for any number of subscriptions with different literals."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .wording import Wording
 @final
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A query that is parsed, typed and compiled already, for any number of subscriptions (`Engine.prepare`).
+    """A query that was parsed, typed and compiled, for any number of subscriptions (`Engine.prepare`).
 
     `literals` are its numbers, strings and durations in the order of the text, durations in microseconds. `written` is
-    the text around them, `form` what texts have in common that differ in them; each None where there is none. `own`:
-    the text where it is not what these say.
+    the text around them, `form` the form of all texts that differ only in them; each may be None. `own`: the text, if
+    it is not made of these.
     """
 
-    options: Options  # of the engine that prepared it
+    options: Options  # those of the engine that prepared it
     form: Form | None
     written: Wording | None
     literals: Literals
@@ -32,7 +32,7 @@ class Prepared:
     query: str
 
     def with_literals(self, *literals: Literal) -> Prepared:
-        """The same query with other literals, of the same types. Raises DefinitionError where they do not fit."""
+        """The same query with other literals of the same types. Raises DefinitionError if they do not fit."""
         if self.written is None:
             raise DefinitionError(
                 "this query's literals cannot be exchanged: expected one whose literals stay as they are"
@@ -45,5 +45,5 @@ class Prepared:
         text = self.written.text(literals)
         form = self.form
         if form is not None and any(literals[number] != self.literals[number] for number in form.fixed):
-            form = None  # the engine looks for the one that has these
+            form = None  # the engine finds the form with these literals
         return Prepared(self.options, form, self.written, literals, None, self.language, text)

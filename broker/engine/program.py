@@ -1,8 +1,8 @@
-"""The compiled program: what the dispatcher reads of all subscriptions.
+"""The compiled program: the structure of all subscriptions that the dispatcher reads.
 
-Here: its parts, and which of them an automaton over epochs goes to. A change costs the size of the subscription, not of
-the program. Not here: runs (a program never holds one), names and text (catalog), how automata are merged or machines
-shared (executors, dispatch.registry).
+Here: its parts, and the choice of the part for an automaton over epochs. A change costs the size of the subscription,
+not of the program. Not here: runs (a program never holds one), names and text (catalog), merging automata or sharing
+machines (executors, dispatch.registry).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .target import Feed
 
 @final
 class Program:
-    """The directory, and through it everything that an event can concern: automata that are merged, and machines."""
+    """The directory, which finds everything that an event concerns: merged automata, and machines."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -39,8 +39,10 @@ class Program:
         feed: Feed | None,
         forecast: bool = False,
     ) -> Service:
-        """Have an automaton over epochs serve a subscriber, a stream, or both. `name`: its own; `forecast`: one asks
-        where its runs are. O(its size)."""
+        """Add an automaton over epochs for a subscriber, a stream, or both. O(its size).
+
+        `name`: the automaton's own; `forecast`: a forecast asks for the states of its runs.
+        """
         plan = plan_of(Wanted(automaton, forecast), self.options)
         restoring = self.machines.restoring
         if restoring is not None and plan.merged is (name in restoring.places):
@@ -58,7 +60,7 @@ class Program:
             self.merged.remove(service.end, service.subscriber, service.feed)
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where the parts contradict each other."""
+        """Raise AssertionError if the parts contradict each other."""
         self.merged.check_invariants()
         self.directory.check_invariants()
         self.machines.check_invariants()

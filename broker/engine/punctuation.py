@@ -1,6 +1,6 @@
-"""Promises that nothing earlier follows: what has waited for time to pass is told.
+"""Punctuation: promises that no earlier event follows, and the release of results that wait for time to pass.
 
-Here: that. Not here: what waits (executors), events (ordered).
+Not here: the waiting matches (executors), the order of events (ordered).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from .results import Results
 
 
 def punctuate(runtime: Dispatcher, time: int) -> Results:
-    """Nothing before that time comes any more. O(what has waited for it)."""
+    """Process the promise that no event before `time` follows. O(matches that have waited for it)."""
     runtime.promised = time
     if runtime.now is None or runtime.now < time - 1:
-        runtime.runs.now = time - 1  # an event at the time itself is of a new epoch
+        runtime.runs.now = time - 1  # an event at `time` itself belongs to a new epoch
     return release(runtime, time)
 
 
 def release(runtime: Dispatcher, time: int) -> Results:
-    """What waits for a moment before that time, told now."""
+    """Report the matches that wait for a moment before `time`."""
     now = 0 if runtime.now is None else runtime.now
     runtime.runs.time = now
     results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
@@ -34,6 +34,6 @@ def release(runtime: Dispatcher, time: int) -> Results:
 
 
 def newest(runtime: Dispatcher) -> int | None:
-    """The time before which no event may come: that of the newest one, or what was promised."""
+    """The time before which no event may come: the newest event's time, or the promised time."""
     now, promised = runtime.runs.now, runtime.promised
     return now if promised is None or (now is not None and now > promised) else promised

@@ -1,4 +1,4 @@
-"""A mapping that keeps what was asked for last, up to a number of entries."""
+"""A mapping that keeps the most recently used entries, up to a number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Value = TypeVar("_Value")
 
 @final
 class Recent(Generic[_Key, _Value]):
-    """Of more than `most` entries the one is forgotten that nobody has asked for the longest. O(1)."""
+    """At most `most` entries; a new one replaces the least recently used entry. O(1)."""
 
     def __init__(self, most: int) -> None:
         self.most = most

@@ -1,9 +1,9 @@
-"""How a subscription is entered that needs no state of its own: as a member of a family or of a box.
+"""Grouping plans: how to register a subscription without states of its own, as a member of a family or of a box.
 
-Most subscriptions differ from others in numbers only. A recipe is made once a form, from automata with marked literals;
-with a subscription's literals it gives the key of its cell and its bounds, and that is all that has to be stored.
+Most subscriptions differ from others in numbers only. A recipe is made once for a form, from automata with marked
+literals. With a subscription's literals it gives the key of its cell and its bounds; nothing else is stored.
 
-Here: which automata have a recipe, and what it gives. Not here: where members are kept (bulk, intervals).
+Here: which automata have a recipe, and the recipe's content. Not here: storing members (bulk, intervals).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LOW2: Final = 2
 HIGH2: Final = 3
 
 Structure: TypeAlias = tuple[object, ...]
-"""What two recipes have in common whose members may stand in one column."""
+"""The part that two recipes share if their members may stand in one column."""
 
 
 @final
 class Given:
-    """A constant: the literal with that number, or a value that all subscriptions of the form have."""
+    """A constant: the literal with that number, or a value that is the same for all subscriptions of the form."""
 
     __slots__ = ("marked", "number", "value")
 
@@ -65,7 +65,7 @@ class Limit:
 @final
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An axis: a position (-1: none), and whether it is negated."""
+    """An axis: a position (-1 for none), and whether it is negated."""
 
     position: int
     negated: bool = False
@@ -76,7 +76,7 @@ NOWHERE: Final = Way(-1)
 
 @final
 class GroupKind:
-    """A structure by number, while `groups` of such members are in use."""
+    """A numbered structure, while `groups` of such members are in use."""
 
     def __init__(self, structure: Structure, number: int) -> None:
         self.structure = structure
@@ -86,9 +86,12 @@ class GroupKind:
 
 @final
 class Recipe:
-    """`family`: two steps, else a box, one. Cells are those of `stream` by the values at `positions`, which `keys` are.
-    `first` and `second` are the axes of the bounds, for a family those of its two events. `theta` and `output` may
-    hold literals, those with the numbers `varying`; `kind` is remembered where there are none."""
+    """The plan of a group: a family for two steps, a box for one.
+
+    `stream` and `positions` define the cells, and `keys` are the values at the positions. `first` and `second` are the
+    axes of the bounds, for a family those of its two events. `theta` and `output` may contain the literals numbered in
+    `varying`; if there are none, `kind` is remembered.
+    """
 
     def __init__(
         self,
@@ -119,7 +122,7 @@ class Recipe:
         return tuple([given.of(literals) for given in self.keys])
 
     def bounds(self, literals: Literals) -> Bounds | None:
-        """The bounds; None where a number is too large for floats to hold exactly."""
+        """The bounds; None if floats cannot hold a number exactly because it is too large."""
         low = low2 = -math.inf
         high = high2 = math.inf
         for limit in self.limits:
@@ -162,7 +165,7 @@ class Recipe:
 
 
 def recipe_of(automaton: Automaton, options: Options) -> Recipe | None:
-    """The recipe of an automaton with marked literals; None where it needs states, or the switches want them."""
+    """The recipe of an automaton with marked literals; None if it needs states, or the switches demand them."""
     steps = len(automaton.states)
     entry = automaton.forward(0)
     if not options.static_index or steps > 2 or len(entry.guard) != 1:
@@ -182,7 +185,7 @@ def recipe_of(automaton: Automaton, options: Options) -> Recipe | None:
 def _family(
     automaton: Automaton, positions: tuple[int, ...], keys: list[Given], start: Clause, forward: Clause
 ) -> Recipe | None:
-    """One threshold at most at each step: the first must be above, the second below, on an axis that may be negated."""
+    """A family: one lower bound at most at the first step, one upper bound at the second; axes may be negated."""
     limits: list[Limit] = []
     ways: list[Way] = []
     for side, clause in ((LOW, start), (HIGH, forward)):
@@ -200,7 +203,7 @@ def _family(
 
 
 def _box(automaton: Automaton, positions: tuple[int, ...], keys: list[Given], clause: Clause) -> Recipe | None:
-    """Ranges of at most two numbers; first the one that is bounded on both sides, if any."""
+    """A box: ranges of at most two numbers; the one that is bounded on both sides comes first, if any."""
     sides: dict[int, set[int]] = {}
     atoms: list[tuple[int, str, Constant]] = []
     for atom in clause:

@@ -1,7 +1,7 @@
-"""What a batch brought forth: columns while matching, objects when somebody reads them.
+"""The results of a batch: columns while the engine matches, objects when the caller reads them.
 
-Values, lineage and ids are made on access. Immutable once the batch is done. Here: reading. Not here: what is written
-while events are matched (executors.epoch_matches, executors.completions).
+Values, lineage and ids are made on access. Results are immutable once the batch is done. Here: reading. Not here:
+writing results while events are matched (executors.epoch_matches, executors.completions).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE}
 
 @final
 class Failed(NamedTuple):
-    """A subscription that has met a mistake of ours, the id of the result that tells of it, and the exception."""
+    """A subscription that hit a defect of this program, the id of the result that reports it, and the exception."""
 
     subscription: str
     reference: str
-    error: Any  # an Exception, a name that a compiled tuple does not find
+    error: Any  # an Exception; compiled tuples cannot name that type
 
 
 Tally = dict[tuple[str, int, int], int]
@@ -40,7 +40,7 @@ Tally = dict[tuple[str, int, int], int]
 
 @final
 class Results(Sequence[Match]):
-    """The matches of one batch, in the order in which they were found, each subscriber's its own."""
+    """The matches of one batch, in the order of discovery; each subscriber gets its own results."""
 
     def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int], before: Tally) -> None:
         self.epochs = EpochMatches(times, rows, ids, starts)
@@ -48,24 +48,26 @@ class Results(Sequence[Match]):
         self.block_event = self.epochs.block_event
         self.block_run = self.epochs.block_run
         self.block_upto = self.epochs.block_upto
-        self.composed: dict[int, Composed] = {}  # by block: what machines have found, and notices
-        self.completions = Completions(self.epochs)  # of machines: not among the targets before `unfold`
-        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
-        self.unmade: list[Failed] = []  # what could not be made, of those who have been asked for
+        self.composed: dict[int, Composed] = {}  # by block: matches of machines, and notices
+        self.completions = Completions(self.epochs)  # of machines; `unfold` adds them to the targets
+        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
+        self.unmade: list[Failed] = []  # results that could not be made when they were read
         self.notices = 0
-        self._said = ""  # by the subscriber that was asked last
+        self._said = ""  # of the subscriber that was read last
         self._sayer: Subscriber | None = None
-        self._before = before  # equal results that earlier batches found in the epoch in which this one begins
+        self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
 
     def compose(self, event: int, composed: Composed) -> None:
-        """The target that came last is of this event, and what it has for it."""
+        """Assign the newest target to this event, with its outcome."""
         self.composed[self.epochs.seal(event)] = composed
 
     def unfold(self) -> list[tuple[Target, Composed]]:
-        """Make blocks of what machines completed since the last call. Returns what goes to streams that are published,
-        too. O(those who are served)."""
+        """Turn the completions of machines since the last call into blocks. O(served targets).
+
+        Returns the completions for published streams, too.
+        """
         fed: list[tuple[Target, Composed]] = []
         completions = self.completions
         if completions.told == completions.upto:
@@ -79,20 +81,20 @@ class Results(Sequence[Match]):
         return fed
 
     def entries(self) -> int:
-        """How many matches there are; those of machines by event and subscription."""
+        """The number of matches; completions of machines count once for each event and subscription."""
         return len(self.targets) - self.notices + int(self.completions.entries)
 
     def suspend(self, event: int, target: Target, reason: int) -> None:
-        """Word that the target's subscribers are suspended from this event on."""
+        """Report that the target's subscribers are suspended from this event on."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, None, reason))
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
-        """The id of the result that tells of a suspension at an event."""
+        """The id of the result that reports a suspension at an event."""
         return digest(f"{self._words(subscriber)}suspended\0", self.epochs.event(event)[3], 0)
 
     def tell(self, event: int, target: Target, notice: Notice) -> None:
-        """A forecast of the target's subscriber, or what became of one, at this event."""
+        """Report a forecast or a resolution to the target's subscriber, at this event."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, notice))
         self.notices += 1
@@ -121,7 +123,7 @@ class Results(Sequence[Match]):
                 match += 1
 
     def _counted(self) -> list[int]:
-        """For every match, how many results come before it; at the end, how many there are."""
+        """For every match the number of results before it; at the end, the number of all results."""
         if self._offsets is None:
             self.unfold()
             offsets = [0]
@@ -139,7 +141,7 @@ class Results(Sequence[Match]):
         return self._offsets
 
     def _contributions(self, block: int, subscriber: Subscriber) -> tuple[str, int, int]:
-        """What makes two results equal but for their ordinal."""
+        """The fields that make two results equal except for their ordinal."""
         run = self.block_run[block]
         item = self.epochs.event(self.block_event[block])[3]
         return (subscriber.name, subscriber.branch, mixed(0 if run is None else run.trace, item, FINAL_DEPTH))
@@ -163,7 +165,7 @@ class Results(Sequence[Match]):
         return self._ordinals
 
     def tally_after(self, time: int | None) -> Tally:
-        """How often each result was found in the batch's last epoch, if a batch that begins at `time` goes on in it."""
+        """The count of each result in the batch's last epoch, if a batch that begins at `time` continues this epoch."""
         if not self.epochs.times or self.epochs.times[-1] != time:
             return {}
         tally = dict(self._before) if self.epochs.times[0] == time else {}
@@ -191,7 +193,7 @@ class Results(Sequence[Match]):
         return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
-        """What a machine has found, or a notice."""
+        """The result for a machine's match, or for a notice."""
         name = subscriber.name
         if composed.notice is not None:
             notice: Any = composed.notice
@@ -244,7 +246,7 @@ class Results(Sequence[Match]):
                 match += 1
 
     def expanded(self) -> Iterator[Match]:
-        """All of them, and in the place of each compressed one the matches that it stands for."""
+        """All results, with each compressed one replaced by the matches that it stands for."""
         ordinals = iter(self._numbered())
         match = 0
         for block, upto in enumerate(self.block_upto):
@@ -261,19 +263,21 @@ class Results(Sequence[Match]):
                 ordinal = next(ordinals)
                 try:
                     yield self._make(block, match, subscriber, ordinal)
-                except Exception as error:  # whatever it is: it is this result's, and stays its own
+                except Exception as error:  # any error concerns this result only
                     yield self._unmade(block, subscriber, error)
             return
         for subscriber in self.targets[match].subscribers():
             try:
                 for matched in composed.each():
                     yield self._compose(block, match, composed, matched, subscriber)
-            except Exception as error:  # whatever it is: it is these results', and stays their own
+            except Exception as error:  # any error concerns these results only
                 yield self._unmade(block, subscriber, error)
 
     def _unmade(self, block: int, subscriber: Subscriber, error: Exception) -> Match:
-        """In the place of a result that could not be made by a mistake of ours. The subscription goes on: whether
-        anybody reads a result must not decide what is found later."""
+        """The result that replaces one which could not be made because of a defect of this program.
+
+        The subscription continues: reading a result must not affect later matches.
+        """
         event = self.block_event[block]
         identity, end = self.reference(event, subscriber), self.epochs.event(event)[2]
         self.unmade.append(Failed(subscriber.name, identity, error))
@@ -286,7 +290,7 @@ class Results(Sequence[Match]):
     def __getitem__(self, index: slice) -> list[Match]: ...
 
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
-        """O(log matches) for one; of a machine, O(its matches before it)."""
+        """O(log matches) for one result; for a machine's result, O(its matches before it)."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         offsets = self._counted()
@@ -306,10 +310,10 @@ class Results(Sequence[Match]):
         return self._make(block, match, self._served(block, match)[rest], self._numbered()[at - earlier])
 
     def _composed_before(self, block: int) -> list[int]:
-        """The matches of machines in earlier blocks: none of them has an ordinal."""
+        """The matches of machines in earlier blocks, which have no ordinals."""
         return [self.block_upto[other] - 1 for other in self.composed if other < block]
 
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
-    """An engine's results with compressed ones expanded; anything else as it is."""
+    """An engine's results with compressed ones expanded; other values unchanged."""
     return results.expanded() if isinstance(results, Results) else results

@@ -1,9 +1,9 @@
-"""Results that are too many to be made at once, taken out of a batch: they wait unmade.
+"""Shares: results of one event that are too many to be made at once. They leave the batch and wait unmade.
 
-One event can complete more tuples than any memory holds. What it has for one subscription is then a share: it knows
-its size, and makes its results one by one, again for whoever asks again.
+One event can complete more tuples than any memory holds. A share of such an event for one subscription knows its size,
+and makes its results one by one, as often as it is read.
 
-Here: which results these are, and shares of them. Not here: who waits for them, and how long (kernel).
+Here: choosing these results, and making shares of them. Not here: who waits for shares, and how long (kernel).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .subscriber import Subscriber
 from .target import Outcome, Target
 
 MADE_AT_ONCE_MAX: Final = 1_024
-"""Tuples of a batch, over all subscriptions, that are made like other results."""
+"""The most tuples of a batch, over all subscriptions, that are made like other results."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Share:
-    """All results that an event at `time` has for a subscription; None where nobody has counted them."""
+    """All results that an event at `time` has for a subscription; their number is None if it was not counted."""
 
     subscription: str
     time: int
@@ -34,12 +34,12 @@ class Share:
 
 
 def taken_out(results: object) -> list[Share]:
-    """The shares of a batch, in its order; whoever iterates over its results afterwards does not find them there.
+    """Take the shares out of a batch, in its order. Iterating over the batch's results then omits them.
 
-    A subscription has either shares in a batch or other results, so that it keeps their order. Of what is no engine's
-    results, none is too many. O(completions).
+    A subscription has either shares in a batch or other results, so its results stay in order. Results that do not come
+    from an engine have no shares. O(completions).
     """
-    # Compiled, a class under Sequence takes every sequence for its own: an empty tuple, where nothing was published.
+    # A compiled class under Sequence accepts every sequence as an instance: an empty tuple, if nothing was published.
     if isinstance(results, tuple | list) or not isinstance(results, Results):
         return []
     results.unfold()
@@ -47,7 +47,7 @@ def taken_out(results: object) -> list[Share]:
     if None not in counts and sum(filter(None, counts)) <= MADE_AT_ONCE_MAX:
         return []
     blocks = [(block, results.block_upto[block] - 1, composed) for block, composed in results.composed.items()]
-    # With their tuples goes what else the same subscriptions are told, of limits, so that it keeps its place.
+    # Limits reported to the same subscriptions become shares, too, so that they keep their position.
     concerned = {results.targets[at] for _, at, composed in blocks if composed.each_one}
     names = {subscriber.name for target in concerned for subscriber in target.subscribers()}
     shares: list[Share] = []
@@ -56,14 +56,14 @@ def taken_out(results: object) -> list[Share]:
         first = target.first
         if target not in concerned and (composed.notice is None or first is None or first.name not in names):
             continue
-        results.targets[at] = Target(target.outcome, None)  # it has nobody whom the others' results could come to
+        results.targets[at] = Target(target.outcome, None)  # without subscribers, it cannot get results
         event = results.block_event[block]
         shares.extend(_share(results, event, composed, target.outcome, each) for each in target.subscribers())
     return shares
 
 
 def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Subscriber) -> Share:
-    """Results of their own with the one event, so that the rest of the batch is not kept for them."""
+    """A share with its own Results of the one event, so that it does not keep the rest of the batch in memory."""
     epochs = results.epochs
     derived = event - len(epochs.times)
     if derived < 0:

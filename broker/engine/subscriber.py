@@ -1,9 +1,9 @@
-"""Subscriptions in force, small: what many have in common stands in their form, what is their own are literals.
+"""Active subscriptions in little memory: a form holds what many subscriptions share, a subscriber its own literals.
 
-A hundred thousand subscriptions that differ in their numbers only have one form, and each has a name and its numbers.
-Their texts, as written and canonical, are put together when somebody asks.
+A hundred thousand subscriptions that differ only in numbers share one form; each stores a name and its numbers. Their
+texts, as written and canonical, are made on access.
 
-Here: forms and subscribers. Not here: how a form comes about (forms, languages), names to subscriptions (catalog).
+Here: forms and subscribers. Not here: making forms (forms, languages), finding subscriptions by name (catalog).
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
 
 @final
 class Form:
-    """What subscriptions of one shape have in common: language, the streams that they read with the schemas that these
-    had (`sources`), the one that they publish, the schema of their results, and how many states they have.
+    """The common part of subscriptions of one shape.
 
-    `written` is the text around the literals as the user wrote it, `canonical` the one that ids are made of. `fixed`:
-    the numbers of literals that all of them have. `recipes`, one a branch, say how a branch is entered without states
-    of its own, None where it needs them. `template` has the automata; where a machine finds the matches, `machine` has
-    its automaton instead, and there are names of `operands` and no recipes. `foretells` makes the plan of forecasts
-    from the automata, where there is a `forecast`; then neither has it recipes.
+    It has the language, the streams that they read with their schemas at that time (`sources`), the stream that they
+    publish, the schema of their results, and the number of their states.
+
+    `written` is the text around the literals as the user wrote it, `canonical` the text from which ids are made.
+    `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
+    a branch without states of its own; None if it needs states. `template` has the automata. If a machine finds the
+    matches, `machine` has its automaton instead, `operands` their names, and there are no recipes. With a `forecast`,
+    `foretells` makes the forecast plan from the automata, and there are no recipes either.
     """
 
     def __init__(
@@ -86,9 +88,11 @@ class Form:
 
 @final
 class Subscriber:
-    """A subscription, or, with another `branch` than 0, a further automaton of one. It gets the matches of runs that
-    began after `since`. `own`: its text where that is not the form's with the literals put in. `machine` and `plan`, of
-    its forecasts: the form's with the literals put in, where it has them."""
+    """A subscription, or one of its further automata if `branch` is not 0.
+
+    It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text with the
+    literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has them.
+    """
 
     __slots__ = ("branch", "form", "lineage", "literals", "machine", "name", "own", "plan", "since")
 
@@ -110,7 +114,7 @@ class Subscriber:
         return Subscriber(self.name, self.form, self.literals, self.own, self.lineage, self.since, branch)
 
     def automata(self) -> tuple[Automaton, ...]:
-        """What the query became, whoever runs it: automata whose results together are its own."""
+        """The automata of the query, whichever executor runs them; their results are the subscription's."""
         return self.form.compiled(self.literals).automata if self.machine is None else (self.machine.automaton,)
 
     def text(self) -> str:
@@ -118,18 +122,23 @@ class Subscriber:
         return self.form.canonical.text(self.literals)
 
     def definition(self) -> SubscriptionDefinition:
-        """What the user asked for."""
+        """The definition that the user gave."""
         form = self.form
         query = form.written.text(self.literals) if self.own is None else self.own
         return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report, form.forecast)
 
     def said(self) -> str:
-        """What an id says beside the match; with that, it is the same wherever and whenever the match is found."""
+        """The part of an id that does not depend on the match.
+
+        It is the same wherever and whenever the match is found.
+        """
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
 def digest(said: str, trace: object, ordinal: int) -> str:
-    """The id of a match: 96 bits. `trace` is an integer: mypyc 2.4 loses one beyond 62 bits that it writes as text, and
-    leaves an object's text to Python.
+    """The id of a match: 96 bits.
+
+    `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
+    an object to Python.
     """
     return hashlib.blake2b(f"{said}{trace},{ordinal}".encode(), digest_size=12).hexdigest()

@@ -1,6 +1,6 @@
-"""Subscriptions whose machines were given up: who they are, what was wrong, and how that is saved.
+"""Subscriptions whose machines were suspended: their names, the reasons, and how a snapshot saves them.
 
-Here: asking and saving. Not here: when a machine is given up (account, lanes).
+Here: reading and saving. Not here: the decision to suspend a machine (account, lanes).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from .dispatch.matchers import Matcher
 from .program import Program
 from .results import SUSPENSIONS, Failed, Results
 
-WHOLE: Final = -1  # in the place of a part's number: a machine of all of the subscription
+WHOLE: Final = -1  # instead of a part's number: the machine of the whole subscription
 
 
 def failed(results: Results) -> list[Failed]:
-    """Whom mistakes of ours have suspended in a batch. O(1) where there is nobody."""
+    """The subscriptions that defects of this program suspended in a batch. O(1) if there are none."""
     failures = [*results.failures, *results.completions.failures]
     return [
         Failed(subscriber.name, results.reference(event, subscriber), error)
@@ -29,7 +29,7 @@ def failed(results: Results) -> list[Failed]:
 
 
 def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
-    """The subscriptions that find nothing any more: by name, why and since when. O(subscriptions with machines)."""
+    """The subscriptions that find nothing more: name, reason and time. O(subscriptions with machines)."""
     found = {name: (SUSPENSIONS[reason], since) for name, (reason, since) in catalog.withdrawn.items()}
     return found | {
         name: (SUSPENSIONS[int(matcher.suspended)], int(matcher.since))
@@ -39,7 +39,7 @@ def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
 
 
 def save(program: Program) -> list[Any]:
-    """What accounts and machines' suspensions say, where it is not what they begin with. O(subscriptions)."""
+    """The state of accounts and suspensions that differs from the initial state. O(subscriptions)."""
     return [
         [name, part, int(account.left), int(matcher.suspended), int(matcher.since)]
         for name, part, matcher in _machines(program)
@@ -49,7 +49,7 @@ def save(program: Program) -> list[Any]:
 
 
 def restore(data: Sequence[Any], program: Program) -> None:
-    """The inverse, once all subscriptions are there. Raises KeyError, TypeError or ValueError for other data."""
+    """The inverse, after all subscriptions have joined. Raises KeyError, TypeError or ValueError for other data."""
     machines = {(name, part): matcher for name, part, matcher in _machines(program)}
     for name, part, left, reason, since in data:
         matcher = machines[name, part]
@@ -60,7 +60,7 @@ def restore(data: Sequence[Any], program: Program) -> None:
 
 
 def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
-    """Subscription, which part of it or WHOLE, and the machine; equal subscriptions may have the same."""
+    """Subscription, number of its part or WHOLE, and the machine; equal subscriptions may share one."""
     for name, seat in program.machines.seats.items():
         yield name, WHOLE, seat.matcher
         for number, part in enumerate(seat.parts):

@@ -1,4 +1,4 @@
-"""What a match goes to: the values that it has, and who is served with it.
+"""The destination of a match: the values that it has, and the subscribers and streams that it serves.
 
 Here: outcomes, targets, feeds. Not here: subscribers themselves, results.
 """
@@ -17,14 +17,15 @@ from ..events.schema import Row
 from .subscriber import Subscriber
 from .watcher import Watcher
 
-ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: a subscription that was there from the beginning
+ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: for a subscription that was there from the beginning
 
 
 @final
 class Outcome:
-    """The names and values of a match; of a composite subscription, the variables, of which `floats` are floats.
+    """The names and values of a match; for a composite subscription, the variables, of which `floats` are floats.
 
-    `limits` names the options that bound what is kept of its partial matches."""
+    `limits` names the options that limit its stored partial matches.
+    """
 
     def __init__(
         self, names: tuple[str, ...], output: tuple[Term, ...], floats: Sequence[bool] = (), limits: str = ""
@@ -38,7 +39,7 @@ class Outcome:
         return tuple([o.value(row, bound, slots, length, span) for o in self.outputs])
 
     def bound(self, binding: Row) -> Row:
-        """The values of a match as their types: an int and a float attribute may share a variable."""
+        """The values of a match in their types: an int and a float attribute may share a variable."""
         if not self.floats:
             return binding
         pairs = zip(binding, self.floats, strict=True)
@@ -47,7 +48,7 @@ class Outcome:
 
 @final
 class Feed:
-    """A stream that an end's results make up, for those who published it since then."""
+    """A stream made of an end's results, for the subscriptions that have published it since a time."""
 
     def __init__(self, stream: int, since: int) -> None:
         self.stream = stream
@@ -56,8 +57,11 @@ class Feed:
 
 @final
 class Target:
-    """Who is served by an end. It only grows: who leaves does so by another target in its place, so that results may
-    keep it. Who comes later was not there when an earlier run was born, and is not served with it."""
+    """The subscribers and streams of an end.
+
+    A target only grows. When a subscriber leaves, another target replaces this one, so that results may keep it. A
+    subscriber that joins later does not get the matches of runs that were born earlier.
+    """
 
     __slots__ = ("feeds", "first", "others", "outcome", "watchers")
 
@@ -77,7 +81,7 @@ class Target:
             self.others.append(subscriber)
 
     def serve(self, subscriber: Subscriber | None, feed: Feed | None) -> None:
-        """One more subscriber, a stream that is made of the matches, or both."""
+        """Add a subscriber, a stream that is made of the matches, or both."""
         if subscriber is not None:
             self.join(subscriber)
         if feed is not None:
@@ -90,8 +94,10 @@ class Target:
     def without_feed(self, subscriber: Subscriber | None, feed: Feed | None) -> Target:
         """Undo one `serve`: a target for all the others. O(subscribers)."""
         left = self.without("", 0) if subscriber is None else self.without(subscriber.name, subscriber.branch)
-        if left.feeds is not None:
-            left.feeds = [other for other in left.feeds if other is not feed] or None
+        if left.feeds is not None and feed is not None:
+            rest = list(left.feeds)
+            rest.remove(feed)  # once: equal branches of a union make a stream up twice
+            left.feeds = rest or None
         return left
 
     def without(self, name: str, branch: i64) -> Target:

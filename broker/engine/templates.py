@@ -1,13 +1,13 @@
-"""Compiled once a shape: what subscriptions have in common whose texts differ in the values of literals only.
+"""Templates: the compiled form of all texts that differ only in the values of literals.
 
-The first query of a shape is compiled with marked literals. If none of them was computed with and all of them arrive in
-the automata, then exchanging them gives what compiling any other text of the shape gives. What analyses and the planner
-find of such an automaton does not depend on what the values are, but it may depend on which of them are equal: so it is
-kept for each way in which they are.
+The first query of a shape is compiled with marked literals. If no computation used a marked literal, and all of them
+reach the automata, then replacing the literals equals compiling another text of the shape. The facts and the plan of
+such an automaton do not depend on the values of literals, but may depend on which of them are equal. So a plan is kept
+for each pattern of equal literals.
 
-`automata` have marked literals (`literals.number_of`), and a subscription of the template has its literals as a tuple:
-these are the coordinates of groups. Here: templates. Not here: marks (literals), putting values in (binding), when a
-template may be used (compiling_shapes), how its machine finds matches.
+`automata` have marked literals (`literals.number_of`), and a subscription of the template stores its literals as a
+tuple: these are the coordinates of groups. Here: templates. Not here: marks (literals), replacing them (binding),
+deciding whether a template may be used (compiling_shapes), how its machine finds matches.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .executors.machine_plan import MachinePlan, PlanMaker
 from .literals import Literals, chosen, mark, number_in
 
 Equalities: TypeAlias = tuple[int, ...]
-"""For each literal as it is used the first one, or constant, that it equals."""
+"""For each used literal the first literal, or the constant, that it equals."""
 Planning: TypeAlias = Callable[[Automaton], MachinePlan]
 
-EQUALITIES_MAX: Final = 64  # ways in which literals of one template are equal, whose plans are kept
+EQUALITIES_MAX: Final = 64  # the most patterns of equal literals of one template whose plans are kept
 
 
 @final
@@ -45,7 +45,10 @@ class Template:
         return self.compiled.automata
 
     def bound(self, literals: Literals) -> Compiled:
-        """The automata for these literals. O(size of what has marks); parts without marks are the template's own."""
+        """The automata for these literals.
+
+        O(size of the parts with marks); parts without marks are shared with the template.
+        """
         if not literals:
             return self.compiled
         bound = self._parts.bind(literals)
@@ -54,7 +57,7 @@ class Template:
 
 @final
 class MachineTemplate:
-    """An automaton that a machine runs, and `planned`, what chooses its executor."""
+    """An automaton that a machine runs, and `planned`, the function that chooses its executor."""
 
     def __init__(self, automaton: Automaton, planned: Planning) -> None:
         self.automaton = automaton
@@ -73,8 +76,10 @@ class MachineTemplate:
         return (self.automaton,)
 
     def plan(self, literals: Literals) -> MachinePlan:
-        """The plan for these literals. O(size of what has marks), once for each way to be equal O(size of the plan).
-        Raises LimitExceeded or DefinitionError as the planner does."""
+        """The plan for these literals. Raises LimitExceeded or DefinitionError as the planner does.
+
+        O(size of the parts with marks), and once for each pattern of equal literals O(size of the plan).
+        """
         if self._only is not None:
             return self._only
         equal = self._equalities(literals)
@@ -101,8 +106,10 @@ class MachineTemplate:
         )
 
     def _marks(self, equal: Equalities, literals: Literals) -> Literals | None:
-        """Marked literals, equal ones with one mark, and as they are those that equal constants; None where a literal
-        equals another one's opposite."""
+        """Marked literals, one mark for equal ones. Literals that equal constants stay values.
+
+        None if a literal equals the opposite of another one.
+        """
         found: list[Any] = list(literals)
         within = number_in(self.automaton.within)
         for place, (number, other) in enumerate(zip(self._used, equal)):
@@ -112,14 +119,14 @@ class MachineTemplate:
                     continue  # a constant's value stays as it is
                 return None
             at = max(number, ~number)
-            value = literals[at] or 1 if at == within else literals[at]  # as `marked_places` has it
+            value = literals[at] or 1 if at == within else literals[at]  # as in `marked_places`
             found[at] = mark(value, max(first, ~first))
         return tuple(found)
 
 
 @final
 class _KeptPlan:
-    """What is known of the automata whose literals are equal in one way."""
+    """The plan of the automata whose literals are equal in one pattern."""
 
     def __init__(self, automaton: Automaton, planned: Planning) -> None:
         parts = MarkedParts()
@@ -147,7 +154,7 @@ class _KeptPlan:
 
 
 def marks_in(automata: tuple[Automaton, ...]) -> set[int]:
-    """The numbers of the literals that have arrived in automata."""
+    """The numbers of the literals that occur in automata."""
     found = (number_in(value) for automaton in automata for value in _constants(automaton))
     return {max(number, ~number) for number in found if number is not None}
 

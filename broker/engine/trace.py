@@ -1,6 +1,6 @@
-"""The rolling digest of what contributes to a match: what a run carries so that its results can be identified.
+"""The rolling digest of a match's contributing events. A run carries it so that its results have ids.
 
-Here: one step of it. Not here: ids, which are made from it when a result is read (subscriber).
+Here: one step of the digest. Not here: ids, which are made from it when a result is read (subscriber).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The compiled program's parts: places where runs wait, and transitions between them.
+"""The parts of the compiled program that the runtime follows: places where runs wait, and transitions between them.
 
-Here: what the runtime follows, final classes with flat fields, written once when a subscription comes and read for
-every event. Not here: runs; how events find places (spaces); who builds all this (program).
+Here: final classes with flat fields, written once when a subscription joins and read for every event. Not here: runs,
+finding the places of an event (spaces), building the program (program).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COMPUTED: Final = 3
 
 @final
 class Fill:
-    """What fills one slot."""
+    """The source of one slot."""
 
     __slots__ = ("computation", "kind", "slot")
 
@@ -61,7 +61,7 @@ class Fill:
 
 @final
 class Update:
-    """What fills the slots of a run in its new place, in order; at least one."""
+    """The sources of a run's slots in its new place, in order; at least one."""
 
     def __init__(self, sources: tuple[SlotSource, ...]) -> None:
         self.first = Fill(sources[0])
@@ -80,22 +80,22 @@ class Update:
 
 @final
 class Transition(Guarded):
-    """An arc ready to run: to a place, with an update of the slots, or to a target; or it tells of a symbol."""
+    """An arc ready to run: it leads to a place with an update of the slots, or to a target, or it reports a symbol."""
 
     def __init__(self, form: Form, update: Update | None, place: Place | None, target: Target | None) -> None:
         super().__init__(form)
         self.update = update
         self.place = place
         self.target = target
-        self.symbol = NO_SYMBOL  # of machines' inputs, which is what such an arc is for
+        self.symbol = NO_SYMBOL  # a symbol that is an input of machines; set if the arc reports one
 
 
 @final
 class Place:
-    """A state ready to run. Runs that wait here are found in `space` under the key made of `key`.
+    """A state ready to run. Its waiting runs are in `space`, under the key made of `key`.
 
-    `theta` is what the key leaves of the stay guard; `window` the longest DUR with which a run can still come to
-    something, in microseconds, or UNBOUNDED; `family` where the place stands for a whole family of siblings.
+    `theta` is the rest of the stay guard beside the key. `window`: the longest DUR with which a run can still match, in
+    microseconds, or UNBOUNDED. `family`: set if the place stands for a whole family of siblings.
     """
 
     def __init__(self, number: int, depth: int, space: Space, key: list[WaitingKeyPart], theta: Form, few: int) -> None:
@@ -110,6 +110,6 @@ class Place:
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED
         self.family: Family[Target] | None = None
-        self.lineage = 0  # subscribers below that want it
+        self.lineage = 0  # the number of subscribers below that want lineage
         self.dead = False
         self.watches: list[Watch] | None = None

@@ -1,6 +1,6 @@
-"""Who wants to know where partial matches are: the form in which the runtime tells it, an event at a time.
+"""The interface through which the runtime reports the states of partial matches, one event at a time.
 
-Here: that form alone. Not here: what is made of it (forecasts).
+Here: this interface only. Not here: what its users compute from it (forecasts).
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ from .executors.matches import MatchSource
 
 
 class Watcher:
-    """Told of one subscription's runs. `state` is that of the place as the watcher numbers it; `born` and `t0` are the
-    run's epoch of birth and its beginning. Of composite subscriptions, which have machines, it is told `touched`."""
+    """Receives reports on one subscription's runs.
+
+    `state` is the number that the watcher gives to the state of the place; `born` and `t0` are the run's epoch of birth
+    and its beginning. A composite subscription has a machine, and gets `touched` instead.
+    """
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
-        """A run waits in a state from now on."""
+        """A run starts to wait in a state."""
         raise AssertionError
 
     def left(self, state: i64, born: i64, t0: i64, run: object) -> None:
-        """It does not any more: an event has affected it."""
+        """A run stops waiting in a state, because an event has affected it."""
         raise AssertionError
 
     def matched(self, born: i64) -> None:
-        """A run that was born then has matched."""
+        """A run that was born in this epoch has matched."""
         raise AssertionError
 
     def completed(self) -> None:
@@ -33,16 +36,16 @@ class Watcher:
         raise AssertionError
 
     def touched(self) -> None:
-        """An event has taken the machine on."""
+        """An event has changed the machine's state."""
         raise AssertionError
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Follower:
-    """Told of a machine that serves nobody: that of a part of a subscription."""
+    """Receives reports on a machine without subscribers: that of a part of a subscription."""
 
     def admits(self, time: i64) -> bool:
-        """Whether the machine takes the event at hand."""
+        """Whether the machine accepts the current event."""
         raise AssertionError
 
     def completed(self, completion: MatchSource) -> None:
@@ -50,13 +53,13 @@ class Follower:
         raise AssertionError
 
     def touched(self) -> None:
-        """An event has taken the machine on."""
+        """An event has changed the machine's state."""
         raise AssertionError
 
 
 @final
 class Watch:
-    """A watcher of a place, and the place's number with it."""
+    """A watcher of a place, with the watcher's number for the place."""
 
     def __init__(self, watcher: Watcher, state: i64) -> None:
         self.watcher = watcher

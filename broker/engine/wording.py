@@ -1,7 +1,7 @@
-"""How a text is written around its literals: as the user wrote it, and as the canonical text.
+"""The text around a subscription's literals, as the user wrote it and in canonical form.
 
-A subscription stores its literals alone; its texts are put together when they are asked for. Here: that. Not here:
-finding literals in a text (broker/language/shapes), what they mean.
+A subscription stores only its literals; its texts are made on access. Not here: finding literals in a text
+(broker/language/shapes), the meaning of literals.
 """
 
 from __future__ import annotations
@@ -15,22 +15,24 @@ from ..events.instant import format_duration
 from ..language.shapes import QueryShape
 from .literals import LiteralFields, Literals, with_literals
 
-PLAIN: Final = 0  # a number or a string as expressions have it
-LARGEST_UNIT: Final = -1  # a duration with the largest unit that makes it a whole number
+PLAIN: Final = 0  # a number or a string as in expressions
+LARGEST_UNIT: Final = -1  # a duration in the largest unit that divides it
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """`pieces` stand around the literals, `numbers` says which literal is between two of them. `units`: PLAIN,
-    LARGEST_UNIT, or of a duration the microseconds of the unit that the next piece names."""
+    """The pieces of text around literals; `numbers` says which literal stands between two pieces.
+
+    `units`: PLAIN, LARGEST_UNIT, or for a duration the microseconds of the unit that the next piece names.
+    """
 
     pieces: tuple[str, ...]
     numbers: tuple[int, ...] = ()
     units: tuple[int, ...] = ()
 
     def text(self, literals: Literals) -> str:
-        """The text with these literals. Raises DefinitionError for a duration that its unit cannot say."""
+        """The text with these literals. Raises DefinitionError for a duration that its unit cannot express."""
         parts = [self.pieces[0]]
         for number, unit, piece in zip(self.numbers, self.units, self.pieces[1:], strict=True):
             literal = literals[number]
@@ -43,7 +45,7 @@ class Wording:
         return "".join(parts)
 
     def says(self, literals: Literals, text: str) -> bool:
-        """Whether the text with these literals is that one."""
+        """Whether the text with these literals equals `text`."""
         try:
             return self.text(literals) == text
         except DefinitionError:
@@ -58,19 +60,19 @@ def _counted(duration: int, unit: int) -> str:
 
 
 def wording_of(shape: QueryShape) -> Wording:
-    """As the user wrote it."""
+    """The wording as the user wrote it."""
     return Wording(shape.pieces(), tuple(range(len(shape.literals))), shape.units)
 
 
 def printed_around(
     syntax: Any, printed: Callable[[Any], str], fields: LiteralFields, shape: QueryShape, numbers: list[int]
 ) -> Wording | None:
-    """The canonical text around the literals with these numbers; None where one does not stand in it just once.
+    """The canonical text around the literals with these numbers; None if a literal does not occur in it exactly once.
 
-    It is printed with values that occur nowhere else, and divided where they are.
+    The syntax is printed with values that occur nowhere else, and split at these values.
     """
     values: dict[int, Any] = {}
-    found: list[tuple[int, int, int, int]] = []  # where it begins and ends, number, unit
+    found: list[tuple[int, int, int, int]] = []  # start, end, number, unit
     for number in numbers:
         literal = shape.literals[number]
         stranger: Any = (1 << 60) + 2 * number + 1

@@ -1,7 +1,7 @@
 """What comes next: counts, chain, first passage, contexts, calibration; never how a pattern is matched.
 
-settings                what a subscription's table `forecast` may say
-plan, states, parts     what a predictive subscription's automata are compiled to
+settings                the table `forecast` of a subscription
+plan, states, parts     the compiled form of a predictive subscription's automata
 subscription            its forecasts: steps, outcomes, the probability, when it is reported
 keyed_stream, key_state the events that are counted, by key, and where each key is; progress: how that is found
 combination, joint      forecasts combined from those of a subscription's parts; series: chains one after the other
@@ -9,13 +9,13 @@ counts, versions        how often a chain went from one state to another; model_
 chain, level            rows of probabilities, estimated once and drawn towards larger pools
 passage, combining      the probability of a match within n steps, of one chain and of several
 horizon, inter_arrival  horizons in time
-contexts, choice,       under which circumstances is counted apart, and whether that pays
+contexts, choice,       circumstances that have counts of their own, and whether that pays
 trials
 varying, moves,         values of a context that change with the events: the chain over states and marks
 product
 forecaster              all chains of one version, by context; context_chain: one of them
-notifying, pending      when a forecast is reported, and what has no outcome yet
-verification, judging   what became of forecasts, of one horizon and of many
+notifying, pending      when a forecast is reported, and predictions without an outcome
+verification, judging   the outcomes of forecasts, of one horizon and of many
 calibration, isotonic,  how far the probabilities can be trusted, corrected, and when the world has changed
 drift, uncertainty
 """

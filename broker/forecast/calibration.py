@@ -4,10 +4,10 @@ Every resolved prediction falls into one of BINS equal bins of probability. A bi
 and the sum of the probabilities; with the sums of the losses that is all that the measures need (forecasting 3):
 
 - Brier score: mean (p - outcome)**2; log loss: mean -log of the probability given to what happened. Each stands beside
-  that of the base rate, a forecaster who always says the share of trues in these very outcomes. Predictions
-  that are worse than that are off by more than they tell apart: they are not calibrated.
-- ECE: the mean distance between what was said and what happened, over bins weighted by their number.
-- precision, recall and lead of what was told: notices that came true; matches that were told of; how long before.
+  that of the base rate, a forecaster that always predicts the share of trues in these outcomes. Predictions
+  worse than that have errors larger than their distinctions: they are not calibrated.
+- ECE: the mean distance between the prediction and the share of trues, over bins weighted by their number.
+- precision, recall and lead of notices: notices that came true; matches that had a notice; how long before.
 
 Probabilities are taken in millionths and sums are integers, so that they are exact in any order.
 """
@@ -32,7 +32,7 @@ _SUMS: Final = ("brier", "log", "true", "false", "censored", "censored_notices",
 
 @final
 class Calibration:
-    """What became of one subscription's predictions. All fields are sums."""
+    """The outcomes of one subscription's predictions. All fields are sums."""
 
     def __init__(self) -> None:
         self.counts: list[int] = [0] * BINS
@@ -42,7 +42,7 @@ class Calibration:
         self.log: int = 0  # millionths of a nat
         self.true: int = 0  # notices that came true
         self.false: int = 0
-        self.censored: int = 0  # predictions of which nothing will be known
+        self.censored: int = 0  # predictions whose outcome will never be known
         self.censored_notices: int = 0
         self.matches: int = 0
         self.foretold: int = 0  # matches with a notice before them
@@ -78,8 +78,8 @@ class Calibration:
         self.foretold += foretold
 
     def worse_than_base(self) -> bool | None:
-        """Whether whoever had said the share of trues all along would have been better; None while too few outcomes are
-        known. Within WORSE of each other none is. O(BINS)."""
+        """Whether always predicting the share of trues would have been better; None while too few outcomes are known.
+        Within WORSE of each other none is. O(BINS)."""
         total, hits = sum(self.counts), sum(self.hits)
         if total < OUTCOMES_MIN:
             return None
@@ -140,7 +140,7 @@ class Calibration:
 
 
 def load_calibration(data: Mapping[str, Any]) -> Calibration:
-    """What was dumped."""
+    """The calibration of a dump."""
     found = Calibration()
     found.counts, found.hits, found.said = list(data["counts"]), list(data["hits"]), list(data["said"])
     for name in _SUMS:

@@ -1,14 +1,15 @@
 """Estimates a Markov chain from counts: rows of probabilities.
 
-A row is what counts of departures say (semantics 3.7): p_ij = N_ij / sum_k N_ik. P-ToPSS 5.2.1 prints the arrivals at i
-as the denominator; these differ from the departures for the initial state and for whatever is still there, and rows
-would not sum to one (forecasting 2.1). Discarding, expiry and reset are transitions like any other.
+A row has the shares of counted departures (semantics 3.7): p_ij = N_ij / sum_k N_ik. P-ToPSS 5.2.1 prints the arrivals
+at i as the denominator; these differ from the departures for the initial state and for runs that are still there, and
+rows would not sum to one (forecasting 2.1). Discarding, expiry and reset are transitions like any other.
 
-Smoothing adds a pseudo-count to every successor that is known (1/2: Krichevsky and Trofimov); a row of which nothing is
-known leads to the state's fallback: it stays if it can, else what was begun is discarded. Shrinkage draws a row towards
-that of a larger pool: p = (n + k * parent) / (sum n + k), the mean of a Dirichlet posterior (forecasting 3).
+Smoothing adds a pseudo-count to every known successor (1/2: Krichevsky and Trofimov); a row without counts leads to the
+state's fallback: it stays if it can, else the partial match is discarded. Shrinkage draws a row towards that of a
+larger pool: p = (n + k * parent) / (sum n + k), the mean of a Dirichlet posterior (forecasting 3).
 
-A final state is absorbing: passages ask for the first arrival. What follows a match is kept beside as its continuation.
+A final state is absorbing: passages ask for the first arrival. Transitions after a match are kept beside it as its
+continuation.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Choice:
 
 
 def load_choice(data: Mapping[str, Any]) -> Choice:
-    """What was dumped."""
+    """The choice of a dump."""
     found = Choice(len(data["losses"]))
     found.losses, found.steps, found.margin = list(data["losses"]), data["steps"], data["margin"]
     return found

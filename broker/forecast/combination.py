@@ -50,7 +50,7 @@ class PartForecaster:
 @final
 class Combination:
     """The parts of one subscription. `within`: its window, FOREVER where it has none. `until`: the last moment at which
-    what was found last is sure to hold."""
+    the last answer is sure to hold."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class Combination:
                 until = min(until, own.done)
         return until
 
-    # --- what was learnt ----------------------------------------------------------------------------------------
+    # --- learning -----------------------------------------------------------------------------------------------
 
     def staying(self, state: KeyState | None) -> list[tuple[Forecaster, int, Context]]:
         """Whose steps events make which pass a key's state by, or a key without one: in which state and context."""
@@ -263,7 +263,7 @@ class Combination:
         return found
 
     def load(self, saved: Sequence[Any]) -> list[PartState]:
-        """What was dumped."""
+        """Load a dump."""
         found = self.begin()
         for part, own, (state, done, on, context, history) in zip(self.parts, found, saved, strict=True):
             own.state, own.done, own.on, own.history = state, done, on, list(history)

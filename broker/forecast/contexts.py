@@ -128,7 +128,7 @@ def _part(written: object, schema: Schema, key: str | None) -> ContextPart:
                 raise DefinitionError("context: 'key' expects a stream that declares one")
             return ContextPart("key", "key", schema.position(key))
         case "month" | "hour" | "weekday":
-            # An attribute of that name is meant: the stream's author has said what it is.
+            # An attribute of that name takes precedence over the unit of time.
             return _attribute(written, (), schema) if written in schema.names else ContextPart(written, written)
         case str():
             return _attribute(written, (), schema)

@@ -5,7 +5,7 @@ add up to those of the whole, in any order and however it was split: there are n
 (design 5; semantics 3.7, "counts are additive").
 
 Forgetting by half-life keeps that property: a count is never scaled, it is filed under the generation in which it was
-made, a fixed share of a half-life of event time, and whoever reads weighs generations by their age (forecasting 3,
+made, a fixed share of a half-life of event time, and each reader weighs generations by their age (forecasting 3,
 "half-life as a config"). So a half-life can be shortened after the fact. What is GENERATIONS_KEPT generations older
 than the newest weighs less than 2**-24 and is not part of the value any more.
 
@@ -168,7 +168,7 @@ class Counts:
         return [(version, c.width, c.generation) for version in self.versions() for c in [self.clock_of(version)]]
 
     def versions(self) -> list[str]:
-        """What was counted, sorted. O(n)."""
+        """All counts, sorted. O(n)."""
         return sorted({record[0] for record in self.records()})
 
     def __hash__(self) -> int:

@@ -1,10 +1,10 @@
 """Detects that forecasts have become worse, and forgets sooner because of it.
 
-The test of Page and Hinkley (Page, Biometrika 41, 1954) on the log loss of resolved predictions: the sum of what each
-loss exceeds the mean so far by, less an allowance; the alarm is how far it has risen above its least value. After an
+The test of Page and Hinkley (Page, Biometrika 41, 1954) on the log loss of resolved predictions: the sum of each
+loss's excess over the mean so far, less an allowance; the alarm is how far it has risen above its least value. After an
 alarm the half-life is halved, down to a limit, and the test starts anew; long peace restores it step by step. Counts
 are not touched: generations are weighed differently (counts). A season whose losses are higher than the mean is a false
-alarm, and while it lasts most of what was learnt weighs nothing: so this is only for who asks for it.
+alarm, and while it lasts most counts weigh nothing: so this is off unless a subscription asks for it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Drift:
         self.alarms: int = 0
 
     def observe(self, loss: float) -> bool:
-        """A prediction was resolved with a log loss in nats; whether the half-life has changed by it. O(1)."""
+        """Record the log loss of a resolved prediction, in nats; returns whether the half-life has changed. O(1)."""
         self.outcomes += 1
         self.mean += (loss - self.mean) / self.outcomes
         if self.outcomes >= OUTCOMES_MIN:
@@ -78,7 +78,7 @@ class Drift:
 
 
 def load_drift(data: Mapping[str, Any]) -> Drift:
-    """What was dumped."""
+    """The test of a dump."""
     found = Drift(data["allowance"], data["alarm"], data["peace"])
     found.outcomes, found.mean = data["outcomes"], data["mean"]
     found.excess, found.least = data["excess"], data["least"]

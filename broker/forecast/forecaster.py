@@ -181,7 +181,7 @@ class Forecaster:
             self._pool(False, part).levels[part] = level
 
     def absorb(self, other: Counts) -> None:
-        """Add what was trained elsewhere, also of other versions. Places stay valid. Raises as `Counts.merge`."""
+        """Add counts from elsewhere, also of other versions. Places stay valid. Raises as `Counts.merge`."""
         self.counts.merge(other)
         self._spread(other)
         self.estimate_anew()
@@ -203,14 +203,14 @@ class Forecaster:
     # --- which pool foretells best ------------------------------------------------------------------------------
 
     def propose(self, run: Run, deadline: int, chances: list[float]) -> None:
-        """What each level has said of a run up to a deadline, for `choose`. O(levels)."""
+        """The forecasts of each level for a run up to a deadline, for `choose`. O(levels)."""
         trials = self._trials.get(run)
         if trials is None:
             trials = self._trials[run] = Trials()
         trials.put(deadline, chances)
 
     def decide(self, run: Run, over: int, matched: bool) -> None:
-        """What was said of a run up to the deadline `over` has not come true; if it has `matched`, the rest has.
+        """Count a run's forecasts up to the deadline `over` as misses, and if it has `matched`, the rest as hits.
 
         O(what this decides)."""
         trials = self._trials.get(run)
@@ -254,7 +254,7 @@ class Forecaster:
         }
 
     def load(self, data: Mapping[str, Any]) -> None:
-        """What was dumped, into a new forecaster of the same counts: it forecasts to the last digit as the old one."""
+        """Load a dump into a new forecaster of the same counts: it forecasts to the last digit as the old one."""
         # Levels stand in the order in which they were first asked for, not in that of the counts.
         self._chains, self._pools, self._products = {}, {}, {}
         for context in data["contexts"]:

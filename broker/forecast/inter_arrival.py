@@ -63,6 +63,6 @@ class InterArrivals:
         return [[run, k.count, k.pooled, [list(atom) for atom in k.atoms]] for run, k in self.known.items()]
 
     def load(self, data: Sequence[Any]) -> None:
-        """What was dumped."""
+        """Load a dump."""
         for run, count, pooled, atoms in data:
             self.known[run] = KeyEstimate(count, pooled, [(gap, chance) for gap, chance in atoms])

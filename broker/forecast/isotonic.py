@@ -59,7 +59,7 @@ def fitted(counts: Sequence[int], hits: Sequence[int], outcomes_min: int = OUTCO
 
 
 def pooled(points: Sequence[tuple[int, int]]) -> list[float]:
-    """For (number, trues) in ascending order of what was said: the share of trues, pooled until none falls. O(n)."""
+    """For (number, trues) in ascending order of prediction: the share of trues, pooled until none falls. O(n)."""
     pools: list[tuple[int, int, int]] = []  # number, trues, points
     for number, trues in points:
         size = 1

@@ -1,18 +1,19 @@
-"""How good the forecasts of one subscription are at many horizons at once, by what became of every one of them.
+"""How good the forecasts of one subscription are at many horizons at once, by the outcome of each of them.
 
 A judge sits beside the subscription's forecaster and receives each step. After each event of a key after which the
 subscription may report - a pattern has begun, and enough stands behind the state - there is a forecast: the probability
 of the next match within each horizon, in events of the key. Events that pass a key by leave its forecast as it was.
-What became of it is known at the next match, or when the horizon has passed; what is still open at the end is censored
+Its outcome is known at the next match, or when the horizon has passed; forecasts still open at the end are censored
 (forecasting 2.13). Without a model of its own a judge takes the chain as it stands at the step, which goes on learning;
 with one it takes that model, whatever the engine learns meanwhile and however keys are divided.
 
 Forecasts right after a match announce matches as others do, but are not counted by outcome: that one match follows
 another is another question, and an easy one (verification). Where nothing has begun there is none at all.
 
-Everything is sums of integers by context, horizon and bucket, a thousandth of probability each: bucket b holds what is
-more than (b - 1) / 1000 and at most b / 1000. So p > k / 1000 is b > k for every threshold of whole thousandths, sums
-of parts add up in any order, and the measures for all thresholds come from one pass (spark_bridge.evaluation).
+Everything is sums of integers by context, horizon and bucket, a thousandth of probability each: bucket b holds
+probabilities more than (b - 1) / 1000 and at most b / 1000. So p > k / 1000 is b > k for every threshold of whole
+thousandths, sums of parts add up in any order, and the measures for all thresholds come from one pass
+(spark_bridge.evaluation).
 
 A match is foretold over a threshold by the first forecast within the horizon before it that exceeds it, and not before
 the last match; its lead is how many events lie between. Each forecast that exceeds all earlier ones of its match has
@@ -110,7 +111,7 @@ class StateForecast:
         self.surprises: list[tuple[int, int]] = [(surprise(1.0 - chance), surprise(chance)) for chance in chances]
 
     def record(self, number: int, came: bool, times: i64) -> None:
-        """What was forecast over the horizon of that number after so many events has an outcome. O(1)."""
+        """Count the outcome of the forecast over the horizon of that number after so many events. O(1)."""
         if times <= 0 or not self.counted:
             return
         found = self.bins[number]
@@ -125,7 +126,7 @@ class StateForecast:
         found.surprise += times * self.surprises[number][came]
 
     def censor(self, number: int, times: i64) -> None:
-        """After so many events it has none."""
+        """Count it as censored after so many events."""
         if self.counted:
             self.bins[number].censored += times
 
@@ -154,7 +155,7 @@ class OpenForecasts:
         self.current = False
 
     def extend(self, clock: i64) -> None:
-        """The current one was made after all events until then."""
+        """Let the current forecast hold for all events until then."""
         if self.current:
             self.spans[-1].last = clock
 
@@ -180,7 +181,7 @@ class Judge:
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def settled(self, state: KeyState, begun: bool, matched: bool) -> None:
-        """The event at hand has touched the state, which has taken its step: a pattern has `begun`, or has `matched`.
+        """Record the step that the event at hand has caused: a pattern has `begun`, or has `matched`.
 
         O(horizons) for each forecast that it gives an outcome; where an estimate has moved, also O(longest x edges).
         """
@@ -202,7 +203,7 @@ class Judge:
             known.spans.append(ForecastSpan(clock, forecast))
 
     def _expire(self, known: OpenForecasts, clock: i64) -> None:
-        """No match until then: what was forecast long enough ago has not come true over any horizon."""
+        """Count forecasts older than their horizon as misses: there was no match until then."""
         over: i64 = clock - self.longest
         spans = known.spans
         while len(spans) > 0 and spans[0].first <= over:
@@ -233,7 +234,7 @@ class Judge:
         known.current = False
 
     def close(self) -> None:
-        """The end: what has no outcome over a horizon never will."""
+        """Censor all forecasts without an outcome at the end."""
         for known in self._open.values():
             clock: i64 = known.key.events
             known.extend(clock)
@@ -248,7 +249,7 @@ class Judge:
     # --- forecasts --------------------------------------------------------------------------------------------------
 
     def _forecast(self, chain: ContextChain, state: int, counted: bool) -> StateForecast | None:
-        """None where too little is known."""
+        """The forecast of a state; None where too little is known."""
         context = chain.context
         if self.own is not None:
             chain = self.own.chain(context)
@@ -284,7 +285,7 @@ class Judge:
                         yield context, horizon, bucket, sums
 
     def check_invariants(self) -> None:
-        """Raise AssertionError unless what waits stands in order and the bins can be those of forecasts."""
+        """Raise AssertionError unless open forecasts stand in order and the bins can be those of forecasts."""
         for known in self._open.values():
             spoken = [(int(span.first), int(span.last)) for span in known.spans if span.first <= span.last]
             assert all(one[1] < other[0] for one, other in pairwise(spoken))
@@ -325,7 +326,7 @@ def _bin(known: dict[int, Bin], bucket: int) -> Bin:
 
 
 def _foretell(own: dict[int, Bin], number: int, clock: i64, horizon: i64, spans: deque[ForecastSpan]) -> None:
-    """A match came: over which thresholds it was foretold, and since when."""
+    """Count the thresholds over which a match was foretold, and its leads."""
     highest = 0
     for span in spans:
         bucket: int = span.forecast.buckets[number]

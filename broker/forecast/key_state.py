@@ -1,8 +1,8 @@
 """Where one subscription is for one key: the state of its chain, and since which event.
 
-Events that pass a key by change nothing here: how many these were is the difference of two numbers.
+Events that pass a key by change nothing here: their number is the difference of two numbers.
 
-Here: that data. Not here: which events touch it (keyed_stream), what a step does (subscription).
+Here: that data. Not here: the events that touch it (keyed_stream), the step itself (subscription).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The events that forecasts count, of one stream or of several, by the value of their key.
 
-An event is a step of one key. The stream then looks at the key's states that the event has touched, at those which are
-due because the next event ends them, and at those whose alarm goes off: a count of events, or a time. All others stay
-as they are and cost nothing: how many events have passed them by is the difference of two numbers.
+An event is a step of one key. The stream then visits the key's states that the event has touched, those which are due
+because the next event ends them, and those whose alarm goes off: a count of events, or a time. All others stay as they
+are and cost nothing: the number of events that have passed them by is the difference of two numbers.
 
-Here: which states an event concerns. Not here: what a step does (subscription).
+Here: the states that an event concerns. Not here: the step itself (subscription).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key: TypeAlias = Any
 """A value, a tuple of values, or () for all events together."""
 
 KEYS_MAX: Final = 1_000_000
-"""Keys of one stream that are told apart; events of further ones are not counted."""
+"""Keys of one stream that are distinguished; events of further ones are not counted."""
 
 
 class Observer:
@@ -114,7 +114,7 @@ class KeyedStream:
         self.time: i64 = 0
         self.touched: list[KeyState] = []
         self.observers: dict[int, Observer] = {}
-        self.arriving: list[Observer] = []  # those for whom the current time may still be before them
+        self.arriving: list[Observer] = []  # those that events at the current time may still precede
         self.groups: list[ContextGroup] = []
         self.timed = 0  # observers that need to know the gaps between events
         self.gaps = Gaps()  # of all keys
@@ -169,7 +169,7 @@ class KeyedStream:
         return state
 
     def finish(self) -> None:
-        """The event is done: look at what it concerned. O(that)."""
+        """Finish the event: visit the states that it concerned. O(these)."""
         self.open = False
         own = self.current
         if own is None:

@@ -151,13 +151,13 @@ class Level:
         return found
 
     def dump(self) -> list[Any]:
-        """What was published and when it is looked at again, as plain data: all that the counts do not say."""
+        """Published rows and when they are estimated again, as plain data: all that does not follow from the counts."""
         rows = [[list(row.targets), list(row.chances), row.weight] for row in self.rows]
         books = [self.stamps[:], self._limits[:], self._moved[:], self._due[:], self._seen_rows[:]]
         return [rows, books, self.stamp, self._seen, self._generation]
 
     def load(self, data: Sequence[Any]) -> None:
-        """What was dumped, into a level with the same counts."""
+        """Load a dump into a level with the same counts."""
         rows, books, self.stamp, self._seen, self._generation = data
         self.rows = [TransitionRow(tuple(targets), tuple(chances), weight) for targets, chances, weight in rows]
         self.stamps, self._limits, self._moved, self._due, self._seen_rows = [list(book) for book in books]

@@ -41,7 +41,7 @@ class Moves:
         self.counts = counts
         self.tolerance = tolerance
         counts.table(self.version)  # so that it forgets as the version does, also before anything is counted
-        # What was never counted leads to the code 0, which no mark has.
+        # A move that was never counted leads to the code 0, which no mark has.
         self.form = Shape(states, frozenset(), (0,) * states)
         self.pool = Level(CountTable(counts.clock_of(self.version)), self.form, (), 0.0, 0.0, tolerance)
         self.levels: dict[Context, Level] = {}  # by the cells before

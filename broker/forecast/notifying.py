@@ -7,14 +7,14 @@ and none is outstanding for the run. It is resolved once:
     false       the horizon has passed without
     "censored"  the subscription, the stream or the broker ended before either was known
 
-A match starts the run anew: what exceeds the threshold after it is a crossing. Horizons are counted on a clock, which
-is the caller's: the events of the run's key, of the stream, or microseconds. A match at the deadline itself is in time.
+A match starts the run anew: a probability above the threshold after it is a crossing. Horizons are counted on the
+caller's clock: the events of the run's key, of the stream, or microseconds. A match at the deadline itself is in time.
 
     update ──crossing──> outstanding ──matched──> true
                               ├──advance, expire──> false
                               └──close──> censored
 
-All of it is plain data (dump, load): what is outstanding outlives the process.
+All state is plain data (dump, load): outstanding forecasts outlive the process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Run: TypeAlias = str | int
 @final
 @dataclass(frozen=True, slots=True)
 class IssuedForecast:
-    """Somebody was told. `clock`, `deadline`: in the unit of the horizon; `time`: that of the event, microseconds."""
+    """A reported forecast. `clock`, `deadline`: in the unit of the horizon; `time`: of the event, microseconds."""
 
     id: str
     run: Run
@@ -45,7 +45,7 @@ class IssuedForecast:
 @final
 @dataclass(frozen=True, slots=True)
 class ResolvedForecast:
-    """What became of a forecast. `lead`: how long before the match it was made; None: no match."""
+    """The outcome of a forecast. `lead`: how long before the match it was made; None: no match."""
 
     forecast: IssuedForecast
     outcome: Outcome
@@ -69,8 +69,8 @@ class Notifier:
     def update(
         self, run: Run, clock: int, time: int, probability: float, state: int, number: int | None = None
     ) -> IssuedForecast | None:
-        """The run's probability now; the forecast to be told, if it is one. `number`: of the event, where several may
-        have one clock. O(1).
+        """Set the run's probability; returns the forecast to report at a crossing. `number`: of the event, where
+        several may have one clock. O(1).
         """
         if not probability > self.threshold:
             self._above.discard(run)
@@ -86,7 +86,7 @@ class Notifier:
         return found
 
     def is_above(self, run: Run) -> bool:
-        """Whether the run's probability exceeded the threshold when it was last looked at."""
+        """Whether the run's latest probability exceeded the threshold."""
         return run in self._above
 
     def is_open(self, run: Run) -> bool:
@@ -94,7 +94,7 @@ class Notifier:
         return run in self._outstanding
 
     def matched(self, run: Run, clock: int) -> ResolvedForecast | None:
-        """The run has matched: what was outstanding is resolved, and the run begins anew. O(1)."""
+        """Resolve the run's outstanding forecast after a match; the run begins anew. O(1)."""
         self._above.discard(run)
         found = self._outstanding.pop(run, None)
         if found is None:
@@ -106,7 +106,7 @@ class Notifier:
     def advance(self, run: Run, clock: int, time_passes: bool = False) -> ResolvedForecast | None:
         """The run's clock has reached `clock` without a match at it: false if the horizon is used up. O(1).
 
-        With `time_passes` more may still happen at this very clock, as with microseconds: the deadline must be past.
+        With `time_passes` more events may come at this clock, as with microseconds: the deadline must be past.
         """
         found = self._outstanding.get(run)
         if found is None or clock < found.deadline or (time_passes and clock == found.deadline):
@@ -115,7 +115,7 @@ class Notifier:
         return ResolvedForecast(found, False)
 
     def reset(self, run: Run) -> None:
-        """The run is over: the next of that name begins below the threshold. What is outstanding stays so: the key may
+        """End the run: the next of that name begins below the threshold. Its forecast stays outstanding, as the key may
         still match within the horizon. O(1).
         """
         self._above.discard(run)
@@ -132,14 +132,14 @@ class Notifier:
         return [ResolvedForecast(found, False) for found in passed]
 
     def close(self) -> list[ResolvedForecast]:
-        """The end: everything outstanding is censored."""
+        """Censor everything outstanding at the end."""
         passed = list(self._outstanding.values())
         self._outstanding.clear()
         self._above.clear()
         return [ResolvedForecast(found, "censored") for found in passed]
 
     def outstanding(self) -> list[IssuedForecast]:
-        """What was told and is not resolved, in the order in which it was told."""
+        """Forecasts that are reported and not resolved, in the order of their reports."""
         return list(self._outstanding.values())
 
     def dump(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Notifier:
 
 
 def load_notifier(data: Mapping[str, Any]) -> Notifier:
-    """What was dumped. Raises KeyError, TypeError or ValueError if the data are no dump."""
+    """The notifier of a dump. Raises KeyError, TypeError or ValueError if the data are no dump."""
     found = Notifier(data["subscription"], data["threshold"], data["within"])
     for fields in data["outstanding"]:
         forecast = IssuedForecast(*fields)
@@ -179,6 +179,6 @@ def load_notifier(data: Mapping[str, Any]) -> Notifier:
 
 
 def forecast_id(subscription: str, run: Run, number: int) -> str:
-    """The id of a forecast: what it is about, so that a replay makes the same one. 16 hexadecimal digits."""
+    """The id of a forecast, a digest of its content, so that a replay makes the same one. 16 hexadecimal digits."""
     kind = "s" if isinstance(run, str) else "i"
     return blake2b(f"{subscription}\0{kind}\0{run}\0{number}".encode(), digest_size=8).hexdigest()

@@ -1,7 +1,7 @@
 """Predictions that wait for their outcome, reported or not: verification judges all of them.
 
 Whether a match comes within N steps is known at the match, or N steps later. Until then a prediction stands in its
-run's queue; what is still there at the end is censored, never a failure (forecasting 2.13).
+run's queue; one still there at the end is censored, never a failure (forecasting 2.13).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AS_IT_IS: Final = -1.0  # stands for the uncorrected probability where nothing c
 
 @final
 class PredictionQueue:
-    """The open predictions of one run, by clock. What is corrected is kept beside what it was before."""
+    """The open predictions of one run, by clock. A corrected one is kept beside its original."""
 
     __slots__ = ("_after", "_chances", "_clocks", "_head", "_uncorrected")
 
@@ -120,7 +120,7 @@ class OpenPredictions:
 
 
 def load_open_predictions(data: Sequence[Mapping[str, Any]]) -> OpenPredictions:
-    """What was dumped."""
+    """The open predictions of a dump."""
     found = OpenPredictions()
     issued, uncorrected = data
     before = {run: [chance for _, chance, _ in entries] for run, entries in uncorrected["open"]}

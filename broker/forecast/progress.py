@@ -1,6 +1,6 @@
 """How far a subscription, or a part of one, has got for the key of the event at hand: the form of asking.
 
-Here: that form. Not here: who answers it, by runs or by machines (broker.engine.forecasts).
+Here: that form. Not here: the answers, from runs or machines (broker.engine.forecasts).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .key_state import KeyState
 
 class Progress:
     """`elementary`: how many states runs are counted in for each key; 0 where a machine knows where it is. `until`: the
-    last moment at which what was found last is sure to hold, if no event touches it."""
+    last moment at which the last answer is sure to hold, if no event touches it."""
 
     def __init__(self, elementary: int) -> None:
         self.elementary = elementary

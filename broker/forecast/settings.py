@@ -2,21 +2,21 @@
 
     within       events of the key, or a duration such as "5 min": the horizon. Always needed
     threshold    a forecast is reported when the probability exceeds it; 0.5 by default
-    context      under which circumstances is counted apart (broker.forecast.contexts)
+    context      circumstances that have counts of their own (broker.forecast.contexts)
     per          "key": a step is an event of the key (default); "stream": of the whole stream
     states       "furthest": the most advanced live state (default); "set": the set of all live ones
-    half_life    how long until what was counted weighs half; for ever by default
+    half_life    how long until a count weighs half; for ever by default
     drift        true: where forecasts become worse, the half-life is shortened for a while
     effective    how many transitions must stand behind a state before anything is forecast; by default as many as
                  larger pools can lend: 20, with the key and more in the context 10
     cautious     the lower end of the interval must exceed the threshold, not the probability
     uncalibrated  true: over a time, forecasts are reported also where earlier ones were worse than the base rate
-    recalibrate  probabilities are corrected by what became of earlier ones
-    choose       whether the context pays is found out: the pool that has forecast best is asked
+    recalibrate  probabilities are corrected by the outcomes of earlier ones
+    choose       the pool of the context that has forecast best is asked
     parts        true: forecasts of AND, OR and ";" are combined from those of their parts; false: never; else where the
                  whole has many states
 
-Here: these words. Not here: what they do (subscription).
+Here: these options. Not here: their effects (subscription).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from ..events.errors import LimitExceeded
 from .chain import Shape, shape
 
 SET_STATES_MAX: Final = 6
-"""Elementary states whose sets are told apart: at most 64 sets."""
+"""Elementary states whose sets are distinguished: at most 64 sets."""
 NONE: Final = 0
 
 

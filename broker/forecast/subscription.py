@@ -5,8 +5,8 @@ itself, the event at hand leads to the most advanced live state, or to the final
 in this order: earlier forecasts are resolved, the probability is computed, and if it has crossed the threshold it is
 reported.
 
-Here: that step. Not here: which states an event touches (keyed_stream), what is learnt of the outcomes (verification),
-what reports look like (broker.engine.forecasts).
+Here: that step. Not here: the states that an event touches (keyed_stream), learning from outcomes (verification), the
+form of reports (broker.engine.forecasts).
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class SubscriptionForecaster(Observer):
         bounds: tuple[float, float] | None,
         calibrated: bool | None,
     ) -> None:
-        """A forecast is issued. `bounds`: of the probability where parts are taken as independent."""
+        """Issue a forecast. `bounds`: of the probability where parts are taken as independent."""
         raise AssertionError
 
     def report_outcome(self, resolved: ResolvedForecast, time: int) -> None:
-        """A forecast is resolved."""
+        """Resolve a forecast."""
         raise AssertionError
 
     # --- steps --------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class SubscriptionForecaster(Observer):
         return state.state == 0 if self.combination is None else self.combination.idle(state, time)
 
     def _wake(self, state: KeyState) -> None:
-        """Nothing may touch the state for long: look at it once the outcome of all predictions is known."""
+        """Set when the state is next visited if no event touches it: when all its predictions have outcomes."""
         state.wake = state.predictions.newest() + self.within
         if self.arrivals is None:
             heappush(state.key.count_alarms, (state.wake + self.bases.get(state.key.key, 0), self.number))
@@ -196,7 +196,7 @@ class SubscriptionForecaster(Observer):
         self.report_outcome(resolved, time)
 
     def _change_half_life(self) -> None:
-        """Drift was noticed, or has ended: everything is estimated by another half-life."""
+        """Estimate everything by another half-life, after drift was noticed or has ended."""
         drift = self.verification.drift
         assert drift is not None
         self.verification.drifted = False
@@ -210,7 +210,7 @@ class SubscriptionForecaster(Observer):
             self._resolved(resolved, time)
 
     def close(self) -> None:
-        """The end: open forecasts are censored."""
+        """Censor open forecasts at the end."""
         for resolved in self.notifier.close():
             self._resolved(resolved, self.stream.time)
         for key in self.stream.keys.values():
@@ -285,14 +285,14 @@ class SubscriptionForecaster(Observer):
         return fits
 
     def _candidates(self, state: KeyState, chain: ContextChain, time: i64, until: i64) -> list[float]:
-        """P(a match within the horizon), as each pool of the context has it."""
+        """P(a match within the horizon) by each pool of the context."""
         if self.arrivals is None:
             return [curve[self.within] for curve in chain.candidates(int(state.state))]
         fits = self._fits(state, self.arrivals, time, until)
         return [within_time(curve, fits) for curve in chain.candidates(int(state.state))]
 
     def interval(self, state: KeyState, chain: ContextChain, computed: float) -> tuple[float, float]:
-        """Where the probability is thought to lie; with a horizon in time, around it as far as over its steps."""
+        """The interval of the probability; with a horizon in time, around it as far as over its steps."""
         if self.combination is not None:
             low, high = joint.spread(self.combination, state, self.stream.time, computed)
         else:
@@ -305,7 +305,7 @@ class SubscriptionForecaster(Observer):
         return self.verification.corrected(computed, state.state == self.final)
 
     def transitions_behind(self, state: KeyState, chain: ContextChain) -> float:
-        """How many transitions stand behind the key's state; below 0 where nothing is known."""
+        """The number of transitions behind the key's state; below 0 where nothing is known."""
         if self.combination is not None:
             return self.combination.effective(state, self.stream.time)
         return chain.effective(int(state.state))

@@ -41,7 +41,7 @@ class Trials:
 
 
 def load_trials(data: Sequence[Sequence[Any]]) -> Trials:
-    """What was dumped."""
+    """The trials of a dump."""
     found = Trials()
     for deadline, chances in data:
         found.put(deadline, list(chances))

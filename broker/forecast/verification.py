@@ -8,7 +8,7 @@ Predictions that turn out to be worse than the base rate are not calibrated. Ove
 then: where events come in bursts the times between them depend on each other, and the model does not know that.
 
 Where that is asked for, probabilities are corrected by what became of earlier ones of the same kind, and drift is
-watched. Verified is what was issued; corrections are learnt from what it was before.
+watched. Issued probabilities are verified; corrections are learnt from those before correction.
 
 Here: from predictions to figures, of all keys. Not here: when a prediction is made (subscription), the figures
 themselves (calibration), many horizons at once (judging).
@@ -66,7 +66,7 @@ class Verification:
         return computed if found is None else found.corrected(computed)
 
     def resolve(self, queue: PredictionQueue, over: i64, matched: bool) -> None:
-        """What was predicted at the clock `over` or before has not come true; if the key has `matched`, the rest has.
+        """Count predictions of the clock `over` or before as misses, and if the key has `matched`, the rest as hits.
 
         O(predictions that this resolves).
         """
@@ -118,7 +118,7 @@ class Verification:
         }
 
     def load(self, data: Mapping[str, Any]) -> None:
-        """What was dumped. Raises KeyError, TypeError or ValueError for other data."""
+        """The verification of a dump. Raises KeyError, TypeError or ValueError for other data."""
         self.open = load_open_predictions(data["pending"])
         self.calibration, self.after_match = map(load_calibration, data["calibration"])
         self.withheld = data["withheld"]

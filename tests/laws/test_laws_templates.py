@@ -75,7 +75,8 @@ def fields(value: object) -> object:
     if isinstance(value, list | tuple):
         return [fields(each) for each in value]
     own = getattr(value, "__dict__", None)
-    return repr(value) if own is None else {name: fields(each) for name, each in own.items()}
+    names = getattr(type(value), "__mypyc_attrs__", ()) if own is None else own  # compiled, an object has no dictionary
+    return {name: fields(getattr(value, name)) for name in names} if names else repr(value)
 
 
 def installed(engine: Engine, language: str, text: str, **options: Any) -> Subscriber | tuple[type, str]:

@@ -356,6 +356,7 @@ class Story:
         reference = JournaledEngine()
         taken: dict[int, int] = {}
         models = CursorModels(CURSOR)
+        self.secret = set()  # a batch that an end has lost gave its ids back
         for entry in store.journal.read():
             record = decode(entry.kind, entry.payload)
             if isinstance(record, CursorRecord):

@@ -1,4 +1,4 @@
-"""Who gets which event: the loop over a batch, the static index's symbols, lanes, timers, registration, derived events.
+"""Sends events to executors: the loop over a batch, symbols, lanes, timers, registration, derived events.
 
-Here: what all executors share around them. Not here: how partial matches are kept (executors), results.
+Here: what all executors share around them. Not here: how partial matches are stored (executors), results.
 """

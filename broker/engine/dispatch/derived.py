@@ -1,9 +1,9 @@
-"""From what was completed to events of the streams that subscriptions publish.
+"""Turns completions into events of the streams that subscriptions publish.
 
-A match that waited for time to pass ended before the event that let it pass; as an event of a published stream it is of
-the time at which it is known, since nothing may come late there.
+A match that waited for time to pass ended before the event that released it. Its event in a published stream gets the
+time of the release, because a stream accepts no late event.
 
-Here: that. Not here: when (ordered), how results are read (results).
+Not here: when this happens (ordered), how results are read (results).
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from ..results import Results
 
 
 def tell(results: Results, time: i64) -> None:
-    """What has been completed since the last call becomes results, and derived events. O(those who are served), and for
-    published streams O(matches)."""
+    """Turn the completions since the last call into results and derived events.
+
+    O(served targets), and for published streams O(matches).
+    """
     for target, composed in results.unfold():
-        # Whether they are reported as one or not, each match that can be made is an event.
+        # Each match that can be made becomes an event, even if one result stands for all of them.
         for matched in composed.expanded().each():
             values, links = target.outcome.bound(matched.values), _links(matched.assigned)
             trace = trace_of(matched.assigned)

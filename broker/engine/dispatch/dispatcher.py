@@ -1,9 +1,10 @@
-"""The dispatcher: events in order of their end, one epoch a time stamp (semantics 1.7), to whatever they concern.
+"""The dispatcher: passes events, in order of their end, to all that they concern; one epoch a time (semantics 1.7).
 
-For each event: time for those who wait for it; the cells of its keys, which begin and move runs and find the symbols
-that it satisfies; the lanes of its stream with these symbols; then the events that were made of what was found.
+For each event it advances time for the machines that wait for it; visits the cells of the event's keys, which start and
+move runs and find the symbols that the event satisfies; passes it with these symbols to the lanes of its stream; then
+processes the events derived from its matches.
 
-Here: that loop, hot and written for compilation. Not here: what an event does to partial matches (executors),
+Here: that loop, hot and written for compilation. Not here: the effect of an event on partial matches (executors),
 subscriptions (program), reading results, input checks.
 """
 
@@ -26,14 +27,14 @@ BEFORE: Final = -(1 << 62)  # earlier than any event
 
 @final
 class Dispatcher:
-    """A program at work."""
+    """A running program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.runs = program.merged.runs()
         self.results = Results([], [], [], [], {})  # of the last batch
-        self.promised: int | None = None  # nothing earlier comes, says a punctuation
-        self.later = False  # what machines complete becomes results when somebody reads them: nobody else has any
+        self.promised: int | None = None  # a punctuation promised that no earlier event follows
+        self.later = False  # completions become results when they are read, since nothing else reads them
         self.suspend: Callable[[Results, int], None] | None = None
 
     @property
@@ -42,11 +43,14 @@ class Dispatcher:
         return self.runs.now
 
     def refresh(self) -> None:
-        """Bring what runs in line with a changed program. O(what changed), but for a purge now and then."""
+        """Update the runtime after a change of the program. O(changes), plus an occasional purge."""
         self.runs.refresh()
 
     def process(self, stream: str, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> Results:
-        """Take a batch of checked events of one stream. O(runs affected) an event, beside a probe a key space."""
+        """Process a batch of checked events of one stream.
+
+        O(affected runs) for each event, plus one lookup in each key space.
+        """
         runs = self.runs
         results = Results(times, rows, ids, starts, self.results.tally_after(times[0] if times else None))
         self.results = results
@@ -90,7 +94,7 @@ class Dispatcher:
                         tell(results, time)
                 if runs.due < time:
                     runs.expire(time)
-                # The last event of a batch never is: the next batch may go on in its epoch.
+                # The last event of a batch is never alone: the next batch may continue its epoch.
                 runs.alone = i + 1 < n and times[i + 1] > time
             runs.row = rows[i]
             runs.start = starts[i]
@@ -114,7 +118,7 @@ class Dispatcher:
         return results
 
     def give_up(self, results: Results, event: i64) -> bool:
-        """Suspend those who asked what was raised at this event; whether anything was."""
+        """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
             return False
         tell(results, self.runs.time)
@@ -122,13 +126,13 @@ class Dispatcher:
         return True
 
     def derive(self, results: Results, events: i64, done: i64) -> i64:
-        """The derived events from that number on, and what comes of them: how many there are."""
+        """Process the derived events from number `done` on, and those that they cause; returns how many there are."""
         directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
         all_entries = self.program.machines.entries
         found = results.epochs
         while done < len(found.derived):
             event = found.derived[done]
-            runs.alone = False  # others may follow within its epoch
+            runs.alone = False  # others may follow in its epoch
             runs.row, runs.start, runs.length = event.row, event.start, runs.time - event.start + 1
             runs.item, runs.link = event.trace, event.lineage
             runs.index = events + done
@@ -144,7 +148,7 @@ class Dispatcher:
         return done
 
     def _compose(self, entries: list[Entry]) -> None:
-        """The current event through the lanes of its stream."""
+        """Pass the current event to the lanes of its stream."""
         runs = self.runs
         symbols = runs.symbols
         if len(symbols) > 0:
@@ -158,11 +162,11 @@ class Dispatcher:
             tell(self.results, runs.time)
 
     def go_back(self, time: int | None) -> None:
-        """The newest time is that one again; whoever is still there has seen no later one. O(runs)."""
+        """Set the newest time back. The remaining runs have seen no later time. O(runs)."""
         self.runs.go_back(time)
         self.program.machines.close_epoch()
         self.promised = None
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where runs, cells and program contradict each other. O(runs)."""
+        """Raise AssertionError if runs, cells and program contradict each other. O(runs)."""
         self.runs.check_invariants()

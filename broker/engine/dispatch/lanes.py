@@ -1,9 +1,10 @@
-"""The merged events of some streams on their way to the machines that they concern.
+"""Lanes: merge the events of some streams and pass each event to the machines that it concerns.
 
-A lane is a set of streams, with the attributes by which it counts the events of each partition. An event counts in its
-lanes, which decides what is adjacent; beyond that it touches only machines one of whose inputs it satisfies.
+A lane is a set of streams, with the attributes by which it counts the events of each partition. Each event gets a
+number in its lanes, which decides adjacency. Beyond that it reaches only machines with an input that it satisfies.
 
-Here: one event on its way through a lane. Not here: who is in which lane (registry), partial matches (executors).
+Here: one event on its way through a lane. Not here: assigning machines to lanes (registry), partial matches
+(executors).
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from ..executors.matches import Item
 from ..watcher import Follower
 from .matchers import Clock, Matcher, Reader
 
-SWEEP_MIN: Final = 4_096  # events of a lane between two looks for what is of no use any more
+SWEEP_MIN: Final = 4_096  # events of a lane between two sweeps of useless state
 
 
 @final
 class Lane(EventPlaces):
-    """The machines over `streams`, whose events have the attributes of partitions at `keys`; () if nobody asks.
-    `divided`: an event that has no partition concerns nobody."""
+    """The machines over `streams`.
+
+    The attributes at `keys` give an event's partition; () if no machine needs it. `divided`: an event without a
+    partition concerns no machine.
+    """
 
     def __init__(
         self, streams: tuple[str, ...], keys: tuple[tuple[int, ...], ...], clock: Clock, divided: bool = False
@@ -37,17 +41,17 @@ class Lane(EventPlaces):
         self.divided = divided
         self.readers: list[dict[int, list[Reader]]] = [{} for _ in streams]  # by stream and symbol
         self.matchers: dict[Matcher, None] = {}
-        self.busy: dict[Matcher, None] = {}  # those whose machines may keep something
-        self.spellers: list[Matcher] = []  # those whose machines get symbols
+        self.busy: dict[Matcher, None] = {}  # matchers whose machines may have state
+        self.spellers: list[Matcher] = []  # matchers whose machines get symbols
         self.position: i64 = 0
         self.part: Row = ()  # the partition of the current event
         self.places: dict[Any, int] = {}
         self._until_sweep: i64 = SWEEP_MIN
-        self._touched: list[Matcher] = []  # by the current event
-        self._aside = Completions()  # of machines that serve nobody
+        self._touched: list[Matcher] = []  # matchers that the current event has reached
+        self._aside = Completions()  # completions of machines without subscribers
 
     def empty(self) -> bool:
-        """Whether nobody reads it."""
+        """Whether no machine reads it."""
         return not self.matchers
 
     def place(self, row: Row) -> i64:
@@ -56,7 +60,7 @@ class Lane(EventPlaces):
         return self.places.get(tuple([row[position] for position in self.keys[0]]), 0)
 
     def enter(self, matcher: Matcher, numbers: list[int]) -> None:
-        """A machine from now on, and the symbols of its inputs. O(inputs)."""
+        """Add a machine, with the symbols of its inputs. O(inputs)."""
         self.matchers[matcher] = None
         if matcher.machine.by_symbols:
             self.spellers.append(matcher)
@@ -80,7 +84,10 @@ class Lane(EventPlaces):
         self.clock.drop(matcher)
 
     def take(self, stream: i64, symbols: list[int], row: Row, time: i64, item: Item, found: Completions) -> None:
-        """An event of one of the streams, by its number among them, and the symbols that it satisfies."""
+        """Process an event of one of the streams.
+
+        `stream`: its number among them; `symbols`: those that the event satisfies.
+        """
         place = self.count(stream, row, len(symbols) > 0)
         if len(symbols) == 0 or (self.divided and place == 0):
             return
@@ -104,8 +111,10 @@ class Lane(EventPlaces):
         self.upkeep(time)
 
     def count(self, stream: i64, row: Row, concerns: bool) -> i64:
-        """Count the event: its number in its partition, 0 if it has none. A partition begins with the first event that
-        concerns somebody."""
+        """Count the event; returns its number in its partition, 0 if it has none.
+
+        A partition begins with the first event that concerns a machine.
+        """
         self.position += 1
         place: i64 = 0
         if len(self.keys) > 0:
@@ -123,7 +132,7 @@ class Lane(EventPlaces):
     def step(
         self, matcher: Matcher, mask: i64, row: Row, time: i64, place: i64, item: Item, found: Completions
     ) -> None:
-        """The event to a machine some of whose inputs it satisfies."""
+        """Pass the event to a machine with at least one satisfied input."""
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
@@ -136,7 +145,7 @@ class Lane(EventPlaces):
                 self._watched(matcher, mask, row, time, place, item, found)
             else:
                 machine.take(mask, row, time, self.position, place, self.part, item, found)
-        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+        except Exception as error:  # any error concerns this machine only
             self._aside.drain()
             matcher.suspend(error, time, found)
             self.forget(matcher)
@@ -175,29 +184,31 @@ class Lane(EventPlaces):
             return
         try:
             matcher.machine.spell(symbols, time, self.position, item, found)
-        except Exception as error:  # whatever it is: it is this machine's, and stays its own
+        except Exception as error:  # any error concerns this machine only
             found.serve(matcher.audience())
             matcher.suspend(error, time, found)
 
     def rouse(self, matcher: Matcher) -> None:
-        """Look after a machine from now on."""
+        """Start to watch a machine for state to sweep."""
         matcher.busy = True
         self.busy[matcher] = None
 
     def forget(self, matcher: Matcher) -> None:
-        """And no longer."""
+        """Stop to watch a machine."""
         matcher.busy = False
         self.busy.pop(matcher, None)
 
     def upkeep(self, time: i64) -> None:
-        """After each event."""
+        """Sweep now and then; called after each event."""
         self._until_sweep -= 1
         if self._until_sweep < 0:
             self._sweep(time)
 
     def _sweep(self, time: i64) -> None:
-        """Let go of keys without runs, and of the places of partitions without. O(runs and keys), once in as many
-        events; machines that keep nothing are not looked at."""
+        """Drop keys without runs, and the positions of partitions without runs. Machines without state are skipped.
+
+        O(runs and keys), at most once in as many events.
+        """
         kept: i64 = len(self.busy)
         for matcher in list(self.busy):
             if matcher.machine.empty(time, self.position, self.places):

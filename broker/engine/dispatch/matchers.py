@@ -1,6 +1,6 @@
-"""A machine and whom it serves, and the clock that wakes machines with matches that wait for time to pass.
+"""Matchers: a machine with the subscribers that it serves; and the clock that wakes machines at a time.
 
-Here: suspension, limits, timers: the same for every executor. Not here: which events come to a machine (lanes).
+Here: suspension, limits, timers: the same for every executor. Not here: choosing the events of a machine (lanes).
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from ..watcher import Follower, Watcher
 
 @final
 class Matcher:
-    """A machine at work. `executor`: its name. `mask`: the inputs that the current event satisfies; `alarm`: when the
-    clock is to wake it. With a `follower` it is that of a part of a subscription, and serves nobody: that one gets its
-    completions, and they make no results."""
+    """A running machine.
+
+    `executor`: its name. `mask`: the inputs that the current event satisfies. `alarm`: the time at which the clock
+    wakes it. With a `follower` it is the machine of a part of a subscription: it has no subscribers, and its
+    completions go to the follower instead of results.
+    """
 
     def __init__(self, machine: Executor, executor: str) -> None:
         self.machine = machine
@@ -32,24 +35,24 @@ class Matcher:
         self.watchers: list[Watcher] | None = None
         self.follower: Follower | None = None
         self.alarm: i64 = NOTHING_DUE
-        self.lost: i64 = 0  # how often a limit was hit, and how often when that was last told: whenever it has doubled
+        self.lost: i64 = 0  # limits hit; reported again when twice `told`
         self.told: i64 = 0
-        self.suspended: i64 = NOT_SUSPENDED  # why
-        self.since: i64 = 0  # when
+        self.suspended: i64 = NOT_SUSPENDED  # the reason
+        self.since: i64 = 0  # the time
 
     def renew(self) -> None:
-        """Whom it serves has changed."""
+        """Note that its subscribers have changed."""
         self._audience = None
 
     def audience(self) -> Audience:
-        """Whom it serves, as results keep it. O(members) once after each change."""
+        """Its subscribers, in the form that results keep. O(members) once after each change."""
         audience = self._audience
         if audience is None:
             audience = self._audience = self.machine.audience()
         return audience
 
     def complain(self, found: Completions) -> None:
-        """Word of the machine's limits."""
+        """Report the limits that the machine has hit."""
         self.lost += self.machine.lost
         self.machine.lost = 0
         if self.lost >= 2 * self.told:
@@ -57,7 +60,10 @@ class Matcher:
             found.add(None)
 
     def suspend(self, error: Exception, time: i64, found: Completions) -> None:
-        """The machine has raised this: give it up, and tell whom it serves, or, over epochs, those who suspend them."""
+        """Suspend the machine after this error, and report it to its subscribers.
+
+        For an automaton over epochs, report it to the code that suspends the subscriptions.
+        """
         self.suspended = reason_of(error)
         self.since = time
         self.machine.taken = True
@@ -83,7 +89,7 @@ class Reader:
 
 @final
 class Clock:
-    """The machines that wait for time to pass. `next`: when it has to be past for the first of them."""
+    """Wakes the machines that wait for time to pass. `next`: the first time after which one of them must wake."""
 
     def __init__(self) -> None:
         self.next: i64 = NOTHING_DUE
@@ -91,7 +97,7 @@ class Clock:
         self._number = 0
 
     def set(self, matcher: Matcher) -> None:
-        """Wake the machine when it has something to say, if that is sooner than known so far. O(log n)."""
+        """Set the machine's alarm, if it is sooner than the known one. O(log n)."""
         due = matcher.machine.alarm
         if due >= matcher.alarm:
             return
@@ -102,7 +108,7 @@ class Clock:
             self.next = due
 
     def advance(self, time: i64, found: Completions) -> None:
-        """All events before that time have come: what waited for it."""
+        """All events before `time` have come: wake the machines that have waited for it."""
         alarms = self._alarms
         while len(alarms) > 0 and alarms[0][0] < time:
             due, _, matcher = heappop(alarms)
@@ -112,13 +118,13 @@ class Clock:
             found.serve(matcher.audience())
             try:
                 matcher.machine.advance(time, found)
-            except Exception as error:  # whatever it is: it is this machine's, and stays its own
+            except Exception as error:  # any error concerns this machine only
                 matcher.suspend(error, time, found)
             self.set(matcher)
         self.next = alarms[0][0] if len(alarms) > 0 else NOTHING_DUE
 
     def drop(self, matcher: Matcher) -> None:
-        """Forget a machine. O(machines that wait)."""
+        """Forget a machine. O(waiting machines)."""
         matcher.alarm = NOTHING_DUE
         self._alarms = [alarm for alarm in self._alarms if alarm[2] is not matcher]
         self._alarms.sort(key=_due)

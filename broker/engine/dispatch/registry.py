@@ -1,9 +1,9 @@
-"""The machines of all subscriptions that have one: who shares a machine, coming and going, and the lanes.
+"""Registers subscriptions with machines: decides who shares a machine, adds and removes them, and keeps the lanes.
 
-Subscriptions whose plans are alike have one machine, most only as long as it has not taken an event; who comes later
-sees only matches that begin later.
+Subscriptions with alike plans share one machine. Most machines accept new members only until their first event, because
+a later subscription gets only matches that begin later.
 
-Here: that choice. Not here: what an event does (lanes), partial matches (executors).
+Here: that choice. Not here: the effect of an event (lanes), partial matches (executors).
 """
 
 from __future__ import annotations
@@ -28,18 +28,21 @@ from .route import Entry, Route
 from .symbols import Alphabet
 
 LaneKey: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[int, ...], ...]]
-"""Machines of other kinds count apart: the kind, the streams, and by what these are counted."""
+"""Lanes with different keys count apart: kind of machine, streams, attributes by which the events are counted."""
 
 
 def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
-    """Whether one more may share a machine that alike plans have."""
+    """Whether another subscription may join a machine of an alike plan."""
     return not matcher.machine.taken or (plan.always_open and matcher.suspended == NOT_SUSPENDED)
 
 
 @final
 class Seat:
-    """Where a subscription is, or an automaton over epochs that is one of several of it or makes an internal stream.
-    `symbols` are those of its inputs, `parts` the machines of its parts, which forecasts follow."""
+    """The registration of a subscription, or of one automaton over epochs.
+
+    Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
+    inputs, `parts` the machines of its parts, which forecasts follow.
+    """
 
     __slots__ = ("lane", "matcher", "member", "parts", "plan", "symbols")
 
@@ -53,8 +56,11 @@ class Seat:
 
 
 class SavedPlace(NamedTuple):
-    """Where a subscription was when a snapshot was taken: the number of its machine, what that needs to recognise it,
-    the numbers of the machines of its parts."""
+    """The registration of a subscription when a snapshot was taken.
+
+    It has the number of its machine, the data by which the machine recognises it, and the numbers of the machines of
+    its parts.
+    """
 
     machine: int
     saved: Any
@@ -63,9 +69,11 @@ class SavedPlace(NamedTuple):
 
 @final
 class Restoring:
-    """While subscriptions come again: of each machine, by its number, whether it had taken an event, how often a limit
-    was hit, and how often when that was last told, and its executor; places by name; and the machines that are there
-    again."""
+    """The state of a restore, while subscriptions join again.
+
+    For each machine, by its number: whether it had taken an event, how often it hit a limit, that count at the last
+    report, and its executor. Also the saved places by name, and the machines that were made again.
+    """
 
     def __init__(
         self, machines: Sequence[tuple[bool, int, int]], places: dict[str, SavedPlace], executors: dict[int, str]
@@ -76,15 +84,18 @@ class Restoring:
         self.matchers: dict[int, Matcher] = {}
 
     def executor(self, name: str) -> str | None:
-        """Which one has saved the machine of a seat; None where it had none."""
+        """The executor that saved the machine of a seat; None if the seat had no machine."""
         place = self.places.get(name)
         return None if place is None else self.executors.get(place.machine)
 
 
 @final
 class Registry:
-    """`entries`, by stream number, is what the runtime reads, and `clock`; `feeding` counts the subscriptions whose
-    results make up streams. `executors`: the table; `plan_again`: the plan of another one for the same."""
+    """All machines.
+
+    The runtime reads `entries`, by stream number, and `clock`. `feeding` counts the subscriptions whose results make up
+    streams. `executors`: the planner's table; `plan_again`: makes a plan for another executor.
+    """
 
     def __init__(
         self,
@@ -101,16 +112,16 @@ class Registry:
         self.clock = Clock()
         self.entries: dict[int, list[Entry]] = {}
         self.feeding = 0
-        self.seats: dict[str, Seat] = {}  # by subscription, or by an automaton's name (program)
+        self.seats: dict[str, Seat] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._routes: dict[int, Route] = {}
-        self._newest: dict[Hashable, Matcher] = {}  # by what alike plans have in common
+        self._newest: dict[Hashable, Matcher] = {}  # by the common part of alike plans
 
     # --- coming -------------------------------------------------------------------------------------------------
 
     def join(self, name: str, plan: MachinePlan, subscriber: Subscriber | None, feed: Feed | None) -> None:
-        """Enter a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
+        """Register a subscription, or an automaton for a subscriber, a stream, or both. O(its size)."""
         place: SavedPlace | None = None
         if self.restoring is not None:
             place = self.restoring.places[name]
@@ -153,8 +164,10 @@ class Registry:
         return lane
 
     def divide(self, name: str, parts: Sequence[tuple[Any, list[int]]]) -> list[Matcher]:
-        """Machines of parts of a subscription, beside its own: the automaton of each, and which of the subscription's
-        inputs its own are. They are to be followed. O(inputs)."""
+        """Add machines for parts of a subscription, to be followed. O(inputs).
+
+        Each part has an automaton, and the numbers of its inputs among the subscription's inputs.
+        """
         seat = self.seats[name]
         made: list[Matcher] = []
         for at, (automaton, operands) in enumerate(parts):
@@ -209,7 +222,7 @@ class Registry:
     # --- events -------------------------------------------------------------------------------------------------
 
     def route(self, stream: str) -> Route:
-        """The way of whole batches of a stream that machines read. O(machines) once after each change."""
+        """The route for whole batches of a stream that only machines read. O(machines) once after each change."""
         number = self.directory.stream(stream)
         route = self._routes.get(number)
         if route is None:
@@ -218,7 +231,7 @@ class Registry:
         return route
 
     def users(self, arc: Transition) -> list[str]:
-        """Who has an input with this arc's guard: names of seats. O(symbols + inputs)."""
+        """The names of the seats with an input that has this arc's guard. O(symbols + inputs)."""
         numbers = self.symbols.having(arc)
         return [
             name
@@ -227,7 +240,7 @@ class Registry:
         ]
 
     def close_epoch(self) -> None:
-        """The newest epoch is over for all machines. O(machines)."""
+        """End the newest epoch for all machines. O(machines)."""
         for lane in self.lanes.values():
             for matcher in lane.matchers:
                 matcher.machine.close_epoch()
@@ -235,8 +248,10 @@ class Registry:
     # --- inspection ---------------------------------------------------------------------------------------------
 
     def partial(self, name: str, time: int, most: int) -> list[dict[str, list[int]]]:
-        """What a subscription has begun and an event at that time could go on with, ids by operand. Raises Unsupported
-        for what only counts."""
+        """A subscription's partial matches that an event at that time could continue: ids by operand.
+
+        Raises Unsupported if the executor only counts.
+        """
         seat = self.seats.get(name)
         begun = None
         if seat is not None:
@@ -255,7 +270,7 @@ class Registry:
         return found
 
     def statistics(self) -> dict[str, int]:
-        """What machines keep."""
+        """Counts of the machines' state."""
         figures = {name: 0 for executor in self.executors for name in executor.figures}
         for lane in self.lanes.values():
             for matcher in lane.matchers:

@@ -1,9 +1,9 @@
-"""A batch of events that only machines read, on their way to the lanes: no cell is visited, nothing is made an event.
+"""The batch path: passes a batch of events that only machines read to the lanes, without cells and event objects.
 
-Where a stream's machines have few inputs these are tried one by one; else the static index tells which symbols an event
-satisfies, as it does for all others.
+If a stream's machines have few inputs, these are tried one by one; otherwise the static index finds the symbols that an
+event satisfies, as for all other streams.
 
-Here: that way, for a whole batch. Hot. Not here: batches that others read, too, or that make events (ordered).
+Here: the path of a whole batch. Hot. Not here: batches with other readers, or that make derived events (ordered).
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from ..index.spaces import Key, Space
 from .lanes import Lane
 from .matchers import Clock, Matcher
 
-FEW: Final = 8  # inputs of all machines of a stream that are tried one by one
+FEW: Final = 8  # inputs of all machines of a stream, up to which they are tried one by one
 
 
 @final
 class Trial:
-    """The inputs of one machine: `always` those that every event satisfies, `guards` and `bits` the others; `mask`
-    those that the current event satisfies."""
+    """The inputs of one machine.
+
+    `always` are those that every event satisfies, `guards` and `bits` the others; `mask` those that the current event
+    satisfies.
+    """
 
     def __init__(self, matcher: Matcher, stream: str) -> None:
         self.matcher = matcher
@@ -47,7 +50,7 @@ class Trial:
                 self.bits.append(1 << at)
 
     def test(self, row: Row) -> None:
-        """Find out which inputs an event satisfies."""
+        """Find the inputs that an event satisfies."""
         mask = self.always
         guards = self.guards
         j: i64
@@ -59,7 +62,7 @@ class Trial:
 
 @final
 class Entry:
-    """A lane, and which of its streams a stream is. `trials`: its machines, where they are few."""
+    """A lane, and the number of a stream in it. `trials`: its machines, if they are few."""
 
     def __init__(self, lane: Lane, stream: int) -> None:
         self.lane = lane
@@ -84,8 +87,8 @@ class Route:
         self.statics = statics
         self.clock = clock
         self.symbols: list[int] = []  # those that the current event satisfies
-        self.usual: i64 = 0  # numbers that the last batch came to: room for as many is made at once
-        self.blank: Integers = integers()  # zeros: copying them costs less than making them
+        self.usual: i64 = 0  # count of numbers that the last batch wrote: room for as many is allocated at once
+        self.blank: Integers = integers()  # zeros: copying them is cheaper than making them
         machines = [matcher.machine for entry in entries for matcher in entry.lane.matchers]
         few = len(machines) <= FEW and sum(len(machine.inputs) for machine in machines) <= FEW
         self.few = few and not any(machine.by_symbols for machine in machines)
@@ -93,9 +96,11 @@ class Route:
             entry.trials = [Trial(matcher, stream) for matcher in entry.lane.matchers] if self.few else []
 
     def travel(self, found: Completions, times: list[int], rows: list[Row], ids: list[int], now: i64) -> i64:
-        """Take a batch, `now` being the newest time before it: how many of its events, fewer than all where a machine
-        has failed at the last one so that somebody has to go, or where a condition raises at the next one, of which
-        nothing was taken."""
+        """Process a batch; `now` is the newest time before it. Returns how many events were processed.
+
+        There are fewer than all if a machine has failed at the last one and subscriptions must be suspended, or if a
+        condition raises an error at the next one, which is then not processed at all.
+        """
         n: i64 = len(times)
         if self.usual > 0:
             wanted = min(self.usual, 16 * n)
@@ -117,7 +122,7 @@ class Route:
                 else:
                     symbols.clear()
                     self._satisfied(row)
-            except Exception:  # whatever it is: the index finds out whose it is
+            except Exception:  # any error: the index finds the condition that raised it
                 return i
             time: i64 = times[i]
             found.event = i

@@ -1,9 +1,9 @@
-"""What machines ask of single events: what an event satisfies is found once, whoever asks (P-ToPSS 3.2).
+"""Symbols: the distinct conditions that machines put on single events, each evaluated once an event (P-ToPSS 3.2).
 
-Each distinct guard of a stream has a number, its symbol, and stands in the static predicate index like any start arc;
-an event's symbols are gathered on its way through the index.
+Each distinct guard of a stream has a number, its symbol, and stands in the static predicate index like any start arc.
+The index collects the symbols of an event.
 
-Here: coming and going of symbols. Not here: who reads them (lanes).
+Here: adding and removing symbols. Not here: their readers (lanes).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..transition import Transition
 
 @final
 class InputSymbol:
-    """A guard by number, and where its arc is."""
+    """A numbered guard, and the place of its arc."""
 
     def __init__(self, number: int, space: Space, key: Key, arc: Transition) -> None:
         self.number = number
@@ -52,7 +52,7 @@ class Symbols:
         return symbol.number
 
     def number(self, arc: Transition) -> int:
-        """The number of the symbol whose arc this is; -1 if there is none. O(symbols)."""
+        """The number of the symbol with this arc; -1 if there is none. O(symbols)."""
         return next((symbol.number for symbol in self._known.values() if symbol.arc is arc), -1)
 
     def release(self, guard: Form) -> None:
@@ -81,7 +81,7 @@ class Symbols:
 
 @final
 class Alphabet:
-    """The symbols of all streams: what machines ask of single events, each condition once."""
+    """The symbols of all streams."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -106,5 +106,5 @@ class Alphabet:
                 del self.streams[given.stream]
 
     def having(self, arc: Transition) -> dict[str, int]:
-        """By stream, the number of the symbol whose arc this is; -1 if there is none. O(symbols)."""
+        """By stream, the number of the symbol with this arc; -1 if there is none. O(symbols)."""
         return {stream: symbols.number(arc) for stream, symbols in self.streams.items()}

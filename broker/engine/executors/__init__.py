@@ -1,5 +1,5 @@
-"""Ways of keeping partial matches, a folder each: tuple counts, the sequence trie, Kleene runs.
+"""Executors: ways to store partial matches, one folder each.
 
-Here: machines, and the one contract that they fulfil. Not here: who gets which event (dispatch), results. No executor
-imports another.
+Here: machines, and the contract that they fulfil. Not here: choosing the events of a machine (dispatch), results. No
+executor imports another.
 """

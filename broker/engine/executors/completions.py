@@ -1,11 +1,11 @@
-"""What the events of a batch completed of patterns: rows of machine numbers, of which matches are made when read.
+"""The completions of a batch: rows of machine numbers, from which matches are made when they are read.
 
-A row is an event, whom its matches are for, and either matches that exist as an object or, of runs that are numbers,
-a log and the numbers themselves. So an event that completes something costs a few machine words, however many matches
-and subscribers there are; nothing is allocated for it.
+A row has an event, the audience of its matches, and either an object that holds the matches or, for packed runs, an
+event log and numbers. So an event that completes matches costs a few machine words and no allocation, however many
+matches and subscribers there are.
 
-Here: writing rows, and reading them. Hot. Not here: what the numbers of a representation mean (its audience), what
-becomes of matches (results).
+Here: writing and reading rows. Hot. Not here: the meaning of a representation's numbers (its audience), turning matches
+into results (results).
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from .matches import Item, MatchSource
 from .packed import Integers, integers, roomy
 
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
-"""Values, time and item of an event by its number."""
+"""Values, time and item of an event, by its number."""
 
-HEADER: Final = 5  # event, audience, object, and of numbers: how many events the log had, how many numbers
-LIMIT: Final = -1  # in place of an object: all that a row says is that a limit was hit, or why they are suspended
-OBJECT: Final = 3  # what is no numbers but a source
+HEADER: Final = 5  # event, audience, object; for numbers: length of the log, count of numbers
+LIMIT: Final = -1  # instead of an object: the row reports only a limit that was hit, or a suspension
+OBJECT: Final = 3  # the matches are an object, not numbers
 
 
 class Audience:
-    """Whom a machine serves, as it is now; never changed, so that results may keep it. That of an executor which writes
-    numbers is a subclass and reads them."""
+    """The subscribers of a machine at one time; immutable, so that results may keep it.
+
+    An executor that writes numbers has a subclass, which reads them.
+    """
 
     def __init__(self, targets: list[Target], compressed: bool) -> None:
         self.targets = targets
@@ -41,11 +43,11 @@ class Audience:
         self._served: list[int] = []
 
     def everybody(self) -> list[Target]:
-        """Those whom a row is for that does not say so itself."""
+        """The targets of a row that does not name its own."""
         return self.targets
 
     def served(self) -> list[int]:
-        """Subscribers of the targets before each one; at the end, of all. O(targets) once."""
+        """For each target the number of subscribers before it; at the end, of all. O(targets) once."""
         if not self._served:
             self._served = [0]
             for target in self.targets:
@@ -57,7 +59,7 @@ class Audience:
         raise AssertionError
 
     def total(self, found: Completions, at: i64) -> int:
-        """How many results a row of numbers makes for all of them; none is made."""
+        """The number of results of a row of numbers for all targets, without making any."""
         raise AssertionError
 
 
@@ -66,44 +68,46 @@ class Served(MatchSource):
     """Matches of several targets."""
 
     def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """By whom they are for."""
+        """The matches of each target."""
         raise AssertionError
 
 
 @final
 class Completions:
-    """The rows of one batch, up to `upto`; those before `told` have been made results. What comes next is of the event
-    `event`. Automata over epochs write to `epochs` instead."""
+    """The rows of one batch, up to `upto`. Results have been made of the rows before `told`.
+
+    New rows belong to the event `event`. Automata over epochs write to `epochs` instead.
+    """
 
     def __init__(self, epochs: EpochMatches | None = None) -> None:
         self.epochs = EpochMatches([], [], [], []) if epochs is None else epochs
         self.event: i64 = 0
         self.upto: i64 = 0
         self.told: i64 = 0
-        self.entries: i64 = 0  # of what has not been told, how many pairs of an event and a target have matches
+        self.entries: i64 = 0  # pairs of an event and a target with matches, in rows that are not yet read
         self.numbers: Integers = integers()
-        self.audience: Audience | None = None  # the last of
+        self.audience: Audience | None = None  # the last row's
         self.audiences: list[Audience] = []
-        self.page: object = None  # the last of
-        self.pages: list[object] = []  # logs that numbers refer to
+        self.page: object = None  # the last row's
+        self.pages: list[object] = []  # event logs to which numbers refer
         self.founds: list[MatchSource] = []
-        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, and who is suspended by what
+        self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
 
     def serve(self, audience: Audience) -> None:
-        """What comes next is for these. O(1)."""
+        """Set the audience of the next rows. O(1)."""
         if self.audience is not audience:
             self.audience = audience
             self.audiences.append(audience)
 
     def room(self, count: i64) -> Integers:
-        """The column with room for a row of so many numbers, behind HEADER from `upto` on."""
+        """The column with room for a row of `count` numbers, behind HEADER from `upto` on."""
         wanted = self.upto + HEADER + count
         if len(self.numbers) < wanted:
             self.numbers = roomy(self.numbers, wanted)
         return self.numbers
 
     def close(self, page: object, upto: i64, kind: i64, count: i64) -> None:
-        """The numbers that were written are a row: of matches that may have taken what is in the log below `upto`."""
+        """Complete a row of the numbers that were written. Its matches use events in the log below `upto`."""
         if self.page is not page:
             self.page = page
             self.pages.append(page)
@@ -118,7 +122,7 @@ class Completions:
         self.upto = at + HEADER + count
 
     def add(self, found: MatchSource | None) -> None:
-        """Matches that exist as an object; None: word of a limit."""
+        """Add a row with matches in an object; None reports a limit that was hit."""
         numbers = self.room(0)
         at = self.upto
         numbers[at] = self.event
@@ -133,12 +137,12 @@ class Completions:
         self.upto = at + HEADER
 
     def suspend(self, reason: int) -> None:
-        """Word that those who are served are suspended from now on."""
+        """Report to the current audience that it is suspended from now on."""
         self.add(None)
         self.numbers[self.upto - HEADER + 3] = reason
 
     def drain(self) -> list[MatchSource]:
-        """The matches that exist as objects, for one who keeps them; nothing is left."""
+        """Remove and return the matches that are objects."""
         founds, self.founds = self.founds, []
         self.upto = self.told = self.entries = 0
         return founds
@@ -146,8 +150,10 @@ class Completions:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read(self, events: Events) -> Iterator[tuple[int, Target, Composed]]:
-        """What has not been told, which from now on it has: events, and what each completed for whom. `events` gives
-        values, time and item of an event."""
+        """Read the rows that were not read before: each event, with a target and what it completed for that.
+
+        `events` gives values, time and item of an event.
+        """
         self.entries = 0
         while self.told < self.upto:
             at = self.told
@@ -160,7 +166,7 @@ class Completions:
                 yield event, target, Composed(part, not audience.compressed, None, suspended)
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
-        """What one event completed, all that is there being of that event and of one machine."""
+        """The completions of one event. The rows must belong to this event and one machine."""
         found: list[MatchSource] = []
         while self.told < self.upto:
             one = self._found(self.told, self.audiences[0], lambda _: (row, time, item))
@@ -170,8 +176,10 @@ class Completions:
         return found
 
     def total(self) -> int:
-        """How many results what has not been told makes for all subscribers; none is made. O(rows, and numbers of
-        families)."""
+        """The number of results of unread rows for all subscribers, without making any.
+
+        O(rows, and numbers of families).
+        """
         total = 0
         at = self.told
         while at < self.upto:
@@ -190,7 +198,7 @@ class Completions:
         return total
 
     def _found(self, at: i64, audience: Audience, events: Events) -> MatchSource | None:
-        """The matches of the row there."""
+        """The matches of the row at this index."""
         known = self.numbers[at + 2]
         if known == LIMIT:
             return None
@@ -200,7 +208,7 @@ class Completions:
 
 
 def _parts(audience: Audience, found: MatchSource | None) -> Iterator[tuple[Target, MatchSource | None]]:
-    """Whom a row is for, and what of it; None where it says that a limit was hit."""
+    """The targets of a row, each with its matches; None if the row reports a limit."""
     if isinstance(found, Served):
         yield from found.parts()
     else:

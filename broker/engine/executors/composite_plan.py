@@ -1,7 +1,7 @@
-"""What all plans of composite subscriptions have in common, however their tuples are kept.
+"""The common part of all plans of composite subscriptions, however an executor stores their tuples.
 
-For people they are the paper's machines, and what merging these saves. Here: that. Not here: which executor one gets
-(table), how tuples are counted (tuple_counts, sequence_trie).
+Users see them as the paper's machines, with the savings of merging. Not here: choosing the executor (planner), counting
+tuples (tuple_counts, sequence_trie).
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from .contract import Input
 from .machine_plan import Known, MachinePlan, PlanMaker
 
 LIMITS: Final = "bindings_max, cells_max or nodes_max"
-SHOWN: Final = 8  # subscriptions that are explained one by one
+SHOWN: Final = 8  # subscriptions up to which each is explained
 PREFIX: Final = "composite "
 
 
 class CompositePlan(MachinePlan):
-    """`source`: what its events are merged from; `tree`: what it is made of; `tuples`: each tuple is a result, not only
-    one for all that an event completes."""
+    """The plan of a composite subscription.
+
+    `source`: the automata that its events are merged from; `tree`: its expression; `tuples`: each tuple is a result,
+    rather than one result for all tuples that an event completes.
+    """
 
     __slots__ = ("source", "tree", "tuples")
 
@@ -55,12 +58,12 @@ class CompositePlan(MachinePlan):
         return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
 
     def counting(self) -> str:
-        """How its tuples are counted, for people."""
+        """How it counts tuples, for users."""
         raise AssertionError
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """What was made of each, in lines; of more than a few only what merging saves."""
+        """One subscription's machines in lines; for more than a few only the savings of merging."""
         lines: list[str] = []
         for name, plan, _ in known[:SHOWN]:
             lines += [f"{name}: {line}" for line in machine_lines(machines_of(plan.tree))]

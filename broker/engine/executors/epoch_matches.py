@@ -1,10 +1,10 @@
-"""What events complete of automata over epochs: columns of those who are served, with the run that each match ends.
+"""The matches of automata over epochs in a batch: columns of targets, with the run that each match ends.
 
 A match is an entry in `targets`; a block is all consecutive matches of one event and one run. Values, lineage and ids
-are made when somebody reads them, so that a match which nobody reads costs a list entry.
+are made on access, so a match that is never read costs a list entry.
 
-Here: writing these columns, the events of the batch that they refer to, and the events that matches become. Hot. Not
-here: reading them (results), matches of automata over arrival (completions).
+Here: writing these columns, the events of the batch that they refer to, and the events derived from matches. Hot. Not
+here: reading the columns (results), matches of automata over arrival (completions).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Derived:
 
 @final
 class Fault:
-    """An exception, and what has raised it: an arc, a place, or a machine."""
+    """An exception, and the arc, place or machine that raised it."""
 
     def __init__(self, cause: object, error: Exception) -> None:
         self.cause = cause
@@ -46,9 +46,11 @@ class Fault:
 
 @final
 class EpochMatches:
-    """The matches of one batch, in the order in which they were found. `times`, `rows`, `ids` and `starts` are its
-    events; `derived` those that were made of them, with the numbers behind. `faults`: what the current event has
-    raised."""
+    """The matches of one batch, in the order of discovery.
+
+    `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
+    numbers behind theirs. `faults`: the errors at the current event.
+    """
 
     def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
         self.times = times
@@ -62,10 +64,10 @@ class EpochMatches:
         self.block_run: list[PartialMatch | None] = []  # None: the event alone matched
         self.block_upto: list[int] = []
         self._closed = 0
-        self._sealed = True  # the newest block is not to grow
+        self._sealed = True  # the newest block must not grow
 
     def close(self, event: int, run: PartialMatch | None) -> None:
-        """What came to `targets` since the last call, if anything, is of this event and this run."""
+        """Assign the targets since the last call, if any, to this event and this run."""
         upto = len(self.targets)
         if upto == self._closed:
             return
@@ -79,7 +81,7 @@ class EpochMatches:
             self.block_upto.append(upto)
 
     def seal(self, event: int) -> int:
-        """What came last is of this event, and no run's: the number of its block."""
+        """Assign the newest targets to this event without a run; returns the number of their block."""
         self._sealed = True
         self._closed = len(self.targets)
         self.block_event.append(event)
@@ -95,20 +97,25 @@ class EpochMatches:
         return event.row, event.start, event.time, event.trace, event.lineage
 
     def start(self, index: int) -> int:
-        """When an event began."""
+        """The start of an event."""
         return self.starts[index] if index < len(self.times) else self.derived[index - len(self.times)].start
 
     def complete(self, event: int, run: PartialMatch | None, target: Target) -> None:
-        """The event completes the run, or matches alone: for the target's subscribers and streams."""
+        """Record that the event completes the run, or matches alone, for the target's subscribers and streams."""
         if target.first is not None:
             self.targets.append(target)
             self.close(event, run)
         if target.feeds is not None:
-            self.publish(event, run, target)
+            row, start, end, item, link = self.event(event)
+            self.publish(run, target, row, start, end, item, link)
 
-    def publish(self, event: int, run: PartialMatch | None, target: Target) -> None:
-        """A match as an event of each stream that is made of the target's. O(streams)."""
-        row, start, end, item, link = self.event(event)
+    def publish(
+        self, run: PartialMatch | None, target: Target, row: Row, start: i64, end: i64, item: i64, link: Any
+    ) -> None:
+        """Add a match as an event of each stream that is made of the target's results. O(streams).
+
+        The match's last event has this row and these times.
+        """
         born: i64 = end
         t0: i64 = start
         trace: i64 = 0

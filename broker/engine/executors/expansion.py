@@ -1,11 +1,13 @@
-"""A compressed result told in full: its matches as a graph whose paths they are, linear in the window, not in them.
+"""The matches of a compressed result as a graph whose paths they are. Its size is linear in the window.
 
 `events` has a row `[name, ids, time, before]` for each event, `links` a row `[target, behind]`. A link stands for one
-member of a union and those behind it (-1: none): its target is the number of an event, or, as -2 less its number, of a
-link, whose whole union is meant. `before` is the link of the events that may stand before an event, -1 if a match
-begins with it; `last` is the link of the events that end one. Numbers lead to smaller ones only.
+member of a union, and `behind` is the next link of the union (-1 for none). A target is the number of an event; or, for
+a link, -2 less its number, which stands for that link's whole union. `before` is the link of the events that may
+precede an event, -1 if a match begins with it; `last` is the link of the events that end a match. Numbers refer to
+smaller ones only.
 
-Here: making that of matches one by one. Not here: of a match buffer (kleene.buffer), reading it (client.expansion).
+Here: making the graph from single matches. Not here: the graph of a match buffer (kleene.buffer), reading it
+(client.expansion).
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ from mypy_extensions import mypyc_attr
 from .matches import Expansion, Item, MatchSource, ids
 
 EXPANSION_LINKS_MAX: Final = 10_000
-"""Events and links in one result; one that would have more has none of it."""
+"""The most events and links in one result; a larger result has no expansion."""
 NOTHING: Final = -1
 
 
 @mypyc_attr(acyclic=True)
 class Found(MatchSource):
-    """Matches that can be told in full, as a graph."""
+    """Matches that a graph can represent."""
 
     def expansion(self, names: tuple[str, ...]) -> Expansion | None:
         return MatchGraph(self, names)
@@ -35,7 +37,7 @@ class Found(MatchSource):
 
 @final
 class MatchGraph(Expansion):
-    """The matches of one result, made into a graph when somebody asks. `names`: of the components."""
+    """The matches of one result, made into a graph on access. `names`: those of the components."""
 
     __slots__ = ("found", "names")
 
@@ -73,7 +75,7 @@ class GraphWriter:
         return {"events": self.events, "links": self.links, "last": last}
 
     def each(self, found: MatchSource) -> dict[str, Any] | None:
-        """Of matches that exist one by one: those that begin alike share their beginnings."""
+        """The graph of matches that exist one by one; matches with equal beginnings share them."""
         known: dict[tuple[int, int, str], int] = {}
         last = NOTHING
         for matched in found.all():

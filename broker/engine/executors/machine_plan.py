@@ -1,7 +1,7 @@
-"""What a compiled query says of the machine that finds its matches: all that the dispatcher has to know of a query.
+"""Machine plans: all facts about a compiled query that the dispatcher needs for its machine.
 
-Here: that form. Not here: machines themselves (contract), a plan (each executor's plan.py), which executor a query gets
-(planner), who shares a machine (broker.engine.dispatch.registry).
+Here: that form. Not here: machines themselves (contract), a plan (each executor's plan.py), choosing the executor of a
+query (planner), sharing machines (broker.engine.dispatch.registry).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ..target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
 
-NAMES_SHOWN: Final = 8  # subscriptions that are named one by one
+NAMES_SHOWN: Final = 8  # subscriptions up to which each is named
 
 
 class MachinePlan:
-    """The plan for an `automaton`, as it is before anybody divides it.
+    """The plan for an `automaton`, before any division into parts.
 
     `executor` and `version` name the form in which a machine is saved, `figures` are the names of its statistics.
 
-    `always_open`: others may join a machine that has taken events, too. `merged`: all automata with such a plan run in
-    one program of the executor's own, so that none has a machine, and the plan says nothing more. Plans of one `kind`
-    count the events of their streams together and are explained together. `passed_over`: the executors that the planner
-    tried before, each with what spoke against it. `wanted`: what it was made for. Immutable once the planner has made
-    it.
+    `always_open`: subscriptions may join a machine even after it has taken events. `merged`: all automata with such a
+    plan run in one program of the executor, so that none has a machine, and the plan has no more content. Plans of one
+    `kind` count the events of their streams together, and are explained together. `passed_over`: the executors that the
+    planner tried before, each with the reason against it. `wanted`: the request for which the plan was made. The plan
+    is immutable once the planner has made it.
     """
 
     __slots__ = ("automaton", "passed_over", "wanted")
@@ -51,7 +51,7 @@ class MachinePlan:
     # --- events -------------------------------------------------------------------------------------------------
 
     def inputs(self) -> list[Input]:
-        """What it asks of single events."""
+        """The events that the machine needs."""
         raise AssertionError
 
     def streams(self) -> tuple[str, ...]:
@@ -59,11 +59,11 @@ class MachinePlan:
         raise AssertionError
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        """For each stream the attributes by which its events are counted apart; () if nobody asks for that."""
+        """For each stream the attributes by which its events are counted; () if the query does not need that."""
         return ()
 
     def divided(self) -> bool:
-        """Whether an event that has no partition concerns nobody."""
+        """Whether an event without a partition concerns no machine."""
         return False
 
     def outcome(self) -> Outcome:
@@ -73,55 +73,59 @@ class MachinePlan:
     # --- templates ----------------------------------------------------------------------------------------------
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        """What makes the plan of the same automaton with other literals, of which the same ones are equal; parts of it
-        that depend on what they are it finds again. The planner's two attributes are not set."""
+        """A function that makes the plan of this automaton with other literals, of which the same ones are equal.
+
+        It computes again the parts that depend on the literals' values. It does not set the planner's two attributes.
+        """
         raise AssertionError
 
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """Equal for plans that may share a machine: one that has not taken an event, or is always open."""
+        """A key that plans have in common if they may share a machine that has not taken an event or is always open."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:
-        """A machine that nobody has joined."""
+        """A machine without members."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
-        """One more subscription with this plan, whose inputs have these symbols. O(its size)."""
+        """Add a subscription with this plan, whose inputs have these symbols. O(its size)."""
         if machine.member is None:
             machine.member = Member(Target(self.outcome(), None))
         return machine.member
 
     def leave(self, machine: Executor, member: Member, symbols: list[int]) -> None:
-        """One fewer, after its target has changed. O(its size)."""
+        """Remove a subscription, after its target has changed. O(its size)."""
 
     def part(self, automaton: Any, operands: list[int]) -> MachinePlan:
-        """The plan of a part of the query, which forecasts follow: its automaton, and which inputs are its own."""
+        """The plan of a part of the query, which forecasts follow. `operands`: the numbers of the part's inputs."""
         raise AssertionError
 
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
     ) -> Progress:
-        """How far the machine is for a key, whose attributes are at `positions`, for a forecast. `left`: how many steps
-        from each elementary state of `states`."""
+        """The progress of the machine for a key, for a forecast.
+
+        `positions` are the key's attributes. `left`: the number of steps from each elementary state of `states`.
+        """
         raise AssertionError
 
     # --- snapshots ----------------------------------------------------------------------------------------------
 
     def saved(self, machine: Executor, member: Member, symbols: list[int]) -> Any:
-        """What the machine needs to recognise a member, as plain data, after it was dumped."""
+        """Plain data by which the machine recognises a member when it is restored; called after `dump`."""
         return None
 
     def rejoin(self, machine: Executor, symbols: list[int], saved: Any) -> Member:
-        """Join a machine that is yet to be loaded."""
+        """Join a machine that is loaded later."""
         return self.join(machine, symbols)
 
     # --- for people ---------------------------------------------------------------------------------------------
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """What was made of all queries of this kind, in lines."""
+        """Descriptions of all queries of this kind, in lines."""
         raise AssertionError
 
     @classmethod
@@ -131,7 +135,7 @@ class MachinePlan:
 
 
 class MergedPlan(MachinePlan):
-    """The plan of an automaton that is merged with all others. `section` names what a snapshot has of their runs."""
+    """The plan of an automaton that is merged with all others. `section`: where a snapshot stores their runs."""
 
     __slots__ = ()
 
@@ -145,10 +149,10 @@ class MergedPlan(MachinePlan):
 
 
 class Known(NamedTuple):
-    """A subscription, and the machine that it has; None while it is suspended."""
+    """A subscription with its machine; None while it is suspended."""
 
     name: str
-    plan: Any  # a MachinePlan of the class that is asked
+    plan: Any  # a MachinePlan of the class that is called
     machine: Executor | None
 
 
@@ -156,10 +160,10 @@ PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """A number of things, for people."""
+    """A count with its noun, for users."""
     return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def stream_name(name: str) -> str:
-    """A stream for people, who know internal ones as operands."""
+    """The name of a stream for users, who know internal streams as operands."""
     return f"(right operand {name[1:7]})" if name.startswith("~") else name

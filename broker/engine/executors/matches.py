@@ -1,8 +1,8 @@
-"""What an event, or time, completed for those whom one machine serves: the form in which every executor hands it on.
+"""Match sources: the form in which every executor returns what an event, or the passing of time, completed.
 
-A source knows how many matches it has and makes them when they are read. It stays valid while its machine goes on.
+A source knows how many matches it has, and makes them when they are read. It stays valid while its machine continues.
 
-Here: that form. Not here: how a representation makes its own (each executor), what becomes results (composed).
+Here: that form. Not here: making it from a representation (each executor), choosing the results (composed).
 """
 
 from __future__ import annotations
@@ -17,22 +17,27 @@ from ...events.schema import Row
 from ..trace import mixed
 
 Item: TypeAlias = Any
-"""An event in a match: its id, or for a derived one what it adds to a trace and the ids of its lineage."""
+"""An event in a match: its id; for a derived event, its contribution to a trace and the ids of its lineage."""
 
 Assigned: TypeAlias = list[tuple[int, Item, int]]
 """Operands or components, each with the item and the time of an event."""
 
 
 Lineage: TypeAlias = "tuple[Any, Any] | None"
-"""What contributed: a link (earlier links, item), an item being an event's id or a derived event's own links. Linked
-tuples are reference counted and released without recursion, however long a FOLD runs."""
+"""Contributing events: a link (earlier links, item); an item is an event's id or a derived event's own links.
+
+Linked tuples are reference counted and released without recursion, however long a FOLD runs.
+"""
 
 
 @mypyc_attr(acyclic=True)
 class PartialMatch:
-    """A run over epochs as results read it: `row` is the event that it took last, `slots` are its other registers. It
-    began at `t0` and was `born` in the epoch of its first event. `trace` is the rolling 63-bit digest of what
-    contributed, `lineage` the same in full where somebody wants it."""
+    """A run over epochs in the form that results read.
+
+    `row` is the event that it took last, `slots` are its other registers. It began at `t0` and was `born` in the epoch
+    of its first event. `trace` is the rolling 63-bit digest of the contributing events, `lineage` all of them, if a
+    subscriber asks for it.
+    """
 
     __slots__ = ("born", "lineage", "row", "slots", "t0", "trace")
 
@@ -46,8 +51,10 @@ class PartialMatch:
 
 
 class Matched(NamedTuple):
-    """A match: its events, in the order of the operands, or of the stream; the times of the first and the last one; the
-    values that it has."""
+    """A match: its events, the times of the first and the last one, and its values.
+
+    The events are in the order of the operands or of the stream.
+    """
 
     assigned: Assigned
     start: int
@@ -57,40 +64,42 @@ class Matched(NamedTuple):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Expansion:
-    """A compressed result told in full, made when somebody asks."""
+    """The matches of a compressed result, made on access."""
 
     def line(self) -> dict[str, Any] | None:
-        """As a JSON object; None where it would be too large."""
+        """The matches as a JSON object; None if it would be too large."""
         raise AssertionError
 
 
-@mypyc_attr(acyclic=True)  # matches lead to logs and to earlier events only
+@mypyc_attr(acyclic=True)  # matches refer to logs and to earlier events only
 class MatchSource:
-    """Matches of one event, or of a moment."""
+    """The matches of one event, or of a moment."""
 
     def amount(self) -> int | None:
-        """How many, of any size; None where a limit was hit. O(1), but for compressed ones."""
+        """The number of matches, of any size; None if a limit was hit. O(1), except for compressed ones."""
         raise AssertionError
 
     def all(self) -> Iterator[Matched]:
-        """They themselves, in a fixed order, made as they are asked for."""
+        """All matches in a fixed order, made on demand."""
         raise AssertionError
 
     def one(self) -> Matched:
-        """One of them, always the same."""
+        """One of the matches, always the same."""
         return next(self.all())
 
     def arbitrary(self) -> bool:
-        """Whether which match is the one depends on how they are kept, and all need not be there: one result for all of
-        them is then known by its event and its values."""
+        """Whether the executor's storage decides which match `one` returns, and some matches may be unavailable.
+
+        One result for all matches is then identified by its event and its values.
+        """
         return False
 
     def doubtful(self) -> bool:
-        """Whether a limit was hit and matches may be missing."""
+        """Whether a limit was hit, so that matches may be missing."""
         return False
 
     def expansion(self, names: tuple[str, ...]) -> Expansion | None:
-        """All of them in one form, for a result that stands for all; `names`: of the components."""
+        """All matches in one form, for a result that stands for all; `names`: those of the components."""
         return None
 
 
@@ -110,7 +119,7 @@ def trace_of(assigned: Assigned) -> i64:
 
 
 def ids(item: Item) -> list[int]:
-    """What an event adds to a lineage."""
+    """The ids that an event adds to a lineage."""
     return [item] if isinstance(item, int) else list(item[1])
 
 
@@ -130,5 +139,5 @@ def flattened(lineage: Lineage) -> list[int]:
 
 
 def tuple_item(item: Any) -> Item:
-    """An item as it was before it became plain values."""
+    """An item restored from plain values."""
     return (item[0], tuple(item[1])) if isinstance(item, list) else item

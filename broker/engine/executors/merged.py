@@ -1,11 +1,10 @@
-"""The form in which the engine knows an executor that runs all its automata as one program, and the runs of that.
+"""The interface of an executor that runs all its automata as one merged program, and of that program's runs.
 
-Such an executor keeps what its automata have in common once, and stands where an event is looked up by its values: so
-it also finds the symbols that the event satisfies, for the machines of all other executors. Its automata are over
-epochs.
+Such an executor stores the common parts of its automata once, inside the lookup of events by value. So it also finds
+the symbols that an event satisfies, for the machines of all other executors. Its automata are over epochs.
 
-Here: that form. Not here: its plan (machine_plan), executors with a machine for each automaton (contract), what they
-complete (epoch_matches).
+Here: that interface. Not here: its plan (machine_plan), executors with a machine for each automaton (contract), the
+form of its completions (epoch_matches).
 """
 
 from __future__ import annotations
@@ -32,31 +31,31 @@ from .matches import PartialMatch
 NO_EVENT: Final = 0
 
 End: TypeAlias = object
-"""Where an automaton ends in the merged program; only the executor looks into it."""
+"""The end of an automaton in the merged program; opaque outside the executor."""
 
 SchemaOf: TypeAlias = Callable[[str], Schema | None]
 """A stream's schema, None where there is none."""
 
 
 class MergedOrder(NamedTuple):
-    """What is in the program, in the order of the subscriptions alone, so that another process finds the same."""
+    """The program's content in the order of the subscriptions alone, so that another process finds the same order."""
 
     ends: Sequence[End]
     members: Sequence[tuple[Recipe, Literals]]
 
 
 class MergedAutomata:
-    """The automata, as long as somebody is served with their matches. `directory`: where events find them."""
+    """The merged automata of all current subscribers. `directory`: finds what an event concerns."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
 
     def runs(self) -> MergedRuns:
-        """Runs of it, none as yet."""
+        """Runs of the program, initially none."""
         raise AssertionError
 
     def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> End:
-        """Merge an automaton in, for a subscriber, a stream, or both. O(states of the automaton)."""
+        """Merge an automaton into the program, for a subscriber, a stream, or both. O(states of the automaton)."""
         raise AssertionError
 
     def remove(self, end: End, subscriber: Subscriber | None, feed: Feed | None) -> None:
@@ -64,15 +63,18 @@ class MergedAutomata:
         raise AssertionError
 
     def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
-        """Enter a subscription that may do without states of its own; False where it needs them."""
+        """Add a subscription without states of its own; False if it needs them."""
         raise AssertionError
 
     def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
-        """Undo one `join`, of that branch; nothing where it was refused."""
+        """Undo one `join` of that branch; no effect if the join was refused."""
         raise AssertionError
 
     def watch(self, end: End, watcher: Watcher, states: list[int]) -> None:
-        """Have somebody told of the runs of an automaton. `states`: what it calls the states, by depth. O(states)."""
+        """Report the runs of an automaton to a watcher.
+
+        `states`: the watcher's number of each state, by depth. O(states).
+        """
         raise AssertionError
 
     def unwatch(self, end: End, watcher: Watcher, states: list[int]) -> None:
@@ -80,44 +82,47 @@ class MergedAutomata:
         raise AssertionError
 
     def concerns(self, cause: object, end: End) -> bool:
-        """Whether what has raised an exception is a part of this automaton."""
+        """Whether the cause of an exception is a part of this automaton."""
         raise AssertionError
 
     def concerns_member(self, cause: object, recipe: Recipe, literals: Literals) -> bool:
-        """Whether it is a part of what was joined like this."""
+        """Whether the cause is a part of the member with this recipe and these literals."""
         raise AssertionError
 
     # --- for people ---------------------------------------------------------------------------------------------
 
     def size(self, end: End) -> int:
-        """How many states an automaton would have alone."""
+        """The number of states that the automaton would have alone."""
         raise AssertionError
 
     def statistics(self) -> dict[str, int]:
-        """How large the program is."""
+        """Counts of the program's size."""
         raise AssertionError
 
     def explained(self, schema_of: SchemaOf) -> list[str]:
-        """How events find what concerns them, in lines."""
+        """How events find what they concern, in lines."""
         raise AssertionError
 
     def drawn(self, automata: Sequence[tuple[str, Automaton]]) -> Graph:
-        """Automata as they are merged, each with the name of whom it serves, "" for other automata."""
+        """Automata as they are merged, each with the name of its subscription, "" for other automata."""
         raise AssertionError
 
     def references(self) -> int:
-        """How many automata were added."""
+        """The number of automata that were added."""
         raise AssertionError
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where its parts contradict each other."""
+        """Raise AssertionError if its parts contradict each other."""
         raise AssertionError
 
 
 class MergedRuns:
-    """The runs of a program, and the current event: `item` is what it adds to a trace, `link` to a lineage, `index`
-    where results refer to; `alone`: no other event of its epoch will be seen by a run that this one affects. `symbols`
-    are those of machines' inputs that it satisfies. `due`: once time is past it, `expire` has something to drop."""
+    """The runs of a program, and the current event.
+
+    `item` is the event's contribution to a trace, `link` to a lineage, `index` its number in the results. `alone`: no
+    run that this event affects will see another event of its epoch. `symbols` are those of machines' inputs that it
+    satisfies. `due`: once time has passed it, `expire` has something to drop.
+    """
 
     def __init__(self) -> None:
         self.now: int | None = None  # the newest epoch, None before the first event
@@ -135,27 +140,27 @@ class MergedRuns:
         self.symbols: list[int] = []
 
     def visit(self, spaces: list[Space]) -> None:
-        """The current event to all that it concerns."""
+        """Apply the current event to all that it concerns."""
         raise AssertionError
 
     def expire(self, now: int) -> None:
-        """Drop what no event can affect any more, where it is due."""
+        """Drop the runs that no event can affect any more, if it is time to."""
         raise AssertionError
 
     def refresh(self) -> None:
-        """Follow a changed program. O(what changed), but for a purge now and then."""
+        """Update the runs after a change of the program. O(changes), plus an occasional purge."""
         raise AssertionError
 
     def clear(self, spaces: list[int]) -> None:
-        """Drop what is in spaces that the program has given up."""
+        """Drop the runs in spaces that the program has removed."""
         raise AssertionError
 
     def purge(self) -> None:
-        """Remove the runs of what no subscription needs any more. O(runs)."""
+        """Remove the runs that no subscription needs any more. O(runs)."""
         raise AssertionError
 
     def go_back(self, time: int | None) -> None:
-        """The newest time is that one again; no run that is needed has seen a later one. O(runs)."""
+        """Set the newest time back. The runs that are still needed have seen no later time. O(runs)."""
         raise AssertionError
 
     def live(self) -> list[PartialMatch]:
@@ -167,13 +172,13 @@ class MergedRuns:
         raise AssertionError
 
     def load(self, data: Any, order: MergedOrder) -> list[PartialMatch]:
-        """The inverse, once all subscriptions are there: the runs in their order."""
+        """The inverse, after all subscriptions have joined: the runs in their order."""
         raise AssertionError
 
     def statistics(self) -> dict[str, int]:
-        """What it keeps. O(runs)."""
+        """Counts of its state. O(runs)."""
         raise AssertionError
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where runs and program contradict each other. O(runs)."""
+        """Raise AssertionError if runs and program contradict each other. O(runs)."""
         raise AssertionError

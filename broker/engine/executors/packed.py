@@ -1,8 +1,8 @@
-"""Columns of machine numbers that grow at one end and are read anywhere: what packed runs are made of.
+"""Packed columns: machine numbers that grow at the end and are read anywhere; packed runs consist of them.
 
-Compiled, a column is an array (librt.vecs); interpreted, a list. Here: the types, growing, shifting. Not here: what
-columns mean. A packed column has one owner: always write `column = put(column, ...)` and keep no second name across
-that.
+Compiled, a column is an array (librt.vecs); interpreted, a list. Here: the types, growing, shifting. Not here: the
+meaning of columns. A packed column has one owner: always write `column = put(column, ...)`, and keep no second
+reference across that call.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, TypeAlias
 
 from mypy_extensions import i64
 
-with suppress(ImportError):  # interpreted code does without
+with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import append, vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-ROOM: Final = 32  # numbers that a column has room for from the beginning, where somebody asks for room
+ROOM: Final = 32  # numbers for which a new column has room, if its owner asks for room
 
 if not COMPILED:
     globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
@@ -56,7 +56,7 @@ def put_integer(values: vec[i64], at: i64, value: i64) -> vec[i64]:
 
 
 def roomy(values: vec[i64], size: i64) -> vec[i64]:
-    """The column with at least that length, zeros behind what it has. O(its length), amortised O(1) a number."""
+    """The column with at least that length, filled with zeros. O(its length), amortised O(1) a number."""
     wanted: i64 = max(ROOM, 2 * len(values), size)
     if not COMPILED:
         values.extend([0] * (wanted - len(values)))  # type: ignore[attr-defined]  # a list
@@ -69,7 +69,7 @@ def roomy(values: vec[i64], size: i64) -> vec[i64]:
 
 
 def shifted(values: vec[float], first: i64, upto: i64) -> None:
-    """Move what is from `first` on, below `upto`, to the front. O(what is moved)."""
+    """Move the values from `first` to below `upto` to the front. O(values moved)."""
     j: i64
     for j in range(upto - first):
         values[j] = values[first + j]

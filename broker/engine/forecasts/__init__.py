@@ -1,11 +1,11 @@
-"""Forecasts at work: whose events they count, what runs and machines report to them, and what is asked of them.
+"""Forecasts in the engine: the events that they count, reports from runs and machines, and answers to questions.
 
-What a predictive subscription is compiled to, and what comes next, is computed in broker.forecast; what matches is
-decided elsewhere in the engine; here the two meet.
+broker.forecast compiles a predictive subscription and computes its predictions; other parts of the engine find its
+matches; this package connects the two.
 
-    registry                     all predictive subscriptions, and the model
-    subscription                 one of them: its forecaster's reports become notices
-    listening, progress          which keys an event touches, and how far these have got: by runs, or by a machine
-    probability, explanation     what is asked
-    snapshot                     saving
+registry                     all predictive subscriptions, and the model
+subscription                 one of them: its forecaster's reports become notices
+listening, progress          the keys that an event touches, and their progress, by runs or by a machine
+probability, explanation     answers to questions
+snapshot                     saving
 """

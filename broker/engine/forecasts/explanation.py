@@ -1,5 +1,4 @@
-"""Forecasts for people: each subscription's chain, with the probabilities that its counts say, in lines and as a
-picture's data.
+"""Explains forecasts to users: each subscription's chain with its probabilities, in lines and as data for a diagram.
 
 Here: reading the chains. Not here: drawing (broker.automaton.diagram), other explanations.
 """
@@ -16,11 +15,11 @@ from .registry import Forecasts
 from .subscription import PredictiveSubscription
 
 STATES_SHOWN: Final = 24
-SHOWN_MIN: Final = 0.01  # what is less likely is left out: mostly it has never been seen
+SHOWN_MIN: Final = 0.01  # less likely transitions are left out: most of them were never seen
 
 
 def chain_lines(forecasts: Forecasts) -> list[str]:
-    """What is counted, and by state: where it leads and how likely a match is. O(states x edges)."""
+    """The counts, and for each state its successors and the probability of a match. O(states x edges)."""
     lines: list[str] = []
     for name, own in forecasts.subscriptions.items():
         keyed = [attributes for _, attributes in own.stream.positions.items() if attributes]
@@ -44,7 +43,7 @@ def chain_lines(forecasts: Forecasts) -> list[str]:
 
 
 def _chains(name: str, own: PredictiveSubscription) -> list[tuple[str, Progress, Forecaster]]:
-    """The chains that forecast, each with its title and who labels its states: the subscription's, or its parts'."""
+    """The chains that forecast, each with its title and the source of its state labels."""
     if own.combination is None:
         return [(name, own.progress, own.forecaster)]
     return [(f"{name}, part {part.number}", part.progress, part.forecaster) for part in own.combination.parts]
@@ -69,8 +68,10 @@ def _state_lines(title: str, progress: Progress, forecaster: Forecaster, steps: 
 
 
 def chain_diagram(forecasts: Forecasts) -> Graph:
-    """The chains of all predictive subscriptions side by side: their states, each with how likely a match is within the
-    horizon where that is in events, and what is likely to follow."""
+    """The chains of all predictive subscriptions side by side: their states with probabilities and likely successors.
+
+    A state has the probability of a match within the horizon, if the horizon is in events.
+    """
     nodes: list[Node] = []
     edges: list[Edge] = []
     chains = [

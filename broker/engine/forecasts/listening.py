@@ -1,6 +1,6 @@
-"""What the engine's runs and machines report to forecasts: which keys' states the event at hand has touched.
+"""Receives the reports of the engine's runs and machines: the keys whose states the current event has touched.
 
-Here: listening. Not here: the form of it (watcher), what a touched state does (broker.forecast.subscription).
+Here: receiving. Not here: the interface (watcher), the effect of a touched state (broker.forecast.subscription).
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from .subscription import PredictiveSubscription
 
 @final
 class RunListener(Watcher):
-    """Listens to one subscription's runs, or its machine. `windows`: how long a run can be of use in each elementary
-    state, in microseconds from its beginning, or FOREVER; empty for a machine."""
+    """Receives the reports of one subscription's runs, or its machine.
+
+    `windows`: how long a run can be useful in each elementary state, in microseconds from its beginning, or FOREVER;
+    empty for a machine.
+    """
 
     def __init__(self, subscription: PredictiveSubscription, windows: list[int]) -> None:
         self.subscription = subscription
@@ -29,7 +32,8 @@ class RunListener(Watcher):
         self.traced = bool(subscription.subscriber.lineage)
 
     def entered(self, state: i64, born: i64, t0: i64, run: object) -> None:
-        # The place may be shared by others who ask for longer windows: what is over for this one is nothing to it.
+        # Other subscriptions with longer windows may share the place; a run beyond this one's window does not concern
+        # it.
         until = self._until(state, t0)
         if born > self.since and until > self.stream.time:
             found = self.stream.touch(self.subscription)
@@ -62,7 +66,7 @@ class RunListener(Watcher):
 
 @final
 class PartFollower(Follower):
-    """Follows the machine of one part, `number` from 0."""
+    """Receives the reports of the machine of one part, `number` from 0."""
 
     def __init__(self, combination: Combination, number: int) -> None:
         self.combination = combination

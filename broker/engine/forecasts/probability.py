@@ -1,13 +1,15 @@
-"""How likely a match of one key is now, for a client that asks; asking changes nothing, so no journal records it.
+"""The present probability of a match of one key, for a client that asks.
 
-"Now" is right after the key's last event: that is what a forecast would have said then, to the last digit, reported or
-not. Estimates lag behind counts within a tolerance, and using them brings them up to date; so copies are used, and an
-engine that was asked goes on as one that was not.
+Asking changes nothing, so no journal records it.
 
-Other horizons than the subscription's own are answered from the same chain. They are not verified, so nobody knows
-whether they are calibrated.
+"Now" is right after the key's last event: the answer equals, to the last digit, a forecast made at that time, reported
+or not. Estimates lag behind counts within a tolerance, and using them brings them up to date. So copies are used, and
+the question does not affect the engine.
 
-Here: from a key to an answer. Not here: what is forecast unasked (broker.forecast.subscription).
+The same chain answers other horizons than the subscription's own. These answers are not verified, so their calibration
+is unknown.
+
+Here: from a key to an answer. Not here: unasked forecasts (broker.forecast.subscription).
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ Value: TypeAlias = str | int | float | bool
 
 
 class Probability(NamedTuple):
-    """How likely the next match of a key is within a horizon, counted from the key's last event.
+    """The probability that the next match of a key is within a horizon, counted from the key's last event.
 
-    `lower`, `upper`: where the probability is thought to lie with nine chances in ten. `state` of the chain, with its
-    `label`. `effective`: how many transitions stand behind that state. `calibrated`: whether forecasts from such
-    states over this horizon have proved no worse than the base rate; None while that is not known. `time`: of the last
-    event; None where the key has none. `run`: the key as forecasts name it.
+    `lower`, `upper`: the probability lies between them with a confidence of nine in ten. `state` of the chain, with its
+    `label`. `effective`: the number of transitions behind that state. `calibrated`: whether forecasts from such states
+    over this horizon have proved no worse than the base rate; None while that is not known. `time`: of the last event;
+    None if the key has none. `run`: the key as forecasts name it.
     """
 
     probability: float
@@ -55,13 +57,15 @@ class Probability(NamedTuple):
     run: str | int
 
     def line(self) -> dict[str, Any]:
-        """As one JSON object."""
+        """The probability as one JSON object."""
         return self._asdict()
 
 
 def key_of(values: object, schema: Schema, positions: tuple[int, ...]) -> Key:
-    """A key as a program or a person writes it: one value, or a list of them in the order of `positions`; None for all
-    the stream's events. A text stands for a number too. Raises DefinitionError."""
+    """A key as a program or a person writes it: one value, or a list of values in the order of `positions`.
+
+    None stands for all the stream's events. A text stands for a number too. Raises DefinitionError.
+    """
     given: Sequence[object] = list(values) if isinstance(values, list | tuple) else [] if values is None else [values]
     names = [schema.names[position] for position in positions]
     if len(given) != len(positions):
@@ -92,10 +96,10 @@ def _value(name: str, kind: str, given: object) -> Value:
 
 
 def probability_of(subscription: PredictiveSubscription, key: object, within: object) -> Probability:
-    """`key` as in `key_of`; `within` as a subscription says it, None for its own horizon.
+    """The answer. `key` as in `key_of`; `within` as in a subscription's text, None for its own horizon.
 
-    Raises DefinitionError or LimitExceeded for what cannot be answered. O(levels x states + horizon x edges), where
-    values of the context vary for each of their marks.
+    Raises DefinitionError or LimitExceeded if there is no answer. O(levels x states + horizon x edges), if values of
+    the context vary for each of their marks.
     """
     settings, stream, combination = subscription.settings, subscription.stream, subscription.combination
     key, row = _found(subscription, key)
@@ -112,7 +116,7 @@ def probability_of(subscription: PredictiveSubscription, key: object, within: ob
     chain = state.chain
     assert chain is not None
     before, reached = (stream.row, stream.time), subscription.forecaster.horizon
-    stream.row, stream.time = row, state.key.time  # as if the key's last event were at hand
+    stream.row, stream.time = row, state.key.time  # as if the key's last event were the current one
     matched = state.state == subscription.final
     try:
         if combination is not None:
@@ -137,7 +141,7 @@ def probability_of(subscription: PredictiveSubscription, key: object, within: ob
 
 
 def _found(subscription: PredictiveSubscription, given: object) -> tuple[Key, Row]:
-    """The key, and a row of its stream in which nothing but its values is known."""
+    """The key, and a row of its stream with only the key's values."""
     stream, positions = subscription.plan.positions[0]
     schema = dict(subscription.subscriber.form.sources)[stream]
     assert schema is not None
@@ -149,7 +153,7 @@ def _found(subscription: PredictiveSubscription, given: object) -> tuple[Key, Ro
 
 
 def _aside(subscription: PredictiveSubscription, key: StreamKey) -> KeyState:
-    """A copy of where the subscription is for the key, on estimates of its own."""
+    """A copy of the subscription's state for the key, with its own estimates."""
     known = key.states.get(subscription.number)
     chain = None if known is None else known.chain
     context = key.contexts.get(subscription.group.number) if subscription.group is not None else ()
@@ -178,7 +182,7 @@ def _alone(
 
 
 def _until(state: KeyState, states: States) -> int:
-    """The last moment at which the chain's state is sure, without dropping anything (KeyState.until does)."""
+    """The last moment at which the chain's state is sure, without dropping anything (unlike KeyState.until)."""
     at = int(state.state)
     if at in (NONE, states.final) or not state.moments:
         return FOREVER
@@ -187,7 +191,7 @@ def _until(state: KeyState, states: States) -> int:
 
 
 def _joint(whole: Combination, state: KeyState, time: int) -> tuple[float, float, float]:
-    """What the parts' chains say together, and its interval."""
+    """The combined probability of the parts' chains, and its interval."""
     clock, horizons = whole.clock, [part.forecaster.horizon for part in whole.parts]
     measured = {} if clock is None else dict(clock.known)
     try:

@@ -1,6 +1,6 @@
-"""How far a subscription has got for the key of the event at hand, by its runs, which the key's state counts.
+"""The progress of a subscription for the key of the current event, by its runs, which the key's state counts.
 
-Here: asking that state. Not here: the same by an executor's machine (its own folder), what is made of the answer
+Here: reading that state. Not here: the progress of an executor's machine (its own folder), using the answer
 (broker.forecast).
 """
 
@@ -20,7 +20,7 @@ from ..executors.matches import flattened
 
 @final
 class RunProgress(Progress):
-    """By runs, of which the key's state counts those in each elementary state."""
+    """Progress by runs; the key's state counts those in each elementary state."""
 
     def __init__(self, states: States) -> None:
         super().__init__(len(states.left))

@@ -1,6 +1,7 @@
-"""All forecasts of an engine: which subscriptions have them, whose events they count, what was learnt so far.
+"""All forecasts of an engine: the predictive subscriptions, the streams whose events they count, and the learnt model.
 
-Here: coming and going, the model. Not here: what an event does (broker.forecast.keyed_stream, subscription).
+Here: adding and removing forecasts, the model. Not here: the effect of an event (broker.forecast.keyed_stream,
+subscription).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from .subscription import PredictiveSubscription
 
 @final
 class Forecasts:
-    """`scopes` by stream number is what the runtime reads; `open` are those whose event is not done yet."""
+    """The runtime reads `scopes`, by stream number; `open` are those whose event is not done yet."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -56,14 +57,14 @@ class Forecasts:
     # --- events -------------------------------------------------------------------------------------------------
 
     def begin(self, scopes: list[KeyedStream], stream: int, row: Row, time: i64) -> None:
-        """An event of the stream, before anything matches it."""
+        """Begin an event of the stream, before any matching."""
         for scope in scopes:
             if not scope.open:
                 self.open.append(scope)
             scope.begin(stream, row, time)
 
     def finish(self, time: i64) -> list[tuple[Target, Notice]]:
-        """The event, and what was derived from it, is done: the notices, and for whom each is."""
+        """End the event and its derived events; returns the notices, each with its target."""
         reporting: dict[int, PredictiveSubscription] = {}
         for scope in self.open:
             scope.finish()
@@ -90,7 +91,7 @@ class Forecasts:
         subscription.notices.clear()
 
     def close(self) -> list[tuple[Target, Notice]]:
-        """The end of all streams: what is outstanding is censored."""
+        """End all streams: censor the open forecasts."""
         notices: list[tuple[Target, Notice]] = []
         for subscription in self.subscriptions.values():
             subscription.close()
@@ -101,7 +102,7 @@ class Forecasts:
     # --- coming and going ---------------------------------------------------------------------------------------
 
     def check(self, plan: ForecastPlan, subscriber: Subscriber) -> None:
-        """Raises DefinitionError where the model that was loaded is of another version of the subscription."""
+        """Raise DefinitionError if the loaded model is of another version of the subscription."""
         versions = plan.versions(subscriber.name, subscriber.text())
         check_version(self.trained, subscriber.name, versions[0])
         for version in versions:
@@ -117,15 +118,17 @@ class Forecasts:
         seat: Seat | None,
         parts: list[Matcher],
     ) -> PredictiveSubscription:
-        """Forecasts for a subscription that was checked; its runs, or its machine, are yet to be watched. `seat`: where
-        its machine is, `parts` are those of the plan's parts. O(keys)."""
+        """Add forecasts for a checked subscription; the caller then watches its runs or its machine. O(keys).
+
+        `seat`: the registration of its machine; `parts` are the machines of the plan's parts.
+        """
         self.next += 1
         version, settings = plan.version(subscriber.name, subscriber.text()), plan.settings
         stream, positions = self._stream(plan.positions), plan.positions[0][1]
         progress: Progress = RunProgress(plan.states)
         since = subscriber.since
         if seat is not None:
-            # A machine is this subscription's from its first event on, a run only if it was born in a later epoch.
+            # A machine reports from its first event on, a run only if it was born in a later epoch.
             since = ALWAYS_SINCE
             progress = seat.plan.progress(seat.matcher.machine, seat.lane, plan.states, plan.left, positions)
         whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
@@ -156,7 +159,7 @@ class Forecasts:
         return stream
 
     def leave(self, name: str) -> list[tuple[Target, Notice]]:
-        """Undo one `join`: what was outstanding is censored. O(keys)."""
+        """Undo one `join`: its open forecasts are censored. O(keys)."""
         found = self.subscriptions.pop(name)
         del self.numbered[found.number]
         found.close()
@@ -182,14 +185,14 @@ class Forecasts:
         return found
 
     def model(self) -> Model:
-        """All that was counted and loaded, with the events that have passed keys by until now. O(counts + keys).
+        """All counts, measured and loaded, with the events that have passed keys by until now. O(counts + keys).
 
-        It changes nothing: an engine whose model was taken goes on as any other.
+        It changes nothing: the engine continues as if the model had not been taken.
         """
         forecasters = [each for own in self.subscriptions.values() for each in own.forecasters()]
         found = Model(others(self.trained.counts, {each.version for each in forecasters}))
         for (version, known), gaps in self.trained.gaps.items():
-            found.gaps_of(version, known).merge(gaps)  # a key has only those that were measured here
+            found.gaps_of(version, known).merge(gaps)  # a key has only the gaps that were measured here
         for forecaster in forecasters:
             found.counts.merge(forecaster.counts)
         for each in self.subscriptions.values():
@@ -206,9 +209,9 @@ class Forecasts:
         return found
 
     def load_model(self, model: Model) -> None:
-        """Add what was trained elsewhere, for subscriptions that are here and others that may come.
+        """Add a model that was trained elsewhere, for present and later subscriptions.
 
-        Raises DefinitionError where it is of another version of a subscription that is here; then nothing has changed.
+        Raises DefinitionError if it is of another version of a present subscription; a refused model changes nothing.
         """
         for each in self.subscriptions.values():
             check_version(model, each.subscriber.name, each.forecaster.version)
@@ -221,18 +224,18 @@ class Forecasts:
             self._load_gaps(model, each)
 
     def _load_gaps(self, model: Model, subscription: PredictiveSubscription) -> None:
-        """Gaps that were measured elsewhere count for all keys."""
+        """Count the gaps that were measured elsewhere for all keys."""
         if subscription.clock is not None:
             for (version, _), gaps in model.gaps.items():
                 if version == subscription.forecaster.version:
                     subscription.stream.gaps.merge(gaps)
 
     def judge(self, horizons: Sequence[int], model: Model | None = None) -> dict[str, Judge]:
-        """From now on every forecast is judged over these horizons, in events: a judge by subscription.
+        """Judge every forecast from now on over these horizons, in events; returns a judge by subscription.
 
-        With a model its forecasts are, else those that are made. Judges are in no snapshot, and are to be closed at the
-        end. Raises DefinitionError where forecasts are combined from parts: these have one horizon only; and
-        LimitExceeded where values of a context that vary make a chain too large for a horizon.
+        With a model its forecasts are judged, otherwise the engine's. Judges are not in snapshots; the caller closes
+        them at the end. Raises DefinitionError if forecasts are combined from parts, which have one horizon only; and
+        LimitExceeded if varying values of a context make a chain too large for a horizon.
         """
         found: dict[str, Judge] = {}
         for name, each in self.subscriptions.items():
@@ -253,7 +256,7 @@ class Forecasts:
         return found
 
     def statistics(self) -> dict[str, Any]:
-        """How good the forecasts of each subscription were, and their sizes."""
+        """The quality of each subscription's forecasts, and their sizes."""
         return {
             name: {
                 **each.verification.statistics(),
@@ -267,7 +270,7 @@ class Forecasts:
         }
 
     def check_invariants(self) -> None:
-        """Raise AssertionError where the parts contradict each other."""
+        """Raise AssertionError if the parts contradict each other."""
         assert not self.open
         for stream in self.keyed.values():
             assert stream.observers
@@ -282,7 +285,7 @@ class Forecasts:
 
 
 def _staying(subscription: PredictiveSubscription, state: KeyState | None) -> list[tuple[Forecaster, int, Context]]:
-    """Whose steps events make which pass a key's state by, or a key without one: in which state and context."""
+    """The forecasters, with state and context, that count the events passing by a state of a key, or of no key."""
     found = [] if subscription.combination is None else subscription.combination.staying(state)
     if state is None:
         found.append((subscription.forecaster, NONE, ()))

@@ -1,8 +1,7 @@
-"""Forecasts as plain data and back: what was counted, estimated and issued, and where every key is.
+"""Forecasts as plain data and back: counts, estimates, issued forecasts, and the state of every key.
 
-Estimates are saved beside the counts that they come from: they lag behind these within a tolerance, and what is
-restored forecasts to the last digit as what was saved. Subscriptions are numbered by their order, runs by that of the
-snapshot.
+Estimates are saved beside their counts, because they lag behind these within a tolerance, and a restored engine must
+forecast the same to the last digit. Subscriptions are numbered by their order, runs by that of the snapshot.
 
 Here: that format. Not here: the rest of a snapshot (engine.snapshot).
 """
@@ -26,7 +25,7 @@ from .subscription import PredictiveSubscription
 
 
 def save(forecasts: Forecasts, runs: Mapping[int, int]) -> list[Any]:
-    """`runs`: the number of each live run, by its identity. O(all of it)."""
+    """The forecasts as plain data. `runs`: the number of each live run, by its identity. O(state)."""
     numbers = {own.number: at for at, own in enumerate(forecasts.subscriptions.values())}
     names = {number: name for name, number in forecasts.directory.streams.items()}
     scopes = [
@@ -122,8 +121,10 @@ def _state(state: KeyState, numbers: Mapping[int, int], runs: Mapping[int, int])
 
 
 def restore(data: Sequence[Any], forecasts: Forecasts, runs: Sequence[Any]) -> None:
-    """Fill the forecasts of subscriptions that are in force again. Raises KeyError, TypeError or ValueError for other
-    data."""
+    """Fill the forecasts of subscriptions that are active again.
+
+    Raises KeyError, TypeError or ValueError for other data.
+    """
     subscriptions, scopes, deadlines, trained = data
     known = list(forecasts.subscriptions.values())
     if [own.subscriber.name for own in known] != [saved["name"] for saved in subscriptions]:

@@ -1,6 +1,6 @@
-"""A predictive subscription in the engine: what its forecaster reports becomes notices for the subscriber.
+"""A predictive subscription in the engine: turns its forecaster's reports into notices for the subscriber.
 
-Here: notices. Not here: when a forecast is reported (broker.forecast.subscription), where its keys are (progress).
+Here: notices. Not here: when a forecast is reported (broker.forecast.subscription), the state of its keys (progress).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from ..watcher import Watcher
 
 @final
 class PredictiveSubscription(SubscriptionForecaster):
-    """`plan`: what its text was compiled to; `notices`: those that are not collected yet;
-    `listener`: of its runs, or its machine."""
+    """`plan`: the compiled forecast; `notices`: those that are not collected yet.
+
+    `listener`: receives the reports of its runs, or its machine.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The indexes: which of many guards, ranges and thresholds an event satisfies, and under which keys to look.
+"""The indexes: find the guards, ranges and thresholds that an event satisfies, and the keys to look under.
 
-Here: key spaces, columns and searches in them, arcs filed by their guards. Not here: what is found (engine), runs.
+Here: key spaces, columns and searches in them, arcs filed by their guards. Not here: the entries found (engine), runs.
 """

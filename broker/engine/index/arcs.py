@@ -1,13 +1,14 @@
-"""Which of many arcs does an event satisfy: the index over guards (Cayuga 3.2; layout notes, 3).
+"""The index over guards: finds the arcs that an event satisfies (Cayuga 3.2; layout notes, 3).
 
-Used twice: for the start arcs of a cell, and for the arcs out of a place, where a run's registers are known too. Each
-clause of a guard is filed under its most selective atom - its pivot - and what is left of it is verified on the
-candidates: an equality with a constant under a hash, a prefix under a hash by length, a range in columns sorted by its
-lower end with the greatest upper end a block, a scaled register (`price > k * first.price`) sorted by k, a substring by
-its rarest piece of three characters. A guard of several clauses is filed under each, and found once.
+It has two uses: the start arcs of a cell, and the arcs out of a place, where a run's registers are known too. Each
+clause of a guard is filed under its most selective atom, its pivot, and the rest of the clause is tested on the
+candidates. An equality with a constant is filed under a hash, a prefix under a hash by length, a range in columns
+sorted by its lower end with the greatest upper end of each block, a scaled register (`price > k * first.price`) sorted
+by k, a substring by its rarest piece of three characters. A guard of several clauses is filed under each, and found
+once.
 
-Here: the filing and the finding. Not here: equalities that a key space has answered (spaces), thresholds that tell
-whole families of states apart (family).
+Here: filing and finding. Not here: equalities that a key space tests (spaces), thresholds that distinguish the states
+of a family (family).
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from .ranges import Interval, Ranges, interval_of
 from .scaled import Scaled, ScaledKey, scaled_of
 from .substrings import Prefixes, Substrings
 
-TAIL_MIN: Final = 4  # arcs that came since the last filing and are tried one by one, and an eighth of the filed ones,
+TAIL_MIN: Final = 4  # arcs added since the last filing and tried one by one, and an eighth of the filed ones,
 TAIL_MAX: Final = 64  # but never more than these
 
 
 class Guarded:
-    """What an index finds. `form` is what has to be asked of an event, `guard` the same ready to run; `serial` and
-    `removed` are the index's own."""
+    """An entry of an index. `form` is its condition on an event, `guard` the same ready to run.
+
+    The index itself sets `serial` and `removed`.
+    """
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -43,15 +46,17 @@ A = TypeVar("A", bound=Guarded)
 
 @final
 class ArcIndex(Generic[A]):
-    """`arcs` is the truth; the columns are made from it when first probed and again when enough has changed: bulk
-    loading is linear, one more arc costs a list entry. Up to `few` arcs are sooner tried one by one."""
+    """`arcs` is the truth. The columns are made from it at the first probe, and again after enough changes.
+
+    So bulk loading is linear, and one more arc costs a list entry. Up to `few` arcs are tried one by one.
+    """
 
     def __init__(self, few: int) -> None:
         self.few = few
         self.arcs: list[A] = []
         self._columns: Columns[A] | None = None
         self._filed = 0  # arcs before this are in the columns
-        self._gone = 0  # of these, arcs that were removed since
+        self._gone = 0  # removed arcs among these
         self._serial = 0
 
     def __len__(self) -> int:
@@ -62,7 +67,7 @@ class ArcIndex(Generic[A]):
         self.arcs.append(arc)
 
     def remove(self, arc: A) -> None:
-        """O(arcs) list work, no filing until a quarter has gone."""
+        """Remove an arc. O(arcs) list work; no filing until a quarter is gone."""
         at = self.arcs.index(arc)
         del self.arcs[at]
         arc.removed = True
@@ -71,7 +76,7 @@ class ArcIndex(Generic[A]):
             self._gone += 1
 
     def satisfied(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> list[A]:
-        """The arcs whose guard holds, each once. O(log arcs + candidates) where the pivots are selective."""
+        """The arcs whose guard holds, each once. O(log arcs + candidates) if the pivots are selective."""
         arcs = self.arcs
         if len(arcs) <= self.few:
             return [a for a in arcs if a.guard is None or holds(a.guard, row, bound, slots, length, span)]
@@ -101,7 +106,7 @@ class ArcIndex(Generic[A]):
         return found
 
     def indexed(self) -> bool:
-        """Whether they are found in columns, not tried one by one."""
+        """Whether columns find the arcs, instead of trying them one by one."""
         return len(self.arcs) > self.few
 
     def check_invariants(self) -> None:
@@ -111,17 +116,17 @@ class ArcIndex(Generic[A]):
 
 @final
 class Columns(Generic[A]):
-    """Arcs filed by their clauses' pivots; `plain` those of which a clause has none. O(arcs) to make.
+    """Arcs filed by their clauses' pivots; `plain` are those with a clause without pivot. O(arcs) to make.
 
-    What is left to verify is shared: a costly predicate of the event alone, such as one with arithmetic or a function,
-    is asked once an event, however many arcs have it.
+    Arcs share the conditions left to test: an expensive predicate of the event alone, such as one with arithmetic or a
+    function, is evaluated once for each event, however many arcs have it.
     """
 
     def __init__(self, arcs: list[A]) -> None:
         self.plain: list[Filed[A]] = []
         self._shared = SharedPredicate()
         self._ranges: list[Ranges[Filed[A]]] = []
-        self._various = False  # whether there is any of what follows
+        self._various = False  # whether any of the following is used
         self._equal: dict[int, dict[Value, list[Filed[A]]]] = {}
         self._scaled: dict[ScaledKey, Scaled[Filed[A]]] = {}
         self._prefixes: dict[int, Prefixes[Filed[A]]] = {}
@@ -185,7 +190,7 @@ class Columns(Generic[A]):
 
 @final
 class Filed(Generic[A]):
-    """One clause of an arc in the columns; `rest` is what is left to verify, `shared`: the arc has more clauses."""
+    """One clause of an arc in the columns; `rest` is left to test, `shared`: the arc has more clauses."""
 
     __slots__ = ("arc", "rest", "shared")
 
@@ -196,7 +201,7 @@ class Filed(Generic[A]):
 
 
 def _pivot(clause: Clause) -> Comparison | None:
-    """The atom under which a clause is filed: the kind that lets the fewest events through, as a rule."""
+    """The atom under which a clause is filed: the kind that usually lets the fewest events through."""
     best: Comparison | None = None
     best_rank = 9
     for atom in clause:

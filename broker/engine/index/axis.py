@@ -1,4 +1,4 @@
-"""The numbers of an event that bounds are compared with.
+"""Axes: the numbers of an event that are compared with bounds.
 
 Here: reading one from a row. Not here: bounds (intervals).
 """
@@ -9,12 +9,12 @@ from typing import Final, final
 
 from ...events.schema import Row
 
-NOTHING: Final = float("nan")  # which no bounds hold
+NOTHING: Final = float("nan")  # no bounds contain it
 
 
 @final
 class Axis:
-    """The number that bounds are compared with: `sign` times the event's value at `position`, 0 where that is -1."""
+    """A number to compare with bounds: `sign` times the event's value at `position`; 0 if `position` is -1."""
 
     __slots__ = ("position", "sign")
 
@@ -23,11 +23,11 @@ class Axis:
         self.sign = sign
 
     def of(self, row: Row) -> float:
-        """NaN, which no bounds hold, for a null."""
+        """The number; NaN, which no bounds contain, for a null."""
         if self.position < 0:
             return 0.0
         value = row[self.position]
         if isinstance(value, float):
             return value * self.sign
-        # Bounds are less than 2**53, so that rounding a larger integer moves it past none of them.
+        # Bounds are less than 2**53, so rounding a larger integer does not move it past any of them.
         return float(value) * self.sign if isinstance(value, int) else NOTHING

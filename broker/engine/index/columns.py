@@ -1,11 +1,11 @@
-"""Columns of floats, packed where the code is compiled: the searches in them, and how they grow.
+"""Columns of floats, packed if the code is compiled: searches in them, and growing them.
 
 Here: the column type, bisection, insertion, and the sizes that all columns share. Compiled, a column is an array of
-machine numbers (librt.vecs) and a search a loop on them; interpreted, a list, whose searches the standard library has
-written in C. Not here: what columns mean (intervals, substrings).
+machine numbers (librt.vecs) and a search is a loop on them; interpreted, it is a list, and the standard library has
+searches in C. Not here: the meaning of columns (intervals, substrings).
 
-A packed column has one owner: growing may move it, so always write `column = inserted(column, ...)` and keep no second
-name across that.
+A packed column has one owner. Growing may move it, so always write `column = inserted(column, ...)`, and keep no second
+reference across that call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-with suppress(ImportError):  # interpreted code does without
+with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import append, pop, vec
 
 BLOCK: Final = 16  # entries that share one maximum, by which a scan skips them
@@ -35,7 +35,7 @@ def column(values: Iterable[float] = ()) -> vec[float]:
 
 
 def inserted(values: vec[float], at: i64, value: float) -> vec[float]:
-    """The column with one more value at an index. O(what is behind it)."""
+    """The column with one more value at an index. O(values after it)."""
     if not COMPILED:
         values.insert(at, value)  # type: ignore[attr-defined]  # a list
         return values
@@ -49,7 +49,7 @@ def inserted(values: vec[float], at: i64, value: float) -> vec[float]:
 
 
 def removed(values: vec[float], at: i64) -> vec[float]:
-    """The column without the value at an index. O(what is behind it)."""
+    """The column without the value at an index. O(values after it)."""
     if not COMPILED:
         del values[at]  # type: ignore[attr-defined]  # a list
         return values
@@ -58,7 +58,7 @@ def removed(values: vec[float], at: i64) -> vec[float]:
 
 
 def below(values: vec[float], level: float, low: i64, high: i64) -> i64:
-    """Where, in the ascending values from `low` to `high`, those that are not less than the level begin."""
+    """In ascending values from `low` to `high`, the index of the first one not less than the level."""
     if not COMPILED:
         return bisect_left(values, level, low, high)
     while low < high:
@@ -71,7 +71,7 @@ def below(values: vec[float], level: float, low: i64, high: i64) -> i64:
 
 
 def not_above(values: vec[float], level: float, low: i64, high: i64) -> i64:
-    """Where, in the ascending values from `low` to `high`, those that are greater than the level begin."""
+    """In ascending values from `low` to `high`, the index of the first one greater than the level."""
     if not COMPILED:
         return bisect_right(values, level, low, high)
     while low < high:

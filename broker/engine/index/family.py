@@ -1,10 +1,10 @@
-"""Families: sibling states that differ in thresholds only, as sorted columns instead of states (layout notes, 2).
+"""Families: sibling states that differ only in thresholds, as sorted columns instead of states (layout notes, 2).
 
-All subscriptions `name = X AND price > c`, then the next X with `price < d`, share everything but c and d. What one
-event starts in them is one run - a cohort - which stands for the members whose c it satisfies; what the next event
-completes among these are the intervals (c, d) that hold both values.
+All subscriptions `name = X AND price > c`, then the next X with `price < d`, share everything except c and d. One event
+starts a single run in them, a cohort, which stands for the members whose c it satisfies. The next event completes the
+members among these whose interval (c, d) contains both values.
 
-Here: the two questions of the runtime. Not here: which subscriptions fit (recipes), columns (intervals).
+Here: the two searches of the runtime. Not here: which subscriptions fit (recipes), columns (intervals).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ M = TypeVar("M")
 
 @final
 class Family(Generic[M]):
-    """Members as intervals: `low` what the first event must reach, `high` what the second must not exceed."""
+    """Members as intervals: the first event must reach `low`, the second must not exceed `high`."""
 
     def __init__(self, start: Axis, forward: Axis) -> None:
         self.start = start
@@ -28,11 +28,11 @@ class Family(Generic[M]):
         self.members: Intervals[M] = Intervals(False)
 
     def starts_any(self, row: Row) -> bool:
-        """Whether an event starts a member at all. O(1)."""
+        """Whether an event starts any member. O(1)."""
         return self.members.any_below(self.start.of(row))
 
     def count(self, row: Row) -> int:
-        """How many members an event starts. O(log members)."""
+        """The number of members that an event starts. O(log members)."""
         x = self.start.of(row)
         return self.members.below(x) if x == x else 0
 

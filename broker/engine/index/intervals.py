@@ -1,12 +1,13 @@
-"""Intervals of one number, or of two, in sorted columns: which of many hold a value (layout notes, 3.5).
+"""Intervals of one number, or of two, in sorted columns: finds those that contain a value (layout notes, 3.5).
 
-Sorted by lower end, so that candidates are a prefix; of every 16 the greatest upper end, so that blocks that end too
-early are skipped. The bounds of a second number stand in columns beside. Bounds are closed floats, infinite where there
-is none: a strict bound is the next float.
+They are sorted by lower end, so that candidates are a prefix. Each block of 16 has its greatest upper end, so that
+blocks that end too early are skipped. The bounds of a second number are in further columns. Bounds are closed floats,
+infinite if there is none: a strict bound is the next float.
 
-Families of states are such intervals too: started by what is above `low`, completed by what is not above `high`.
+Families of states are such intervals too: values above `low` start a member, values not above `high` complete it.
 
-Here: columns, scans, and changes to them. Not here: what the numbers are (ranges, family) or the members (transition).
+Here: columns, scans, and changes to them. Not here: the meaning of the numbers (ranges, family) or of the members
+(transition).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mypy_extensions import i64
 
 from .columns import BLOCK, Column, below, column, inserted, maxima, not_above, removed
 
-AT_ONCE: Final = 4_096  # up to here a new member is put in place at once; in larger columns some are collected first
+AT_ONCE: Final = 4_096  # up to this size a new member is inserted at once; larger columns collect some first
 
 M = TypeVar("M")
 
@@ -57,7 +58,7 @@ class Intervals(Generic[M]):
         return list(self._members)
 
     def bounds(self, at: int) -> Bounds:
-        """Those of the member with that number in `members`."""
+        """The bounds of the member with that number in `members`."""
         if self.two:
             return Bounds(self._lows[at], self._highs[at], self._lows2[at], self._highs2[at])
         return Bounds(self._lows[at], self._highs[at])
@@ -85,7 +86,7 @@ class Intervals(Generic[M]):
         return self._members[at] if at >= 0 else None
 
     def put(self, bounds: Bounds, member: M) -> None:
-        """A member with bounds that no other one has. O(n) moves of machine words, amortised O(log n) in bulk."""
+        """Add a member with new bounds. O(n) moves of machine words, amortised O(log n) in bulk."""
         n = len(self._members)
         if n <= self._at_once:
             self._insert(bounds, member)
@@ -95,12 +96,12 @@ class Intervals(Generic[M]):
             self._settle()
 
     def replace(self, bounds: Bounds, member: M) -> None:
-        """Another member under the same bounds."""
+        """Replace the member with the same bounds."""
         self._settle()
         self._members[self._find(bounds)] = member
 
     def remove(self, bounds: Bounds) -> None:
-        """O(n) moves of machine words."""
+        """Remove the member with these bounds. O(n) moves of machine words."""
         self._settle()
         at = self._find(bounds)
         self._lows, self._highs = removed(self._lows, at), removed(self._highs, at)
@@ -110,7 +111,7 @@ class Intervals(Generic[M]):
         self._stale = True
 
     def _settle(self) -> None:
-        """Everything into the columns."""
+        """Put all collected members into the columns."""
         fresh = self._fresh
         if not fresh:
             return
@@ -151,13 +152,13 @@ class Intervals(Generic[M]):
     # --- scans --------------------------------------------------------------------------------------------------
 
     def any_below(self, x: float) -> bool:
-        """Whether some member's lower end is not above x. O(1)."""
+        """Whether a member's lower end is not above x. O(1)."""
         if self._fresh:
             self._settle()
         return self._lows[0] <= x if len(self._members) else False
 
     def below(self, x: float) -> int:
-        """How many members' lower end is not above x. O(log n)."""
+        """The number of members whose lower end is not above x. O(log n)."""
         self._settle()
         return not_above(self._lows, x, 0, len(self._members))
 

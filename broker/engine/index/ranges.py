@@ -1,7 +1,7 @@
 """Ranges in guards: a clause's comparisons of numbers with constants, as intervals (layout notes, 3.5).
 
-Here: reading them from a clause, and the members of an arc index that are found by them. Not here: columns (intervals),
-which arcs are filed here (arcs).
+Here: reading them from a clause, and finding the members of an arc index by them. Not here: columns (intervals), which
+arcs are filed here (arcs).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ M = TypeVar("M")
 @final
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The ranges of a clause on at most two attributes (`second` is ANY for one), and the atoms that say more."""
+    """The ranges of a clause on at most two attributes (`second` is ANY for one), and the remaining atoms."""
 
     position: int
     low: float
@@ -71,7 +71,7 @@ def bounds_of(atom: Comparison) -> tuple[int, float, float] | None:
 
 
 def interval_of(clause: Clause) -> Interval | None:
-    """The clause's ranges: first the attribute that is bounded on both sides, if any."""
+    """The clause's ranges; the attribute that is bounded on both sides comes first, if any."""
     found: dict[int, tuple[float, float]] = {}
     atoms: dict[int, list[Comparison]] = {}
     for atom in clause:
@@ -93,7 +93,7 @@ def interval_of(clause: Clause) -> Interval | None:
 
 @final
 class Ranges(Generic[M]):
-    """Members by the ranges of one attribute, with a second one's beside; put in columns on the first search."""
+    """Members by the ranges of one attribute, and of a second one; the first search makes the columns."""
 
     def __init__(self, position: int, second: int) -> None:
         self.position = position
@@ -107,7 +107,7 @@ class Ranges(Generic[M]):
         self._entries.append((Bounds(interval.low, interval.high, interval.low2, interval.high2), member))
 
     def find(self, row: Row, found: list[M]) -> None:
-        """Append the members whose ranges hold. O(log n + n/16 in the prefix + covers)."""
+        """Append the members whose ranges contain the event. O(log n + n/16 in the prefix + covers)."""
         if len(self._columns) != len(self._entries):
             self._columns.fill(self._entries)
         value = self._first.of(row)

@@ -1,7 +1,7 @@
 """Arcs that compare an event's value with a multiple of a register: `price > k * first.price` for many k at once.
 
-For one run the register is one number, so k * register grows or falls with k: the factors that hold are a prefix of the
-sorted ones, found by bisection with the *exact* test. Dividing instead would round differently (layout notes, trap 3).
+For one run the register is one number, so k * register grows or falls with k. The factors that hold are a prefix of the
+sorted ones, which bisection finds with the *exact* test; dividing would round differently (layout notes, trap 3).
 
 Here: that search. Not here: which arcs are filed here (arcs).
 """
@@ -66,7 +66,7 @@ class Scaled(Generic[M]):
         upper = self.operator in (GT, GE)
         entries, members = self._entries, self._members
         low, high = 0, len(entries)
-        prefix = upper is rising  # value > k * r holds for small k where the products rise
+        prefix = upper is rising  # value > k * r holds for small k if the products rise
         while low < high:
             middle = (low + high) >> 1
             product = entries[middle][0] * register
@@ -77,5 +77,5 @@ class Scaled(Generic[M]):
         chosen = range(low) if prefix else range(low, len(entries))
         for j in chosen:
             product = entries[j][0] * register
-            if product - product == 0.0:  # beyond the floats is null
+            if product - product == 0.0:  # a product beyond the floats is null
                 found.append(members[entries[j][1]])

@@ -1,7 +1,7 @@
-"""Key spaces: one dictionary a stream and set of attributes used in equality, never one a state (layout notes, 2).
+"""Key spaces: one dictionary for each stream and set of equality attributes, not for each state (layout notes, 2).
 
-Here: which space and key a guard leads to, for start arcs (constants) and for waiting runs (joins and constants).
-Not here: the cells, in which the keys' runs are (cells).
+Here: the space and key of a guard, for start arcs (constants) and for waiting runs (joins and constants). Not here: the
+cells with the runs of a key (cells).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Space:
         self.single: int = positions[0] if len(positions) == 1 else -1
 
     def key_of(self, row: Row) -> Key:
-        """The key of an event; None where a value is null, which equals nothing."""
+        """The key of an event; None if a value is null, because null equals nothing."""
         if self.single >= 0:
             return row[self.single]
         values = tuple([row[p] for p in self.positions])
@@ -56,7 +56,7 @@ class WaitingKeyPart:
             self.kind = _BOUND if source.slot < 0 else _SLOT if source.position < 0 else _SLOT_ROW
 
     def value(self, row: Row, slots: Slots) -> Any:
-        """`row` and `slots` as the run has them once it waits."""
+        """The value, from the run's `row` and `slots` while it waits."""
         if self.kind == _BOUND:
             return row[self.position]
         if self.kind == _SLOT:
@@ -67,7 +67,7 @@ class WaitingKeyPart:
 
 
 def waiting_key(parts: list[WaitingKeyPart], row: Row, slots: Slots) -> Key:
-    """The key under which a run waits; None where a value is null: nothing will ever affect it."""
+    """The key under which a run waits; None if a value is null: then no event ever affects the run."""
     if len(parts) == 1:
         return parts[0].value(row, slots)
     values = tuple([p.value(row, slots) for p in parts])
@@ -75,9 +75,9 @@ def waiting_key(parts: list[WaitingKeyPart], row: Row, slots: Slots) -> Key:
 
 
 def equalities(form: Form) -> tuple[dict[int, Register | Constant], Form]:
-    """What all clauses of a form demand to be equal, by event position, and the form without those atoms.
+    """The equalities that all clauses of a form contain, by event position, and the form without those atoms.
 
-    Taking an atom that every clause has leaves an equivalent rest only together with that atom, which the key is.
+    The rest without a common atom is equivalent to the form only together with that atom, which the key tests.
     """
     if not form:
         return {}, form

@@ -1,8 +1,8 @@
-"""Strings in guards: which of many prefixes begin a text, which of many parts occur in it.
+"""Strings in guards: finds the prefixes that begin a text, and the parts that occur in it.
 
-Prefixes are hashed by length: a text is asked once for each length that there is. A part is filed under one of its
-pieces of three characters, the one that the fewest parts are filed under; a text is asked for each of its own pieces,
-and candidates are verified. Parts shorter than three are tried one by one.
+Prefixes are hashed by length: a text needs one lookup for each existing length. A part is filed under one of its pieces
+of three characters, the one with the fewest parts. A text needs one lookup for each of its own pieces, and the
+candidates are tested. Parts shorter than three are tried one by one.
 
 Here: those two searches. Not here: which arcs are filed here (arcs).
 """
@@ -30,7 +30,7 @@ class Prefixes(Generic[M]):
         self._by_length.setdefault(len(prefix), {}).setdefault(prefix, []).append(member)
 
     def find(self, row: Row, found: list[M]) -> None:
-        """O(different lengths)."""
+        """Append the members whose prefix begins the text. O(different lengths)."""
         text = row[self.position]
         if not isinstance(text, str):
             return
@@ -57,7 +57,7 @@ class Substrings(Generic[M]):
         self._pieces.setdefault(rarest, []).append((part, member))
 
     def find(self, row: Row, found: list[M]) -> None:
-        """O(length of the text + candidates)."""
+        """Append the members whose part occurs in the text. O(length of the text + candidates)."""
         text = row[self.position]
         if not isinstance(text, str):
             return

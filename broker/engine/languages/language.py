@@ -1,7 +1,7 @@
-"""What a row of the table of languages is, and what it is given to compile a query.
+"""The form of a row in the table of languages, and of a request to compile a query.
 
-Here: the contract between a language and the rest. Not here: any language (a file each beside this one), which there
-are (table).
+Here: the contract between a language and the rest. Not here: any language (a file each beside this one), the list of
+languages (table).
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ..subscriber import Form
 from ..wording import Wording
 
 Sources: TypeAlias = tuple[tuple[str, Schema | None], ...]
-"""The streams that a query reads, in the order of its text, with their schemas; None where there is no such stream."""
+"""The streams that a query reads, in the order of its text, with their schemas; None for an unknown stream."""
 
 _Part = TypeVar("_Part")
 
 
 class Syntax(Protocol):
-    """A query as it was written. Each language has nodes of its own, which only the language itself looks into."""
+    """A parsed query. Each language has its own nodes, which no other code inspects."""
 
     @property
     def publish(self) -> str | None:
-        """The stream that its results are."""
+        """The stream to which its results are published."""
 
 
 @final
 class Surroundings:
-    """What a query is compiled against: the engine's options, its streams, and the parts that its queries share.
+    """The context of compiling a query: the engine's options, its streams, and the parts that its queries share.
 
-    `schema_of` gives a stream's schema, `key_of` the key that it declares, None where there is none; `known` lists the
+    `schema_of` gives a stream's schema, `key_of` the key that it declares, None if there is none; `known` lists the
     streams for a suggestion.
     """
 
@@ -57,7 +57,7 @@ class Surroundings:
         self._parts_max = parts_max
 
     def shared(self, part: _Part) -> _Part:
-        """The first part that was equal to this one; equal guards and structures are one object. O(hashing it)."""
+        """The first part equal to this one, so that equal guards and structures are one object. O(hashing it)."""
         if len(self._parts) >= self._parts_max:
             self._parts.clear()
         found: _Part = self._parts.setdefault(part, part)
@@ -70,9 +70,12 @@ EXPRESSION_LITERALS: Final[LiteralFields] = {Number: ("value", "at"), String: ("
 @final
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """A query to compile: `since` is the newest time that was processed when it came. `written` and `canonical`: its
-    two texts around the literals. With a `shape` some literals of the syntax are marked, and the form serves all texts
-    of that shape which have the others in common; without, it is of this text and moment alone."""
+    """A query to compile. `since`: the newest processed time at its arrival.
+
+    `written` and `canonical`: its two texts around the literals. With a `shape` some literals of the syntax are marked,
+    and the form serves all texts of that shape that share the other literals; without a `shape` the form serves only
+    this text, at this moment.
+    """
 
     definition: SubscriptionDefinition
     syntax: Any
@@ -93,18 +96,17 @@ class CompileRequest:
 class Language:
     """A row of the table.
 
-    `parse` raises QueryError with a place; `print` writes the canonical text, which ids are made of; `reads` lists the
-    streams in the order of the text, one as often as it is named. `shape` finds the literals of a text without parsing,
-    and may take for one what is none; `literals` says where the syntax has them, `durations` which nodes have a
-    duration, which has a limit of its own, and `fixes` those whose literals all texts of a form must have in common.
+    `parse` raises QueryError with a position; `print` writes the canonical text, from which ids are made; `reads` lists
+    the streams in the order of the text, each as often as it is named. `shape` finds the literals of a text without
+    parsing, and may return some that are none; `literals` says where the syntax has them, `durations` which nodes have
+    a duration, which has a limit of its own, and `fixes` the nodes whose literals all texts of a form must share.
 
-    `compile` makes a form, and raises QueryError, LimitExceeded or DefinitionError, or LiteralUsed where a marked
-    literal decides something; it may do all work again for each text, since forms are kept. None: there is no form for
-    a shape.
+    `compile` makes a form, and raises QueryError, LimitExceeded or DefinitionError, or LiteralUsed if a marked literal
+    affects compilation. It may repeat all work for each text, because forms are stored. None: a shape has no form.
 
-    `lineage`: whether results carry theirs by default. `reports`: what the option `report` may be, its default first.
-    `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be put together
-    from those of a subscription's parts.
+    `lineage`: whether results carry theirs by default. `reports`: the values of the option `report`, its default first.
+    `forecasts`: whether its subscriptions may be predictive, `forecast_parts` whether forecasts may be combined from
+    those of a subscription's parts.
     """
 
     name: str

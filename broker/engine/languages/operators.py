@@ -1,7 +1,7 @@
 """Forms of the languages that lower to the operators of the algebra: automata that are merged into one program.
 
-Here: what such a language has to give and gets. Not here: what templates are (templates), how a form is entered
-without states (recipes).
+Here: the functions that such a language provides, and those that it gets. Not here: templates (templates), registering
+a form without states (recipes).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..templates import Template
 from .language import CompileRequest
 
 Lower: TypeAlias = Callable[[Any, str, Callable[[str], Schema | None], Callable[[], list[str]]], Query]
-"""From syntax and its text to operators; the other two look up a stream's schema and list the streams there are."""
+"""From syntax and its text to operators; the two functions look up a stream's schema and list the known streams."""
 
 
 def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
@@ -34,7 +34,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
         query = lower(request.syntax, request.text, surroundings.schema_of, surroundings.known)
         found = compile_query(query)
         if found.internal and request.shape is not None:
-            return None  # the names of internal streams are digests of all that goes into them
+            return None  # the names of internal streams are digests of everything that feeds them
         template = Template(query, found if request.shape is not None else _moment(found, request.since))
         recipes: list[Recipe | None] = [None for _ in found.automata]
         if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
@@ -65,7 +65,7 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], Form | None]:
 
 
 def _moment(compiled: Compiled, since: int) -> Compiled:
-    """Internal streams are shared by subscriptions of one moment only: their events must not be older than a reader."""
+    """Only subscriptions of one moment share internal streams: their events must not be older than a reader."""
 
     def named(stream: str) -> str:
         return f"{stream}@{since}" if stream.startswith(INTERNAL) else stream

@@ -1,7 +1,7 @@
 """P-ToPSS's row of the table: composite subscriptions, whose tuples are counted (executors/tuple_counts).
 
-Where there are time conditions, durations decide which of them follow from others, and so the states of the automaton:
-texts of one template have them in common.
+With time conditions, durations decide which conditions follow from others, and so the states of the automaton. So all
+texts of one template share these durations.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _planned(forecast: bool, surroundings: Surroundings, automaton: Automaton) -
 
 
 def _with_shared_parts(tree: MachineTree, surroundings: Surroundings) -> MachineTree:
-    """The same with guards and machines that others have too: most of what many of them would occupy."""
+    """The tree with guards and machines shared with other queries, which saves most of its memory."""
     shared = surroundings.shared
     guarded = (replace(primitive, guard=shared(primitive.guard)) for primitive in tree.primitives)
     return replace(tree, primitives=tuple([shared(primitive) for primitive in guarded]), root=shared(tree.root))

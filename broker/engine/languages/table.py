@@ -1,6 +1,6 @@
-"""The table of languages by name: the only way from a language's name to what it offers.
+"""The table of languages by name: the only way from a language's name to its row.
 
-Here: the rows, and looking one up. Not here: what a row is (language), which names a definition may have (names, in
+Here: the rows, and looking one up. Not here: the form of a row (language), the allowed names of definitions (names, in
 broker/language).
 """
 
@@ -17,18 +17,18 @@ from .ptopss import PTOPSS
 from .sase import SASE
 
 LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS)}
-PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its row will say it
+PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its future row will set this
 
 
 def register(language: Language) -> None:
-    """Add a row, before any subscription names it. One of the same name is replaced."""
+    """Add a row before any subscription names it. It replaces a row of the same name."""
     if language.name not in NAMES:
         NAMES.append(language.name)
     LANGUAGES[language.name] = language
 
 
 def language_of(definition: SubscriptionDefinition) -> Language:
-    """The row of a definition's language. Raises Unsupported where the language is only planned."""
+    """The row of a definition's language. Raises Unsupported if the language is only planned."""
     found = LANGUAGES.get(definition.language)
     if found is None:
         raise Unsupported(f"subscription {definition.name!r}: language {definition.language!r} is not supported yet")
@@ -36,7 +36,7 @@ def language_of(definition: SubscriptionDefinition) -> Language:
 
 
 def check_options(definition: SubscriptionDefinition, language: Language) -> None:
-    """Raises DefinitionError or Unsupported for an option that the language does not have."""
+    """Raise DefinitionError or Unsupported for an option that the language does not have."""
     name, report = definition.name, definition.report
     if report is not None and report not in language.reports:
         able = _listed([other for other in LANGUAGES.values() if report in other.reports])
@@ -46,14 +46,14 @@ def check_options(definition: SubscriptionDefinition, language: Language) -> Non
 
 
 def check_parts(definition: SubscriptionDefinition, language: Language) -> None:
-    """Raises DefinitionError where forecasts are wanted of parts, which the language does not have."""
+    """Raise DefinitionError if the definition asks for forecasts of parts, and the language has none."""
     if definition.forecast is not None and definition.forecast.get("parts") is True and not language.forecast_parts:
         able = _listed([other for other in LANGUAGES.values() if other.forecast_parts])
         raise DefinitionError(f"forecast: parts = true is for composite subscriptions alone, of the language {able}")
 
 
 def default_lineage(definition: SubscriptionDefinition) -> bool:
-    """Whether the results of a definition carry their lineage: as it says, or as its language does."""
+    """Whether the results of a definition carry their lineage, by its own option or its language's default."""
     if definition.lineage is not None:
         return definition.lineage
     found = LANGUAGES.get(definition.language)
@@ -61,7 +61,7 @@ def default_lineage(definition: SubscriptionDefinition) -> bool:
 
 
 def default_report(definition: SubscriptionDefinition) -> str | None:
-    """The report of a definition: as it says, or its language's default; None in a language without reports."""
+    """The report of a definition, by its own option or its language's default; None in a language without reports."""
     found = LANGUAGES.get(definition.language)
     if definition.report is not None or found is None or not found.reports:
         return definition.report

@@ -1,7 +1,7 @@
-"""Sections to bytes and back: one msgpack map, in which each section has its version.
+"""Encodes sections as bytes and back: one msgpack map, in which each section has its version.
 
-Here: reading, refusing, and the order of both. Not here: which sections there are (table), what one holds (its file),
-the form before there were sections (format_5).
+Here: reading and refusing sections, and their order. Not here: the list of sections (table), a section's content (its
+file), the form before sections existed (format_5).
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ WAY_ON: Final = (
 
 
 def save(state: EngineState) -> bytes:
-    """Everything that later results depend on. O(runs)."""
+    """All state on which later results depend. O(runs)."""
     written = {section.name: [section.version, section.save(state)] for section in reversed(sections(state.program))}
-    import msgpack  # here and below: an engine that only matches does without it
+    import msgpack  # here and below: an engine that only matches works without it
 
     packed: bytes = msgpack.packb({"magic": MAGIC, "format": FORMAT, "sections": written}, use_bin_type=True)
     return packed
 
 
 def restore(data: bytes, state: EngineState) -> None:
-    """Fill an engine's empty parts. Raises DefinitionError where the bytes are no snapshot, or have a section that this
-    version does not read."""
+    """Fill an engine's empty parts.
+
+    Raises DefinitionError if the bytes are no snapshot, or have a section that this version does not read.
+    """
     found = _unpacked(data)
     known = sections(state.program)
     expected = {section.name: section.version for section in known}
@@ -59,7 +61,7 @@ def restore(data: bytes, state: EngineState) -> None:
 
 
 def is_older(data: bytes) -> bool:
-    """Whether an earlier version has written it, so that what is restored of it is saved in another form."""
+    """Whether an earlier version has written it, so that saving it again gives another form."""
     return bool(_content(data).get("format") == FORMAT_5)
 
 

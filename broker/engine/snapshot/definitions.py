@@ -1,6 +1,6 @@
-"""What an engine knows by name: streams, subscriptions in their order, and which of them are suspended.
+"""The section of names: streams, subscriptions in their order, and the suspended ones among them.
 
-Here: that section. Not here: what subscriptions have found (machines, merged).
+Not here: the partial matches of subscriptions (machines, merged).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def restore(state: EngineState, content: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Lists where msgpack gives tuples: as the user has written it."""
+    """Lists instead of msgpack's tuples, as the user has written the value."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

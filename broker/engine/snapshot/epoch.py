@@ -1,6 +1,6 @@
-"""How far an engine has come, and what the open epoch has counted.
+"""The section of progress: the engine's counts and times, and the counts of the open epoch.
 
-Here: that section. Not here: runs.
+Not here: runs.
 """
 
 from __future__ import annotations

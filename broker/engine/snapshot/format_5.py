@@ -1,9 +1,9 @@
-"""The form before there were sections, as sections: what versions up to 0.1.0 have written.
+"""Converts the form of versions up to 0.1.0, which had no sections, to sections.
 
-Composite subscriptions and patterns had a part each, in which machines were numbered apart; the words of a lane, which
-are a machine now, had no number.
+In that form, composite subscriptions and patterns had a part each, in which machines were numbered apart; the sequences
+of a lane, which are a machine now, had no number.
 
-Here: reading that form, which is never written. Not here: what the sections hold.
+Here: reading that form, which is never written. Not here: the content of sections.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOWHERE: Final = -1
 
 def sections_of_format_5(content: Mapping[str, Any]) -> dict[str, tuple[int, Any]]:
     """Version 1 of each section. Raises KeyError, IndexError, TypeError or ValueError for other data."""
-    withdrawn, accounts = content.get("suspensions", ((), ()))  # the first ones have none
+    withdrawn, accounts = content.get("suspensions", ((), ()))  # the first versions have none
     definitions = {name: content[name] for name in ("streams", "published", "subscriptions")}
     epoch = {name: content[name] for name in ("now", "promised", "events", "matches", "begun", "tally")}
     machines = _Machines()
@@ -42,7 +42,7 @@ def sections_of_format_5(content: Mapping[str, Any]) -> dict[str, tuple[int, Any
 
 
 class _Machines:
-    """What both parts say, with one numbering."""
+    """The machines of both parts, numbered together."""
 
     def __init__(self) -> None:
         self.states: list[list[Any]] = []
@@ -53,7 +53,7 @@ class _Machines:
         self.runs: list[list[Any]] = []
 
     def composites(self, data: Sequence[Any], texts: Mapping[str, tuple[str, str]]) -> None:
-        """`texts`: language and query of each subscription, which say on which stream its words are."""
+        """Convert the part of composites. `texts`: language and query of each subscription, which name its stream."""
         places, lanes, losses, parts = data
         divided = dict(parts)
         numbers = [number for _, number, _, _ in places]

@@ -1,8 +1,8 @@
-"""Machines: which one each subscription has, what those of each executor keep, and the counts of the lanes.
+"""The sections of machines: the machine of each subscription, each executor's state, and the counts of the lanes.
 
-Machines are numbered in the order of the subscriptions, so that an engine that was restored says the same of itself.
+Machines are numbered in the order of the subscriptions, so that a restored engine writes the same snapshot.
 
-Here: those sections. Not here: how an executor writes what a machine keeps (its own folder).
+Not here: how an executor writes a machine's state (its own folder).
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ def _numbered(registry: Registry) -> dict[Matcher, int]:
 
 
 def save(state: EngineState) -> Any:
-    """Machines, and where each subscription is, after what the machines keep was saved. O(subscriptions)."""
+    """Machines, and each subscription's registration.
+
+    Called after the state of machines was saved. O(subscriptions).
+    """
     registry = state.program.machines
     numbers = _numbered(registry)
     machines = [[bool(m.machine.taken), int(m.lost), int(m.told)] for m in numbers]
@@ -36,14 +39,14 @@ def save(state: EngineState) -> Any:
 
 
 def begin(state: EngineState, content: Any) -> None:
-    """Before subscriptions come again."""
+    """Prepare for subscriptions to join again."""
     machines, places = content
     saved = {name: SavedPlace(*place) for name, *place in places}
     state.program.machines.restoring = Restoring(machines, saved, state.executors)
 
 
 def save_contents(executor: str, state: EngineState) -> Any:
-    """What the machines of one executor keep. O(all of it)."""
+    """The state of one executor's machines. O(state)."""
     registry = state.program.machines
     numbers = _numbered(registry)
     symbols: dict[Matcher, list[int]] = {}
@@ -56,7 +59,7 @@ def save_contents(executor: str, state: EngineState) -> Any:
 
 
 def restore_contents(executor: str, state: EngineState, content: Any) -> None:
-    """Once all subscriptions are there."""
+    """Restore the state of machines, after all subscriptions have joined."""
     registry = state.program.machines
     restoring = registry.restoring
     assert restoring is not None
@@ -70,7 +73,7 @@ def restore_contents(executor: str, state: EngineState, content: Any) -> None:
 
 
 def save_lanes(state: EngineState) -> Any:
-    """How many events each lane and each partition has had. O(partitions)."""
+    """The number of events in each lane and each partition. O(partitions)."""
     lanes: dict[LaneKey, Lane] = {}
     for seat in state.program.machines.seats.values():
         lanes.setdefault((seat.plan.kind, seat.lane.streams, seat.lane.keys), seat.lane)
@@ -81,7 +84,7 @@ def save_lanes(state: EngineState) -> Any:
 
 
 def restore_lanes(state: EngineState, content: Any) -> None:
-    """Once all machines are there."""
+    """Restore the counts, after all machines exist."""
     registry = state.program.machines
     for kind, streams, keys, position, places in content:
         lane = registry.lanes[kind, streams, keys]

@@ -1,6 +1,6 @@
-"""The runs of the merged program, which their executor writes.
+"""The section of the merged program's runs, which their executor writes.
 
-Here: that section. Not here: machines.
+Not here: machines.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from .state import EngineState
 
 
 def save(state: EngineState) -> Any:
-    """O(runs)."""
+    """The runs as plain data. O(runs)."""
     return state.runtime.runs.dump(state.runs, _order(state))
 
 
 def restore(state: EngineState, content: Any) -> None:
-    """Once all subscriptions are there."""
+    """Restore the runs, after all subscriptions have joined."""
     state.runs = state.runtime.runs.load(content, _order(state))
 
 

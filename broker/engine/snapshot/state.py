@@ -1,6 +1,6 @@
-"""What sections save and fill: the parts of an engine, and what sections hand to later ones.
+"""The state that sections save and fill: the parts of an engine, and data that sections pass to later ones.
 
-Here: that. Not here: any section.
+Not here: any section.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from ..forms import Parsed
 
 @final
 class EngineState:
-    """`install` puts a subscription in force as of a time; `executors` are those that have saved machines, by the
-    numbers of these. `runs` are the live ones of the merged program, in the order in which their section lists them."""
+    """`install` activates a subscription as of a time; `executors` are those with saved machines, by machine number.
+
+    `runs` are the live runs of the merged program, in the order in which their section lists them.
+    """
 
     def __init__(
         self,

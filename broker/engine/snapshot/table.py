@@ -1,9 +1,9 @@
-"""The table of sections, in the order in which they are restored: each needs only what those before it have filled.
+"""The table of sections, in the order of restoring: each section needs only what earlier ones have filled.
 
-They are saved in the opposite order, since those that refer to others need the numbers that these have given. A section
-has its own version, which is raised when its content means something else than before.
+Saving goes in the opposite order, because sections that refer to others need the numbers that these have assigned. A
+section's version is raised when the meaning of its content changes.
 
-Here: the rows. Not here: what they hold.
+Here: the rows. Not here: their content.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from .state import EngineState
 
 
 class Section(NamedTuple):
-    """`restore` raises KeyError, IndexError, TypeError or ValueError for content that is none, Outdated for what only
-    versions before read. `may_lack`: a snapshot that was written before there was such a section is read without."""
+    """A section: how to save and restore it, and its version.
+
+    `restore` raises KeyError, IndexError, TypeError or ValueError for invalid content, Outdated for content that only
+    earlier versions read. `may_lack`: a snapshot from before this section existed is restored without it.
+    """
 
     name: str
     version: int
@@ -33,7 +36,7 @@ class Section(NamedTuple):
 
 
 def section_of(executor: type[MachinePlan]) -> str:
-    """The section of what an executor's machines keep."""
+    """The section of the state of an executor's machines."""
     return f"machines: {executor.executor}"
 
 

@@ -100,3 +100,13 @@ def test_where_none_is_left_the_subscription_is_refused_by_name() -> None:
     for predictive, off in ((COMPLETIONS, "tuple_counts"), (AUTOMATA, "keyed_runs")):
         with pytest.raises(DefinitionError, match="reference: it keeps no states that a forecast could follow"):
             engine_of({**predictive, "forecast": {"within": 2}}, off)
+
+
+@pytest.mark.parametrize("off", [(), ("keyed_runs",), ("groups", "keyed_runs")])
+def test_a_stream_that_equal_branches_make_up_goes_with_both(off: tuple[str, ...]) -> None:
+    engine = Engine(Options(executors_off=off))
+    engine.add_stream("S", {"k": "string", "n": "int"})
+    both = "(SELECT n FROM S) UNION (SELECT n FROM S)"
+    engine.subscribe("q", query=f"SELECT * FROM S NEXT{{$1.n < $2.n}} (SELECT n FROM ({both}))")
+    engine.unsubscribe("q")
+    engine.check_invariants()

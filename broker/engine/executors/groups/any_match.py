@@ -1,9 +1,9 @@
 """Any match: sequences in which every combination counts (skip_till_any_match; P-ToPSS's `;`), within a window.
 
-The output bounds the cost: an event that may be the last asks which members it completes and whose other steps the
-window may satisfy; of each the events of every step are read off the window, block by block, and stand as lists. A
-match takes one of each list, ascending; how many there are is a sum of prefix counts over the lists, so that no
-combination is made unless somebody reads it. Every event is an epoch.
+The cost depends on the output. An event that may be the last finds the members that it completes and whose other steps
+the window may satisfy. For each of these members, the events of every step are read off the window, block by block,
+into lists. A match takes one event of each list, ascending. A sum of prefix counts over the lists gives their number,
+so that combinations are made only when they are read. Every event is an epoch.
 
 Here: one key. Not here: conditions between two times of a tuple, adjacency.
 """
@@ -26,7 +26,10 @@ from .steps import StepClause
 
 @final
 class AnyTemplate:
-    """The steps, each with bounds of its own coordinates; `within` common, or coordinate `window` an own one."""
+    """The steps, each with bounds of its own coordinates.
+
+    The window is `within` for all, or each member's own `window`.
+    """
 
     def __init__(self, d: int, steps: list[StepClause], *, within: int = NONE, window: int = NONE) -> None:
         assert within >= 0 or window >= 0, "what is kept must have an end"
@@ -38,7 +41,7 @@ class AnyTemplate:
 
 @final
 class AnyCell(GroupCell):
-    """Of each step but the last the events in the window that may satisfy it for a member."""
+    """For each step but the last, the events in the window that may satisfy it for a member."""
 
     def __init__(self, template: AnyTemplate, members: Members | None = None) -> None:
         super().__init__(Members(template.d) if members is None else members)
@@ -51,7 +54,7 @@ class AnyCell(GroupCell):
         self._top: Floats = filled(template.d, INFINITY)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. O(blocks of the window), and for each member found the blocks again and its events."""
+        """Process an event of the key. O(blocks of the window), and for each member found O(blocks and its events)."""
         template, x = self.template, self._x
         self._forget(time)
         j: i64
@@ -114,7 +117,7 @@ class AnyCell(GroupCell):
             out.close_combined(begun + hit, path, step, ways)
 
     def _forget(self, time: i64) -> None:
-        """Leave out what no window holds; drop it when it is as much as the rest."""
+        """Skip the events that no window holds; drop them when they are as many as the rest."""
         template = self.template
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
         for step, log in enumerate(self._logs):
@@ -143,7 +146,7 @@ class AnyCell(GroupCell):
             log.used(events)
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         return {"heads": list(self._heads), "logs": [log.dump() for log in self._logs]}
 
     def load(self, dumped: dict[str, Any]) -> None:
@@ -162,14 +165,14 @@ class AnyCell(GroupCell):
 
 
 def combinations(out: MatchBlocks, path: i64, steps: i64) -> i64:
-    """How many combinations ascend through lists that were written behind there; TOO_MANY beyond 62 bits. O(lists).
+    """The number of ascending combinations of the lists written behind `path`; TOO_MANY beyond 62 bits. O(lists).
 
-    The counts stand behind the lists, where the next numbers will be written.
+    The counts are stored behind the lists, where the next numbers will be written.
     """
     paths = out.room_for_paths(out.paths_upto - path)
-    ways = out.paths_upto  # of each number how many combinations end there
+    ways = out.paths_upto  # for each number the count of combinations that end there
     at = path
-    before: i64 = 0  # the list before: where its numbers and its ways begin, how many
+    before: i64 = 0  # the previous list: start of its numbers, start of its counts, length
     before_ways: i64 = 0
     count: i64 = 0
     total: i64 = 0

@@ -1,10 +1,10 @@
-"""Whom a group serves, and how the rows of numbers are read that it writes for a batch.
+"""The audience of a group, which reads the rows of numbers that the group writes for a batch.
 
 A row is the blocks of one event, each with a header of BLOCK_FIELDS: kind, members, paths, numbers of a path, numbers
-of all paths; then the members' handles and the paths. Handles lead to targets; whoever leaves keeps his until nobody
-who has it can be asked any more.
+of all paths; then the members' handles and the paths. Handles lead to targets. When a member leaves, its handle stays
+valid until no result with it can be read any more.
 
-Here: reading rows, when somebody asks for matches. Not here: what writes them (machine), what blocks are (blocks).
+Here: reading rows on access. Not here: writing rows (machine), blocks (blocks).
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ BLOCK_FIELDS: Final = 5
 
 @final
 class GroupAudience(Audience):
-    """`members`: targets by handle, of which those in `gone` have left. `outputs`: the values of a match, which read
-    slots; `slots`: of each the step whose event it has. `single`: no target has several subscribers."""
+    """The targets of a group.
+
+    `members`: targets by handle; those in `gone` have left. `outputs`: the computations of a match's values, which read
+    slots; `slots`: for each slot the step whose event it has. `single`: no target has several subscribers.
+    """
 
     def __init__(self, outputs: list[Computation], slots: list[int]) -> None:
         super().__init__([], False)
@@ -46,7 +49,7 @@ class GroupAudience(Audience):
         return [0, len(self.members) - len(self.gone)]
 
     def total(self, found: Completions, at: i64) -> int:
-        """O(blocks)."""
+        """The number of results. O(blocks)."""
         numbers = found.numbers
         place = at + HEADER
         end = place + numbers[at + 4]
@@ -68,7 +71,7 @@ class GroupAudience(Audience):
         return BlocksFound(self, page, numbers[begin : begin + numbers[at + 4]], row, time, item)
 
     def values(self, rows: list[Row]) -> Row:
-        """The values of a match with these events, one a step."""
+        """The values of a match with these events, one for each step."""
         if len(self.outputs) == 0:
             return ()
         slots = tuple([rows[step] if step >= 0 else () for step in self.slots])
@@ -130,7 +133,7 @@ class PathsFound(Found):
         return counted(lists_of(numbers, self.place)) if count == TOO_MANY else int(count)
 
     def all(self) -> Iterator[Matched]:
-        """O(steps x log(events kept)) each."""
+        """All matches. O(steps x log(events kept)) each."""
         numbers, place = self.blocks.numbers, self.place
         kind = numbers[place]
         if kind == COMBINED:
@@ -144,7 +147,7 @@ class PathsFound(Found):
             at += width
 
     def _matched(self, path: list[int], completed: bool) -> Matched:
-        """The match with these events and, unless time completed it, the current one."""
+        """The match with these events and the current one, unless time completed it."""
         blocks = self.blocks
         page = blocks.page
         assigned: Assigned = []

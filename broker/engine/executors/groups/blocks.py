@@ -1,14 +1,14 @@
-"""MatchBlocks as blocks: products of members and paths, which cost O(1) to count and to forward, and matches when read.
+"""Match blocks: products of members and paths. Counting and forwarding one costs O(1); matches are made when read.
 
-A path is the numbers of the events of a run, without the event that completes it. A block is of one event, and one of
-- PRODUCT: each of its members has a match with each of its paths;
-- PREFIX: the same, the members being the first ones of a ranking that does not change;
-- COMBINED: one member, and a list of numbers for each step before the last: a match takes one of each, ascending.
-- LATE: a product that time completed; the event is the first later one, and not of the path.
+A path is the numbers of the events of a run, without the event that completes it. A block belongs to one event, and is
+one of - PRODUCT: each of its members has a match with each of its paths; - PREFIX: the same, and the members are the
+first ones of a ranking that does not change; - COMBINED: one member, and a list of numbers for each step before the
+last: a match takes one of each, ascending; - LATE: a product that time completed; the event is the first later one, and
+not part of the path.
 
-The blocks of an event stand in the order of the law, a subscription's matches oldest first (notes on columns, 4).
+The blocks of an event are in the order of the law, a subscription's matches oldest first (notes on columns, 4).
 
-Here: writing blocks, counting, expanding. Hot. Not here: who a member is (the host's handles).
+Here: writing blocks, counting, expanding. Hot. Not here: the meaning of a member (the host's handles).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ COMBINED: Final = 2
 LATE: Final = 3
 
 FIELDS: Final = 8  # event, owner, kind, first member, members, first number of paths, paths, numbers a path
-TOO_MANY: Final = -1  # in place of how many: counted when somebody asks
+TOO_MANY: Final = -1  # instead of a count: it is computed on access
 LARGE: Final = 2.0**62
 
 
 class BlockMatch(NamedTuple):
-    """One match: whose, and the numbers of its events, the completing one last."""
+    """One match: the member, and the numbers of its events, the completing one last."""
 
     owner: int
     handle: int
@@ -40,7 +40,7 @@ class BlockMatch(NamedTuple):
 
 @final
 class MatchBlocks:
-    """What a batch completed. A host sets `event` and `owner` before it hands an event to a mechanism."""
+    """The completions of a batch. A host sets `event` and `owner` before it passes an event to a mechanism."""
 
     def __init__(self) -> None:
         self.event: i64 = 0
@@ -51,22 +51,22 @@ class MatchBlocks:
         self.paths_upto: i64 = 0
         self.blocks: Integers = integers()
         self.upto: i64 = 0
-        self.total: i64 = 0  # matches, but for those that are too many
+        self.total: i64 = 0  # matches, without blocks of TOO_MANY
         self.rankings: list[Integers] = []
 
     def clear(self) -> None:
-        """Let go of all. O(1)."""
+        """Drop all blocks. O(1)."""
         self.members_upto = self.paths_upto = self.upto = self.total = 0
         self.rankings = []
 
     def room_for_members(self, count: i64) -> Integers:
-        """The column of members with room for so many more behind `members_upto`."""
+        """The column of members with room for `count` more behind `members_upto`."""
         if len(self.members) < self.members_upto + count:
             self.members = with_room_for_integers(self.members, self.members_upto + count)
         return self.members
 
     def room_for_paths(self, count: i64) -> Integers:
-        """The column of paths with room for so many more numbers behind `paths_upto`."""
+        """The column of paths with room for `count` more numbers behind `paths_upto`."""
         if len(self.paths) < self.paths_upto + count:
             self.paths = with_room_for_integers(self.paths, self.paths_upto + count)
         return self.paths
@@ -82,7 +82,7 @@ class MatchBlocks:
         self.paths_upto += 1
 
     def close(self, member: i64, path: i64, width: i64) -> None:
-        """A product of the members and the paths that were written behind these places."""
+        """Complete a PRODUCT of the members and the paths that were written from these positions on."""
         members = self.members_upto - member
         count = (self.paths_upto - path) // width if width != 1 else self.paths_upto - path
         if members > 0 and count > 0:
@@ -90,7 +90,7 @@ class MatchBlocks:
             self.total += members * count
 
     def turn(self, path: i64) -> None:
-        """Reverse the numbers that were written behind there."""
+        """Reverse the numbers that were written from this position on."""
         paths, low, high = self.paths, path, self.paths_upto - 1
         while low < high:
             number = paths[low]
@@ -99,7 +99,7 @@ class MatchBlocks:
             high -= 1
 
     def extend(self, path: i64, count: i64, suffix: Integers) -> None:
-        """Behind each of so many numbers that were written behind there, write those of a suffix."""
+        """Append the numbers of a suffix to each of `count` numbers that were written from `path` on."""
         more: i64 = len(suffix)
         if more == 0:
             return
@@ -117,19 +117,19 @@ class MatchBlocks:
             i -= 1
 
     def close_one(self, member: i64, path: i64, count: i64, width: i64, kind: i64 = PRODUCT) -> None:
-        """The member at that place has a match with each of so many paths behind there."""
+        """Complete a block: the member at that position has a match with each of `count` paths from `path` on."""
         self._write(kind, member, 1, path, count, width)
         self.total += count
 
     def close_alone(self, member: i64) -> None:
-        """The members that were written behind there match the event alone."""
+        """Complete a block: the members written from that position on match the event alone."""
         members = self.members_upto - member
         if members > 0:
             self._write(PRODUCT, member, members, self.paths_upto, 1, 0)
             self.total += members
 
     def close_prefix(self, ranking: Integers, members: i64, path: i64, width: i64) -> None:
-        """The first members of a ranking, which must not change, with the one path that was written behind there."""
+        """Complete a PREFIX: the first members of a ranking, which must not change, and the one path from `path` on."""
         at: i64 = len(self.rankings) - 1
         if at < 0 or self.rankings[at] is not ranking:
             self.rankings.append(ranking)
@@ -138,7 +138,7 @@ class MatchBlocks:
         self.total += members
 
     def close_combined(self, member: i64, path: i64, steps: i64, count: i64) -> None:
-        """The member at that place, with lists that were written behind there, each behind its length."""
+        """Complete a COMBINED block of that member and the lists from `path` on, each after its length."""
         self._write(COMBINED, member, count, path, 1, steps)
         if count != TOO_MANY:
             self.total += count
@@ -161,7 +161,7 @@ class MatchBlocks:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def count(self) -> int:
-        """How many matches. O(1), but for blocks whose count leaves 62 bits."""
+        """The number of matches. O(1), except for blocks whose count exceeds 62 bits."""
         total = int(self.total)
         at: i64 = 0
         while at < self.upto:
@@ -202,7 +202,7 @@ class MatchBlocks:
         return {"blocks": int(self.upto) // FIELDS, "matches": self.count(), "members": int(self.members_upto)}
 
     def check_invariants(self) -> None:
-        """Every block lies within what was written."""
+        """Check that every block lies within the written columns."""
         for at in range(0, int(self.upto), FIELDS):
             kind, member, members = self.blocks[at + 2], self.blocks[at + 3], self.blocks[at + 4]
             if kind == PRODUCT:
@@ -213,7 +213,7 @@ class MatchBlocks:
 
 
 def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    """One number of each list, ascending; in the order of the first ones, then of the second, ..."""
+    """One number of each list, ascending; in the order of the first numbers, then of the second, ..."""
     if not lists:
         yield ()
         return
@@ -224,8 +224,8 @@ def combined(lists: list[list[int]]) -> Iterator[tuple[int, ...]]:
 
 
 def counted(lists: list[list[int]]) -> int:
-    """How many `combined` makes; exact. O(all their lengths)."""
-    before: list[tuple[int, int]] = [(-1, 1)]  # number, ways that end there
+    """The number of combinations that `combined` makes; exact. O(all lengths)."""
+    before: list[tuple[int, int]] = [(-1, 1)]  # number, combinations that end there
     for each in lists:
         ways, at, found = 0, 0, []
         for number in each:

@@ -1,14 +1,16 @@
-"""Chains: every next event of the key moves a run or ends it (CEL's NEXT on the key; SASE+ with strict or partition
-contiguity), any number of steps, constants at any of them.
+"""Chains: every next event of the key moves a run or ends it; any number of steps, with constants at any of them.
 
-A *cohort* stands for the runs of all members that began at one event and came as far: how far, the events, and for each
-coordinate the least value that it met. A member has this run iff its point is dominated: the events move all members'
-runs alike, and who fails a step fails all that follow. So only the end asks the members, and a cohort that dominates
-nobody goes. Of a step with several clauses a cohort becomes one a clause; those of one run stay neighbours, and at the
-end a member is told once a run.
+These are CEL's NEXT on the key, and SASE+ with strict or partition contiguity.
 
-Epochs: a time is an epoch of the key. What it begins, it does not see; what it moves, its other events still see: two
-stretches that change places. With `arrival` each event is an epoch of its own.
+A *cohort* stands for the runs of all members that began at one event and reached the same step. It has the step, the
+events, and for each coordinate the least value that its events had. A member has this run iff its values dominate the
+member's point: the events move all members' runs alike, and a member that fails one step fails all later steps. So only
+the last step looks up members, and a cohort that dominates no member is dropped. At a step with several clauses a
+cohort becomes one cohort for each clause; those of one run stay neighbours, and the end reports a member once for each
+run.
+
+Epochs: a time is an epoch of the key. An event does not see runs that its epoch has begun; other events of the epoch
+still see a run that it has moved. Two stretches swap roles for this. With `arrival` each event is an epoch of its own.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from .steps import PARTITION, SKIP, STRICT, ChainTemplate, StepClause, Stretch
 DEPTH: Final = 0
 START: Final = 1
 RUN: Final = 2
-POSITION: Final = 3  # of the event that it took last, in the stream and in the partition
+POSITION: Final = 3  # of the last event of the run, in the stream and in the partition
 PLACE: Final = 4
-TAKEN: Final = 5  # when that one ended
+TAKEN: Final = 5  # the end of that event
 TOUCHED: Final = 6  # whether an event of `now` affects the run
 EVENTS: Final = 7
 
@@ -57,13 +59,13 @@ class ChainCell(GroupCell):
         self.now: i64 = -(1 << 62)
         self._stamps = Stamps() if stamps is None else stamps
         self._runs: i64 = 0
-        self._untouched: i64 = 0  # of those that wait
+        self._untouched: i64 = 0  # how many waiting ones
         each = template.d + len(template.registers)
-        self._waiting = Stretch(each, EVENTS + template.length)  # of epochs before `now`
-        self._new = Stretch(each, EVENTS + template.length)  # of `now`
+        self._waiting = Stretch(each, EVENTS + template.length)  # from epochs before `now`
+        self._new = Stretch(each, EVENTS + template.length)  # from `now`
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. O(cohorts), and a question for each that may end."""
+        """Process an event of the key. O(cohorts), and one lookup for each cohort that may end."""
         if time > self.now or self.arrival:
             self._turn(time)
         template, waiting = self.template, self._waiting
@@ -75,13 +77,13 @@ class ChainCell(GroupCell):
         i: i64
         for i in range(waiting.count):
             place = i * waiting.integers_each
-            if numbers[place + RUN] != run:  # not a sibling of the one before
+            if numbers[place + RUN] != run:  # not a sibling of the previous cohort
                 run = numbers[place + RUN]
                 self._runs += 1
                 self._stamps.next()
             if not self.arrival:
                 if self.began <= numbers[place + TAKEN]:
-                    continue  # it overlaps what the run has, and does not exist for it
+                    continue  # it overlaps the run's events, and does not exist for it
                 if numbers[place + TOUCHED] == 0:
                     numbers[place + TOUCHED] = 1
                     self._untouched -= 1
@@ -104,7 +106,7 @@ class ChainCell(GroupCell):
             self._begin(row, time, event)
 
     def _turn(self, time: i64) -> None:
-        """Another epoch. A run that no event of the last one affected waits on."""
+        """Begin another epoch. Runs that no event of the last one affected continue to wait."""
         waiting, new = self._waiting, self._new
         if self._untouched > 0:
             both = Stretch(new.floats_each, new.integers_each)
@@ -147,7 +149,7 @@ class ChainCell(GroupCell):
             self.noted = event
 
     def _passes(self, depth: i64, row_number: i64, row: Row, time: i64) -> bool:
-        """Whether a run lets the event pass, which no constant decides: then it waits on, inside of its window."""
+        """Whether a run ignores the event by a rule without constants; it then continues to wait, inside its window."""
         new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
         old = row_number * waiting.integers_each
@@ -166,14 +168,14 @@ class ChainCell(GroupCell):
         return True
 
     def _compared(self, clause: StepClause, row: Row, old: i64) -> bool:
-        """Whether what a clause asks of earlier events holds for the run whose integers are there."""
+        """Whether a clause's conditions on earlier events hold for the run whose integers are there."""
         compares = clause.compares
         if compares is None or self._events is None:
             return True
         return compares.holds(row, self._events, self._waiting.integers, old + EVENTS)
 
     def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
-        """Write a cohort's values, as an event leaves them, behind the new cohorts; whether they may dominate any."""
+        """Write a cohort's values after an event behind the new cohorts; returns whether they may dominate a member."""
         new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
         start = waiting.integers[row_number * waiting.integers_each + START]
@@ -187,7 +189,7 @@ class ChainCell(GroupCell):
         return self.members.possible(new.floats, at)
 
     def _move(self, row_number: i64, row: Row, event: i64) -> None:
-        """A cohort, whose values are written, one step on."""
+        """Move a cohort, whose values are written, one step on."""
         new, waiting, template = self._new, self._waiting, self.template
         place, old = new.count * new.integers_each, row_number * waiting.integers_each
         numbers, before = new.integers, waiting.integers
@@ -208,7 +210,7 @@ class ChainCell(GroupCell):
         self.noted = event
 
     def _tell(self, at: i64, numbers: Integers, place: i64, out: MatchBlocks) -> None:
-        """The members that the values behind `at` dominate have matches of a run."""
+        """Report matches of a run to the members whose points the values from `at` on dominate."""
         begun, path = out.members_upto, out.paths_upto
         first = numbers[place + EVENTS]
         if self.members.find(self._new.floats, at, first, out) == 0:
@@ -226,7 +228,7 @@ class ChainCell(GroupCell):
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        """Those that a contiguity rules out may still be among them."""
+        """The runs of a member. Runs that contiguity rules out may still be among them."""
         found: list[tuple[int, ...]] = []
         new, window = self._new, self.template.window
         for i in range(new.count):
@@ -240,7 +242,7 @@ class ChainCell(GroupCell):
         return list(dict.fromkeys(found))
 
     def waiting(self) -> list[tuple[int, int, tuple[int, ...]]]:
-        """The runs that wait: handle, how far, events. One question a cohort."""
+        """The waiting runs: handle, step, events. One lookup for each cohort."""
         found: list[tuple[int, int, tuple[int, ...]]] = []
         new = self._new
         for i in range(new.count):
@@ -271,7 +273,7 @@ class ChainCell(GroupCell):
                 events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth))
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         return {
             "now": int(self.now), "runs": int(self._runs), "untouched": int(self._untouched),
             "waiting": self._waiting.dump(), "new": self._new.dump(),

@@ -1,6 +1,6 @@
-"""Columns that a group makes at once: filled ones, and room for more.
+"""Columns that a group allocates at once: filled ones, and ones with room for more.
 
-Not here: columns that grow one number at a time (packed), and what columns mean.
+Not here: columns that grow one number at a time (packed), the meaning of columns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from ..packed import ROOM, Floats, Integers, floats, integers, put, put_integer, roomy
 
-with suppress(ImportError):  # interpreted code does without
+with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
@@ -46,7 +46,7 @@ def integers_from(values: list[int]) -> Integers:
 
 
 def with_room(values: Floats, size: i64) -> Floats:
-    """The column with at least that length. O(1), or O(its length) where it grows; it doubles."""
+    """The column with at least that length. O(1), or O(its length) if it grows; it doubles."""
     n: i64 = len(values)
     if n >= size:
         return values

@@ -39,8 +39,11 @@ OFFSET: Final = 5
 
 @final
 class CoordinateBound:
-    """One comparison with an unknown constant: where its value comes from and which coordinate it bounds; a factor
-    bounds the one behind as well. `sign` is -1 for `<` and `<=`; `strict` matters for factors and offsets only."""
+    """One comparison with an unknown constant: the source of its value, and the coordinate that it bounds.
+
+    A factor also bounds the next coordinate. `sign` is -1 for `<` and `<=`; `strict` matters only for factors and
+    offsets.
+    """
 
     def __init__(
         self, coordinate: int, source: int, attribute: int = -1, sign: float = 1.0, register: int = -1,
@@ -67,7 +70,7 @@ def number(row: Row, at: i64) -> float:
 def narrowed(
     bounds: list[CoordinateBound], row: Row, time: i64, start: i64, registers: Floats, first: i64, x: Floats, at: i64
 ) -> bool:
-    """Lower values, from `at` on, to those of an event; False if one is null. `registers`: its run's."""
+    """Lower the values, from `at` on, to those of an event; False if one is null. `registers`: those of its run."""
     for bound in bounds:
         source = bound.source
         j = at + bound.coordinate
@@ -181,7 +184,7 @@ def searched(value: float, register: float, strict: bool, product: bool) -> floa
     if _holds(value, register, high, strict, product):
         return high
     while True:
-        # The middle of the exponents first: that of the numbers would take a thousand steps to the small ones.
+        # Halve the exponents first: halving the numbers would take a thousand steps to reach the small ones.
         if low < -1.0 < high:
             middle = -1.0 if high > -1.0 and low < -4.0 else (low + high) / 2
         elif low < 0.0 < high:

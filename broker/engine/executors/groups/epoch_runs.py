@@ -1,6 +1,6 @@
-"""Runs over epochs of a group, as results read them: made of the events of a path when it is complete.
+"""A group's runs over epochs in the form that results read, made of the events of a complete path.
 
-Here: rows and registers of a path, its digest and its lineage. Not here: who has the match (machine).
+Here: rows and registers of a path, its digest and its lineage. Not here: the members with the match (machine).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMPUTED: Final = 3
 
 @final
 class SlotFill:
-    """What fills a slot."""
+    """The source of a slot."""
 
     def __init__(self, source: SlotSource) -> None:
         self.kind: i64 = TAKEN
@@ -46,7 +46,7 @@ class SlotFill:
 
 @final
 class EpochRuns:
-    """What the arcs of a chain fill, but for the last one. None: the run remembers its last row alone."""
+    """The sources that the arcs of a chain use, except the last arc. None: the run remembers only its last row."""
 
     def __init__(self, automaton: Automaton) -> None:
         steps = [[SlotFill(source) for source in arc.update] for arc in automaton.arcs[:-1]]

@@ -1,7 +1,7 @@
-"""Filters: patterns of one event. An event is found by one question for each clause of the template.
+"""Filters: patterns of one event. An event finds its members by one lookup for each clause of the template.
 
-Clauses of one filter may ask keys of their own (`name = 'X' AND ... OR exchange = 'Y' AND ...`): they lie in the cells
-of those keys, and where a template has several clauses a stamp keeps an event from matching twice.
+Clauses of one filter may have different keys (`name = 'X' AND ... OR exchange = 'Y' AND ...`); they are in the cells of
+those keys. If a template has several clauses, a stamp prevents an event from matching twice.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from .steps import StepClause
 
 @final
 class FilterCell(GroupCell):
-    """The members of a key, and the clauses that ask it. `stamps`: the group's, if clauses ask several keys; the host
-    then calls `stamps.next()` for each event."""
+    """The members of a key, and the clauses with that key.
+
+    `stamps`: the group's, if clauses have several keys; the host then calls `stamps.next()` for each event.
+    """
 
     def __init__(
         self, clauses: list[StepClause], d: int, stamps: Stamps | None = None, members: Members | None = None
@@ -35,7 +37,7 @@ class FilterCell(GroupCell):
         self._x: Floats = filled(d, INFINITY)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. A question for each clause."""
+        """Process an event of the key. One lookup for each clause."""
         x, stamps = self._x, self._stamps
         if stamps is not None and self._own:
             stamps.next()
@@ -59,4 +61,4 @@ class FilterCell(GroupCell):
         return True
 
 
-NOTHING: Floats = floats()  # a filter remembers nothing
+NOTHING: Floats = floats()  # a filter has no state

@@ -1,12 +1,14 @@
-"""Folds: a run takes every next event of its key as long as a condition without constants, or with a factor, holds, and
-reports at each event at which its end condition holds (CEL's FOLD).
+"""Folds: a run takes every next event of its key as long as a condition holds, and reports wherever its end holds.
 
-As a chain, but that a run stays: its values bound what its members asked at the start and of the events taken; what
-they ask at the end - how many, how long, sums - is asked anew at each event. `need` is the least count among those whom
-the run's values leave, so that most events ask nothing. It may be too low, never too high: who joins or leaves is not
-told, and a run's members are older than the run.
+This is CEL's FOLD. The condition has no constants, or is one with a factor; the run reports at each event at which its
+end condition holds.
 
-Here: the runs of a key. Not here: conditions (steps). A run begun is before those that went on, as in the engine.
+A fold works like a chain, but the run stays. Its values bound the conditions of its members at the start and on the
+events taken; the conditions at the end (counts, durations, sums) are evaluated anew at each event. `need` is the least
+count among the members that the run's values leave, so that most events need no lookup. It may be too low, never too
+high: joining and leaving do not update it, and a run's members are older than the run.
+
+Here: the runs of a key. Not here: conditions (steps). A new run comes before those that continue, as in the engine.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ NONE: Final = -1
 
 @final
 class FoldTemplate:
-    """`begin`, `take` and `end`: what the first event, each further one and the one that reports must satisfy. `need`:
-    the coordinate that bounds the register of COUNT from below, -1 if none does. `lineage`: whether paths are wanted
-    or the first event is enough."""
+    """`begin`, `take` and `end`: the conditions on the first event, each further one and the one that reports.
+
+    `need`: the coordinate that bounds the register of COUNT from below, -1 if none does. `lineage`: whether paths have
+    all events or only the first.
+    """
 
     def __init__(
         self,
@@ -61,7 +65,7 @@ class FoldTemplate:
 
 @final
 class FoldCell(GroupCell):
-    """The runs of a key: values, registers and `need` of each, in two stretches that change places (chain)."""
+    """The runs of a key: values, registers and `need` of each, in two stretches that swap roles (chain)."""
 
     def __init__(self, template: FoldTemplate) -> None:
         super().__init__(Members(template.d))
@@ -77,7 +81,7 @@ class FoldCell(GroupCell):
         self._kept: i64 = 0  # entries after the last sweep
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. O(runs), and a question for each that may report."""
+        """Process an event of the key. O(runs), and one lookup for each run that may report."""
         if time > self.now:
             self.now = time
             self._waiting, self._new = self._new, self._waiting
@@ -138,7 +142,7 @@ class FoldCell(GroupCell):
         new.count += 1
 
     def _report(self, row: Row, time: i64, at: i64, place: i64, out: MatchBlocks) -> None:
-        """The members whose end condition holds for a run now."""
+        """Report the members whose end condition holds for a run now."""
         template, new, x = self.template, self._new, self._x
         d = template.d
         j: i64
@@ -171,7 +175,7 @@ class FoldCell(GroupCell):
         return at
 
     def _sweep(self) -> None:
-        """Keep only the entries that runs lead to. O(log), when it has doubled."""
+        """Keep only the entries that runs refer to. O(log), when it has doubled."""
         kept: set[int] = set()
         for stretch in (self._waiting, self._new):
             for i in range(stretch.count):
@@ -198,7 +202,7 @@ class FoldCell(GroupCell):
         events.update(int(self._events[i]) for i in range(self._logged))
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         log = [(int(self._events[i]), int(self._before[i])) for i in range(self._logged)]
         return {"now": int(self.now), "waiting": self._waiting.dump(), "new": self._new.dump(), "log": log}
 

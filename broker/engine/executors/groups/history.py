@@ -1,11 +1,14 @@
-"""History: `a, b, c` with skip_till_next_match, where c asks what a asks (coordinate 0) and no event is both a and b.
+"""History: `a, b, c` with skip_till_next_match, where c and a have the same condition, and no event is both a and b.
 
-A member completes at c if c holds for it and a b has come since l, the last event that held before. Which event is l
-depends on the member's constant p only: a step function, whose steps are the stack of suffix maxima. So an event of
-value x asks for each step that it reaches: members with u < p <= min(x, step), whose b is dominated by the greatest
-value since. Their starts are read off backwards from l up to the first b; the b after l is the middle event of all.
+The condition of c and a is on coordinate 0.
 
-Nothing is stored for a run, a start or a member but the key's events of one window. Every event is an epoch.
+A member completes at c if c holds for it and a b has come since l, the last event that held before. The event l depends
+only on the member's constant p. It is a step function of p, and its steps are the stack of suffix maxima. So an event
+of value x makes one lookup for each step that it reaches: members with u < p <= min(x, step), whose b is dominated by
+the greatest value since. Their starts are read off backwards from l up to the first b; the b after l is the middle
+event of all.
+
+The cell stores the key's events of one window, and nothing for runs, starts or members. Every event is an epoch.
 
 Here: one key. Not here: constants of their own at c, more steps (items).
 """
@@ -31,7 +34,9 @@ SWEEP_MIN: Final = 128
 @final
 class HistoryTemplate:
     """`first`: of a, with coordinate 0 and perhaps more; `middle`: of b, one bound; `last`: of c, coordinate 0 alone.
-    `within`: the common window, unless coordinate `window` is an own one; one of both must be."""
+
+    The window is `within` for all, or each member's own coordinate `window`; one of both must be set.
+    """
 
     def __init__(
         self, d: int, first: StepClause, middle: StepClause, last: StepClause, *, within: int = NONE, window: int = NONE
@@ -67,7 +72,10 @@ class HistoryCell(GroupCell):
         self._middle: Integers = filled_integers(1, 0)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. O(steps that it reaches: amortised 1), a question each, and what they find."""
+        """Process an event of the key.
+
+        O(steps that it reaches, amortised 1), one lookup each, and the members found.
+        """
         template, levels, most = self.template, self._levels, self._most
         self._forget(time)
         values = self._x
@@ -115,7 +123,7 @@ class HistoryCell(GroupCell):
                 out.close_one(begun + hit, path, count, 2)
 
     def _enter(self, row: Row, time: i64, event: i64, x: float, least: float) -> None:
-        """The event as an entry and as a step; `least`: the greatest value of b since the step below."""
+        """Add the event as an entry and as a step; `least`: the greatest value of b since the step below."""
         template, entries, members = self.template, self.entries, self.members
         d, between = template.d, template.between
         at = entries.open()
@@ -143,7 +151,7 @@ class HistoryCell(GroupCell):
             self._height += 1
 
     def _forget(self, time: i64) -> None:
-        """Leave out what no window holds; drop it when it is as much as the rest."""
+        """Skip the events that no window holds; drop them when they are as many as the rest."""
         template, entries = self.template, self.entries
         longest = -float(template.within) if template.within >= 0 else self.members.root[template.window]
         self._head = entries.since_time(time, longest, self._head, entries.count)
@@ -171,7 +179,7 @@ class HistoryCell(GroupCell):
         top = self._height - 1
         while top >= self._bottom and self._levels[top] < point[0]:
             top -= 1
-        last = self._upto[top] if top >= self._bottom else self._head  # what is before has met the last step
+        last = self._upto[top] if top >= self._bottom else self._head  # earlier entries have met the last step
         found: list[tuple[int, ...]] = []
         middle = -1
         for at in range(int(entries.count) - 1, int(self._head) - 1, -1):
@@ -194,7 +202,7 @@ class HistoryCell(GroupCell):
         self.entries.used(events)
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         stack = [
             (self._levels[i], self._most[i], int(self._upto[i])) for i in range(int(self._bottom), int(self._height))
         ]

@@ -1,8 +1,8 @@
 """Items: sequences with skip_till_next_match of three steps and more, with constants of their own at each.
 
-The first wait is symbolic (wait). Who completes it *moves*: an item is a member with all starts that moved at once, in
-a heap of the step by the constant that it waits for; an event takes all items from the top that it reaches. So a member
-is touched only when it moves, and then with all its runs at once. Every event is an epoch.
+The first wait is symbolic (wait). A member that completes it *moves*: an item is a member with all starts that moved at
+once. It lies in a heap of the step, ordered by the constant that it waits for. An event takes from the top all items
+that it reaches. So a member costs work only when it moves, and then with all its runs at once. Every event is an epoch.
 
 Here: one key. Not here: steps whose constants leave no items to move (history).
 """
@@ -27,8 +27,10 @@ SWEEP_MIN: Final = 128
 
 @final
 class ItemsTemplate:
-    """The first two steps as a wait, and the further ones, each with one bound; `axes`: their coordinates. `within`:
-    the common window, -1 for none, unless the wait has an own one."""
+    """The first two steps as a wait, and the further ones, each with one bound; `axes`: their coordinates.
+
+    `within`: the common window, -1 for none, unless the wait has an own one.
+    """
 
     def __init__(self, wait: WaitTemplate, further: list[StepClause]) -> None:
         assert wait.arrival
@@ -42,8 +44,11 @@ class ItemsTemplate:
 @final
 @mypyc_attr(acyclic=True)
 class MovingItem:
-    """A member and starts of it that wait for one step. `paths`: the events of each start, `width` each; `times`: the
-    starts' own. `window`: at least this is its time, less now and `extra`."""
+    """A member with those of its starts that wait for one step.
+
+    `paths`: the events of each start, `width` each; `times`: the times of the starts. `window`: a start is valid while
+    its time, less now and `extra`, is at least this.
+    """
 
     def __init__(self, handle: i64, point: list[float], window: float, extra: i64, level: float, serial: i64) -> None:
         self.handle: i64 = handle
@@ -58,7 +63,7 @@ class MovingItem:
         self.times: Integers = integers()
 
     def before(self, other: MovingItem) -> bool:
-        """Whether this one leaves a heap first: by its level, then the older one."""
+        """Whether this item leaves a heap first: by its level, then the older one."""
         return self.level < other.level or (self.level == other.level and self.serial < other.serial)
 
     def holds(self, start: i64, now: i64) -> bool:
@@ -66,7 +71,7 @@ class MovingItem:
         return float(start - now - self.extra) >= self.window
 
     def take(self, event: i64, time: i64) -> None:
-        """Each start that is still of use goes on with an event."""
+        """Every start that is still useful takes the event."""
         kept: i64 = 0
         paths, width = integers(), self.width
         at: i64 = 0
@@ -87,7 +92,7 @@ class MovingItem:
 
 @final
 class ItemsCell(GroupCell):
-    """The waiting of a key, and a heap of items for each further step."""
+    """The waiting members of a key, and a heap of items for each further step."""
 
     def __init__(self, template: ItemsTemplate, members: Members | None = None) -> None:
         waiting = WaitCell(template.wait, members)
@@ -107,11 +112,11 @@ class ItemsCell(GroupCell):
             self._heaps[step] = heaped([item for item in heap if item.handle != handle])
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. As a wait, and O(log items) for each that moves."""
+        """Process an event of the key. As in a wait, and O(log items) for each item that moves."""
         template, x = self.template, self._x
         last: i64 = len(template.further) - 1
         step = last
-        while step >= 0:  # from the end: what moves now waits for the next event
+        while step >= 0:  # from the end, so that an item that moves now waits for the next event
             heap = self._heaps[step]
             if len(heap) > 0:
                 clause = template.further[step]
@@ -150,7 +155,7 @@ class ItemsCell(GroupCell):
         out.close_one(member, path, item.count, item.width - 1)
 
     def _move(self, row: Row, time: i64, event: i64) -> None:
-        """Who completes the first wait becomes an item."""
+        """Make items of the members that complete the first wait."""
         moved = self._moved
         moved.clear()
         self.waiting.see(row, time, event, moved)
@@ -217,7 +222,7 @@ class ItemsCell(GroupCell):
                 events.update(int(item.paths[i]) for i in range(item.count * item.width))
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         items = [
             (
                 step, int(item.handle), item.point, item.window, item.level, int(item.serial), int(item.width),

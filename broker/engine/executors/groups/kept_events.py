@@ -1,7 +1,8 @@
-"""The events that a group may still need: of matches to come, and of those that nobody has read yet.
+"""The events that a group may still need: for later matches, and for results that are not read yet.
 
-A group numbers its events. Here they are by number, with values, time and item; what a batch has found keeps the page
-that was there, and a sweep makes another one of what is still of use. Not here: what is of use (each mechanism).
+A group numbers its events. This file stores them by number, with values, time and item. The results of a batch keep the
+page that they were found with; a sweep makes a new page of the events that are still needed. Not here: which events are
+needed (each mechanism).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class EventPage:
         self.items.append(item)
 
     def place(self, number: i64) -> i64:
-        """Where an event is, which must be here. O(log)."""
+        """The index of an event, which must be here. O(log)."""
         low: i64 = 0
         high: i64 = len(self.rows)
         while low < high:
@@ -55,10 +56,10 @@ class KeptEvents:
 
     def __init__(self) -> None:
         self.page = EventPage()
-        self._kept: i64 = 0  # after the last sweep
+        self._kept: i64 = 0  # events after the last sweep
 
     def add(self, number: i64, row: Row, start: i64, time: i64, item: Item) -> None:
-        """An event that a match to come may have."""
+        """Add an event that a later match may have."""
         self.page.add(number, row, start, time, item)
 
     def row(self, number: i64) -> Row:
@@ -66,11 +67,11 @@ class KeptEvents:
         return self.page.rows[self.page.place(number)]
 
     def grown(self) -> bool:
-        """Whether there is twice as much as after the last sweep."""
+        """Whether the page has twice as many events as after the last sweep."""
         return len(self.page.rows) > 2 * self._kept + SWEEP_MIN
 
     def sweep(self, used: set[int]) -> None:
-        """Another page with these events alone. O(events)."""
+        """Make another page with these events only. O(events)."""
         old, page = self.page, EventPage()
         for at, row in enumerate(old.rows):
             if int(old.numbers[at]) in used:
@@ -86,7 +87,7 @@ class KeptEvents:
         ]
 
     def load(self, dumped: Any) -> None:
-        """What `dump` made, also when it was written and read in between."""
+        """Restore the result of `dump`, also after it was written and read."""
         self.page = EventPage()
         for number, row, start, time, item in dumped:
             known = (item[0], tuple(item[1])) if isinstance(item, list | tuple) else item

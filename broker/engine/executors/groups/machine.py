@@ -1,7 +1,7 @@
-"""A group at work: members, a cell for each partition, and the events that matches may have.
+"""The machine of a group: members, a cell for each partition, and the events that matches may have.
 
-Here: whom an event concerns, coming and going of members, rows of what was found. Hot. Not here: what an event does in
-a cell (each mechanism), how rows are read (audience).
+Here: the cell that an event concerns, joining and leaving, writing rows of completions. Hot. Not here: the effect of an
+event in a cell (each mechanism), reading rows (audience).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .making import CellMaker
 from .members import Members
 
 Key: TypeAlias = Any  # a tuple of values
-FEW: Final = 64  # what may be left over before it is cleared away
+FEW: Final = 64  # useless entries up to which they are not cleared away
 
 
 @final
@@ -47,8 +47,11 @@ class GroupMember(Member):
 
 @final
 class GroupMachine(Executor):
-    """The members of one template and key. `number`: of the last event. `events_max`: how many events it keeps; beyond
-    them it lets go of all that waits."""
+    """The members of one template and key.
+
+    `number`: that of the last event. `events_max`: the most events that it keeps; beyond them it drops all waiting
+    runs.
+    """
 
     def __init__(
         self,
@@ -71,9 +74,9 @@ class GroupMachine(Executor):
         self._parts: list[int] = list(template.parts)
         self._late = template.late
         self._found = MatchBlocks()
-        self._one: GroupCell | None = None  # where there are no partitions
+        self._one: GroupCell | None = None  # the only cell, if there are no partitions
         self._due: list[tuple[int, int, GroupCell]] = []  # a heap of cells that wait for time
-        self._handles = 0  # how many there have been
+        self._handles = 0  # count of handles so far
         self._free: list[int] = []
         self._audience = GroupAudience([computation(term) for term in template.output], list(template.slots))
         self._settled: i64 = 0
@@ -92,7 +95,7 @@ class GroupMachine(Executor):
     # --- members ------------------------------------------------------------------------------------------------
 
     def join(self, point: list[float]) -> GroupMember:
-        """One more, who is served with what begins from the next event on. O(pages + page)."""
+        """Add a member, which gets the matches that begin from the next event on. O(pages + page)."""
         if self._free:
             handle = self._free.pop()
         else:
@@ -101,7 +104,7 @@ class GroupMachine(Executor):
         return self._enter(handle, point, int(self.number) + 1)
 
     def rejoin(self, handle: int, point: list[float], since: int) -> GroupMember:
-        """One who was a member when the group was saved."""
+        """Add again a member of the saved group."""
         self._handles = max(self._handles, handle + 1)
         return self._enter(handle, point, since)
 
@@ -112,8 +115,10 @@ class GroupMachine(Executor):
         return GroupMember(target, handle)
 
     def leave(self, member: GroupMember, point: list[float]) -> None:
-        """One fewer. O(pages + page + cells), and now and then members. What was found for him before stays his: his
-        handle gets nobody else before there is another audience."""
+        """Remove a member. O(pages + page + cells), and occasionally O(members).
+
+        Its results stay valid: its handle is not reused before there is another audience.
+        """
         handle = member.handle
         self.members.remove(handle, point)
         for cell in self.cells.values():
@@ -158,7 +163,7 @@ class GroupMachine(Executor):
         return True
 
     def _cell(self, row: Row, time: i64) -> GroupCell | None:
-        """The cell of the event's partition; None where it has none."""
+        """The cell of the event's partition; None if the event has no partition."""
         key: Key = tuple([row[at] for at in self._parts])
         cell = self.cells.get(key)
         if cell is None:
@@ -184,7 +189,7 @@ class GroupMachine(Executor):
         self.alarm = due[0][0] if len(due) > 0 else NOTHING_DUE
 
     def _wait(self, cell: GroupCell) -> None:
-        """Have the cell woken when time completes something of it: first for what began first."""
+        """Schedule a cell to wake when time completes its oldest run."""
         until = cell.due()
         if until < NOTHING_DUE and until < cell.alarm:
             heappush(self._due, (until, cell.first(), cell))
@@ -193,7 +198,7 @@ class GroupMachine(Executor):
             self.alarm = until
 
     def _complete(self, epochs: EpochMatches, event: int, runs: EpochRuns) -> None:
-        """What an event completed of runs over epochs. O(matches)."""
+        """Write the completions of an event as runs over epochs. O(matches)."""
         out = self._found
         blocks, members, paths, targets = out.blocks, out.members, out.paths, self._audience.members
         block: i64 = 0
@@ -217,7 +222,7 @@ class GroupMachine(Executor):
             cell.close_epoch()
 
     def _tell(self, found: Completions) -> None:
-        """What an event completed becomes a row. O(members and paths)."""
+        """Write the completions of an event as a row. O(members and paths)."""
         out = self._found
         if self._runs is not None:
             self._complete(found.epochs, int(found.event), self._runs)
@@ -257,20 +262,20 @@ class GroupMachine(Executor):
     # --- upkeep -------------------------------------------------------------------------------------------------
 
     def _settle(self, time: i64) -> None:
-        """Let go of partitions in which nothing waits. O(cells)."""
+        """Drop partitions without waiting runs. O(cells)."""
         for key in [key for key, cell in self.cells.items() if cell.quiet(time)]:
             del self.cells[key]
         self._one = self.cells.get(())
         self._settled = len(self.cells)
 
     def _sweep(self, time: i64) -> None:
-        """Let go of events that no match can have any more. O(what waits)."""
+        """Drop events that no match can have any more. O(waiting runs)."""
         self._settle(time)
         used: set[int] = set()
         for cell in self.cells.values():
             cell.used(used)
         self.events.sweep(used)
-        if len(used) > self._events_max:  # whoever waits is told that matches may be missing
+        if len(used) > self._events_max:  # members with waiting runs get a report that matches may be missing
             self.lost += 1
             self.clear()
 
@@ -331,7 +336,7 @@ class GroupMachine(Executor):
     # --- snapshots ----------------------------------------------------------------------------------------------
 
     def since(self, member: GroupMember, point: list[float]) -> int:
-        """From which event on it counts what begins. O(pages + page)."""
+        """The number of the first event that counts for the member. O(pages + page)."""
         return int(self.members.since(member.handle, point))
 
     def dump(self) -> Any:

@@ -1,7 +1,7 @@
-"""The plan of a subscription as a member of a group: the template, the key, and the point that its constants are.
+"""The plan of a subscription as a member of a group: the template, the key, and its constants as a point.
 
-Here: what the dispatcher has to know of it. Not here: what a template is, or which mechanism it gets
-(broker.automaton.analyses), members at work (machine).
+Here: what the dispatcher needs. Not here: templates and the choice of a mechanism (broker.automaton.analyses), the
+group's machine (machine).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .epoch_runs import EpochRuns
 from .machine import GroupMachine, GroupMember
 
 LIMITS: Final = "runs_max"
-SHOWN: Final = 8  # subscriptions that are explained one by one
+SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
 class GroupPlan(MachinePlan):
-    """Subscriptions whose templates, keys and layouts are equal are members of one group, whenever they come."""
+    """Subscriptions with equal templates, keys and layouts are members of one group, whenever they join."""
 
     __slots__ = ("grouping", "layout", "point")
 
@@ -64,7 +64,7 @@ class GroupPlan(MachinePlan):
         return Outcome(self.automaton.schema.names, output, (), LIMITS)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
-        # No coordinate is marked, as finding them computes with constants: marks are in the key, or in what is no atom.
+        # No coordinate is marked, because finding them computes with constants: marks are in the key, or outside atoms.
         return lambda bound, automaton: _again(automaton)
 
     def alike(self, options: Options) -> Hashable:
@@ -91,7 +91,7 @@ class GroupPlan(MachinePlan):
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """The group of each: the mechanism, how many members it has, and by what its events are found."""
+        """The group of each subscription: the mechanism, the number of members, and how its events are found."""
         lines: list[str] = []
         for name, plan, machine in known[:SHOWN]:
             group = "suspended" if machine is None else machine.method
@@ -109,7 +109,7 @@ class GroupPlan(MachinePlan):
 
 
 def plan_of_group(automaton: Automaton) -> GroupPlan | str:
-    """The plan, or why the automaton is not of a group. O(its size squared)."""
+    """The plan, or the reason why the automaton does not fit a group. O(its size squared)."""
     grouping = grouping_of(automaton)
     if isinstance(grouping, str):
         return grouping

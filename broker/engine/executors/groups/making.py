@@ -1,6 +1,6 @@
-"""From a template and its layout to the cells of a group: each mechanism's own form of the steps.
+"""Makes the cells of a group from a template and its layout: each mechanism has its own form of the steps.
 
-Here: that translation. Not here: templates and layouts (broker.automaton.analyses), what a cell does (each mechanism).
+Here: that translation. Not here: templates and layouts (broker.automaton.analyses), cells (each mechanism).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CellMaker:
         self._form = self._formed(layout.dimensions)
 
     def make(self) -> GroupCell:
-        """A cell in which nothing waits."""
+        """A cell without waiting runs."""
         form, members = self._form, self.members
         match form:
             case ChainTemplate():
@@ -92,7 +92,7 @@ class CellMaker:
         return StepClause(bounds, None, condition((alone,)), earlier)
 
     def _formed(self, d: int) -> object:
-        """The template as the mechanism wants it; None for filters, which have clauses alone."""
+        """The template in the mechanism's form; None for filters, which have only clauses."""
         steps, mechanism = self.steps, self.mechanism
         if mechanism is Mechanism.FILTER:
             return None

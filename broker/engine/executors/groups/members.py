@@ -1,14 +1,14 @@
-"""The members of a group for one key: points, and the question which of them a vector of values dominates.
+"""The members of a group for one key: points, and the search for the members that a vector of values dominates.
 
-Pages of 256 in blocks of 16; the least corner of each block, each page and all (`root`). The rows of a page are a
-region that is cut out of the space: along the first coordinate alone where there are at most two, else along one after
-the other, as in a k-d tree. Minima over rows in order of a coordinate are a search tree of fan-out 16 (notes on groups,
-4).
+Pages have 256 rows in blocks of 16, with the least corner of each block, each page and all members (`root`). The rows
+of a page are one region of the space, cut along the first coordinate if there are at most two, otherwise along one
+coordinate after the other, as in a k-d tree. Minima over rows in order of a coordinate form a search tree of fan-out 16
+(notes on groups, 4).
 
-A member has a handle, which the host gives and which stays, a point, and the number of the event from which on runs
-count for it. Equal points may occur; they may lie in several pages.
+A member has a stable handle from the host, a point, and the number of the event from which on runs count for it. Equal
+points may occur, also in several pages.
 
-Here: changes and questions. Hot. Not here: rows (pages), what the coordinates are (coordinates).
+Here: changes and searches. Hot. Not here: rows (pages), the meaning of coordinates (coordinates).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Members:
         assert d > 0, "a template without constants has no group"
         self.d: i64 = d
         self.count: i64 = 0
-        self.newest: i64 = -1  # the greatest `since` there has been
-        self.root: Floats = filled(d, INFINITY)  # never above the least corner
-        self.hits: Floats = floats()  # the points that the last `find_points` found, and since when they count runs
+        self.newest: i64 = -1  # the greatest `since` so far
+        self.root: Floats = filled(d, INFINITY)  # at most the least corner
+        self.hits: Floats = floats()  # the points that the last `find_points` found, each with its `since`
         self.hits_since: Integers = integers()
         self._pages: list[MemberPage] = []
         self._least: Floats = floats()
@@ -46,7 +46,7 @@ class Members:
     # --- changes ------------------------------------------------------------------------------------------------
 
     def put(self, handle: int, point: list[float], since: int = 0) -> None:
-        """A member that is not here. O(pages + page)."""
+        """Add a new member. O(pages + page)."""
         d = self.d
         assert len(point) == d
         assert all(value == value for value in point), "a point has no NaN"
@@ -70,7 +70,7 @@ class Members:
             self._greatest[at] = place[0]
 
     def remove(self, handle: int, point: list[float]) -> None:
-        """The member with that handle, which is at that point. O(pages + page). Raises KeyError."""
+        """Remove the member with that handle and point. O(pages + page). Raises KeyError."""
         place = floats_from(point)
         at = self._page_of(place, handle)
         if at < 0:
@@ -87,12 +87,12 @@ class Members:
             self._least, self._greatest, self._low, self._high = floats(), floats(), floats(), floats()
 
     def since(self, handle: int, point: list[float]) -> i64:
-        """From which event on the member, which is at that point, counts runs. O(pages + page)."""
+        """The number of the event from which on runs count for the member at that point. O(pages + page)."""
         page = self._pages[self._page_of(floats_from(point), handle)]
         return page.since[page.slot_of(handle)]
 
     def wait_since(self, handle: int, point: list[float], event: i64) -> None:
-        """The member, which is at that point, counts runs from a later event on. O(pages + page)."""
+        """Set the number of the event from which on runs count for the member at that point. O(pages + page)."""
         at = self._page_of(floats_from(point), handle)
         page = self._pages[at]
         slot = page.slot_of(handle)
@@ -102,7 +102,7 @@ class Members:
             self.newest = event
 
     def _page_of(self, point: Floats, handle: i64) -> i64:
-        """The last page whose region holds the point, and if a handle is given that member; -1 if none."""
+        """The last page whose region contains the point and, if a handle is given, that member; -1 if none."""
         d, low, high = self.d, self._low, self._high
         at: i64 = len(self._pages) - 1
         while at >= 0:
@@ -127,7 +127,7 @@ class Members:
             self._low[at * d + j], self._high[at * d + j] = low[j], high[j]
 
     def _split(self, at: i64) -> None:
-        """Two pages of one, cut in the middle of an axis; the axis behind is the next that they are cut along."""
+        """Split a page in the middle of an axis. The next axis is the next one to split along."""
         d = self.d
         page = self._pages[at]
         axis = page.axis
@@ -152,7 +152,7 @@ class Members:
         self._measure(len(self._pages) - 1)
 
     def _measure(self, at: i64) -> None:
-        """The corners of a page anew."""
+        """Compute the corners of a page again."""
         d, page = self.d, self._pages[at]
         j: i64
         for j in range(d):
@@ -182,7 +182,7 @@ class Members:
     # --- questions ----------------------------------------------------------------------------------------------
 
     def possible(self, x: Floats, at: i64) -> bool:
-        """Whether the values behind `at` may dominate any member; a wrong yes costs a question. O(d)."""
+        """Whether the values from `at` on may dominate a member; a wrong yes costs a search. O(d)."""
         d, root = self.d, self.root
         j: i64 = 0
         while j < d and root[j] <= x[at + j]:
@@ -190,14 +190,16 @@ class Members:
         return j == d
 
     def find(self, x: Floats, at: i64, first: i64, out: MatchBlocks) -> i64:
-        """Write the handles of those whose point the values dominate and who count runs from that event on; how many.
-        O(pages + blocks and rows that the corners let through)."""
+        """Write the handles of the members that the values dominate and for which runs from event `first` on count.
+
+        Returns their number. O(pages + blocks and rows that the corners let through).
+        """
         if not self.possible(x, at):
             return 0
         return self._search(NAN, x, at, first, out, False)
 
     def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
-        """The same for those whose first coordinate is above a value, whatever `since`; their points are `hits`."""
+        """The same for members whose first coordinate is above a value, for any `since`; `hits` gets their points."""
         if not self.possible(x, at):
             return 0
         return self._search(above, x, at, INFINITE, out, True)
@@ -264,8 +266,10 @@ class Members:
             self.hits[hit * d + j] = points[base + j]
 
     def nearest(self, x: Floats, at: i64, axis: i64) -> float:
-        """The least coordinate on that axis among those whom the values dominate; the axis's own is not asked. inf if
-        none. O(pages + what the corners let through)."""
+        """The least coordinate on that axis of the members that the values dominate on the other axes; inf if none.
+
+        O(pages + what the corners let through).
+        """
         best = INFINITY
         d = self.d
         if self._apart(self.root, 0, x, at, axis, best):
@@ -287,7 +291,7 @@ class Members:
         return best
 
     def _apart(self, points: Floats, base: i64, x: Floats, at: i64, axis: i64, best: float) -> bool:
-        """Whether nothing above that corner is dominated and less than the best on the axis."""
+        """Whether no point above that corner is dominated and less than the best on the axis."""
         j: i64
         for j in range(self.d):
             if j == axis:
@@ -298,7 +302,7 @@ class Members:
         return False
 
     def least_above(self, above: float) -> Floats:
-        """The least corner of those whose first coordinate is above a value. O(members)."""
+        """The least corner of the members whose first coordinate is above a value. O(members)."""
         d = self.d
         corner = filled(d, INFINITY)
         for page in self._pages:
@@ -323,7 +327,7 @@ class Members:
     # --- for hosts and tests ------------------------------------------------------------------------------------
 
     def each(self) -> Iterator[tuple[int, list[float], int]]:
-        """Handle, point and since of all."""
+        """Handle, point and `since` of all members."""
         d = self.d
         for page in self._pages:
             for slot in range(page.slots):
@@ -332,7 +336,7 @@ class Members:
                     yield int(page.handles[slot]), point, int(page.since[slot])
 
     def statistics(self) -> dict[str, int]:
-        """Members, pages, and the bytes of all columns."""
+        """The numbers of members and pages, and the bytes of all columns."""
         columns = (self.root, self.hits, self._least, self._greatest, self._low, self._high)
         own = 8 * sum(len(each) for each in columns)
         return {

@@ -1,10 +1,10 @@
 """Pages: up to 256 members as rows of coordinates, in blocks of 16 that know their least corner.
 
-The blocks stand in the order of one coordinate, the page's axis, so that neighbours share a block; within a block rows
-stand as they came. A hole is a row of NaN, which satisfies no question. A member's slot changes when a page spreads:
-what leaves the page are handles.
+The blocks are in the order of one coordinate, the page's axis, so that neighbours share a block; within a block rows
+are in order of arrival. A hole is a row of NaN, which no search finds. Spreading a page changes the slots of its
+members, so other files use handles.
 
-Here: the rows of one page, and changes to them. Hot. Not here: which page a member is in, questions (members).
+Here: the rows of one page, and changes to them. Hot. Not here: the page of a member, searches (members).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from mypy_extensions import i64
 
 from .columns import INFINITY, NAN, Floats, Integers, filled, filled_integers, floats, integers, put, put_integer
 
-BLOCK: Final = 16  # rows: a power of two, whose logarithm is
+BLOCK: Final = 16  # rows: a power of two, with its logarithm
 SHIFT: Final = 4
 BLOCKS_MAX: Final = 16
-FULL: Final = 192  # members: more would make every second insertion spread the page
+FULL: Final = 192  # members: with more, every second insertion would spread the page
 AFTER_SPREAD: Final = 11  # members in a block
 NONE: Final = -1  # the handle of a hole
 
@@ -40,7 +40,7 @@ class MemberPage:
         self.greatest: Floats = floats()
 
     def insert(self, point: Floats, at: i64, handle: i64, since: i64) -> bool:
-        """Put a row; False if the page is full and has to be split. O(1), or O(page) where it spreads."""
+        """Add a row; False if the page is full and must be split. O(1), or O(page) if it spreads."""
         if self._insert(self._block_of(point, at), point, at, handle, since):
             return True
         if self.count >= FULL:
@@ -49,7 +49,7 @@ class MemberPage:
         return self._insert(self._block_of(point, at), point, at, handle, since)
 
     def _block_of(self, point: Floats, at: i64) -> i64:
-        """The last block that begins not above the point, on the axis."""
+        """The last block that begins at or below the point, on the axis."""
         d, axis, least = self.d, self.axis, self.least
         value = point[at + axis]
         block: i64 = (self.slots + BLOCK - 1) >> SHIFT
@@ -88,7 +88,7 @@ class MemberPage:
         return True
 
     def slot_of(self, handle: i64) -> i64:
-        """Where a member's row is; -1 if it is not here. O(page)."""
+        """The slot of a member's row; -1 if it is not here. O(page)."""
         handles = self.handles
         slot: i64
         for slot in range(self.slots):
@@ -107,7 +107,7 @@ class MemberPage:
         self._measure(slot >> SHIFT)
 
     def _measure(self, block: i64) -> None:
-        """The corners of a block anew."""
+        """Compute the corners of a block again."""
         d, points, least = self.d, self.points, self.least
         top = -INFINITY
         j: i64
@@ -127,7 +127,7 @@ class MemberPage:
         self.greatest[block] = top
 
     def order(self, axis: i64) -> Integers:
-        """The slots that are taken, ascending by a coordinate. O(page), or its square where the axis is another."""
+        """The occupied slots, ascending by a coordinate. O(page), or its square for an axis other than the page's."""
         d, points, handles = self.d, self.points, self.handles
         found = filled_integers(self.count, 0)
         n: i64 = 0
@@ -145,13 +145,13 @@ class MemberPage:
         return found
 
     def spread(self, axis: i64) -> None:
-        """Distribute the rows evenly over blocks, with room in each for what comes."""
+        """Distribute the rows evenly over blocks, with room in each for new rows."""
         order = self.order(axis)
         self.axis = axis
         self.take(self, order, 0, self.count)
 
     def take(self, source: MemberPage, order: Integers, first: i64, upto: i64) -> None:
-        """Replace all rows by some of a page's, in that order."""
+        """Replace all rows by the rows `first` to `upto` of a page, in the given order."""
         d, n = self.d, upto - first
         blocks = (n + AFTER_SPREAD - 1) // AFTER_SPREAD
         if blocks > BLOCKS_MAX:
@@ -183,7 +183,7 @@ class MemberPage:
         self.count, self.slots = n, size
 
     def bytes(self) -> int:
-        """What the columns hold, without their headers."""
+        """The size of the columns, without their headers."""
         return 8 * (len(self.points) + len(self.handles) + len(self.since) + len(self.least) + len(self.greatest))
 
     def check_invariants(self) -> None:

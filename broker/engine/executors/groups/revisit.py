@@ -1,9 +1,9 @@
 """Revisiting: a run waits until a guard with several constants holds (skip-till NEXT, two steps of next match).
 
-A box without an orthant is many boxes, so there are no groups of members here. Instead each member knows since when it
-waits: the last event that held for it. An event asks whom it holds for and who has a start that may count; each of
-them has matches with its starts since, and then counts starts from this event on, which is what `since` says of any
-member. O(members whose guard holds), whether or not they have matches.
+A box without an orthant would be many boxes, so the waiting members have no groups here. Instead each member knows
+since when it waits: since the last event whose values satisfied its guard. An event finds the members whose guard holds
+and that have a start which may count. Each of them matches with its starts since then, and then counts starts from this
+event on, which is the member's new `since`. O(members whose guard holds), with or without matches.
 
 Here: one key, with epochs or `arrival`. Not here: a guard with one constant (wait).
 """
@@ -28,7 +28,7 @@ SWEEP_MIN: Final = 128
 
 @final
 class RevisitTemplate:
-    """What a start must satisfy, and the guard; windows as in a wait."""
+    """The conditions on a start, and the guard; windows as in a wait."""
 
     def __init__(
         self, d: int, begin: StepClause, wait: StepClause, *, window: int = NONE, extra: int = 0, within: int = NONE,
@@ -45,7 +45,10 @@ class RevisitTemplate:
 
 @final
 class RevisitCell(GroupCell):
-    """The starts of a key; `_touched`: members that an event of `now` held for, who wait anew from the next one on."""
+    """The starts of a key.
+
+    `_touched`: members whose guard an event of `now` satisfied. They wait again from the next epoch on.
+    """
 
     def __init__(self, template: RevisitTemplate) -> None:
         super().__init__(Members(template.d))
@@ -108,7 +111,7 @@ class RevisitCell(GroupCell):
             self._touched.append((int(out.members[begun + hit]), point))
 
     def _settle(self, time: i64, event: i64) -> None:
-        """The epoch is over: whom it held for counts starts from its first event on."""
+        """End the epoch: members whose guard it satisfied count starts from its first event on."""
         for handle, point in self._touched:
             self.members.wait_since(handle, point, self._first)
         self._touched = []
@@ -123,7 +126,7 @@ class RevisitCell(GroupCell):
             self._sweep()
 
     def _sweep(self) -> None:
-        """Drop starts out of every window, and those before all that a member waits for. O(members + starts)."""
+        """Drop starts out of every window, and those before all starts that a member waits for. O(members + starts)."""
         oldest = min((since for _, _, since in self.members.each()), default=1 << 60)
         head = max(int(self._head), int(self.starts.since_event(oldest, 0, self.starts.count)))
         self.starts.retain([i >= head for i in range(self.starts.count)])
@@ -135,7 +138,7 @@ class RevisitCell(GroupCell):
         self.starts.used(events)
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members, with their `since`, are the host's."""
+        """The state for a snapshot, without the members and their `since`, which the host saves."""
         return {
             "now": int(self.now), "first": int(self._first), "fresh": int(self._fresh), "head": int(self._head),
             "touched": list(self._touched), "starts": self.starts.dump(),

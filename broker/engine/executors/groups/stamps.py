@@ -1,4 +1,4 @@
-"""Stamps: what keeps a union from telling a member of one run, or one event, twice. Not here: blocks, questions."""
+"""Stamps: prevent a union from reporting a member twice for one run or event. Not here: blocks, searches."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from .columns import Integers, integers, with_room_for_integers
 
 @final
 class Stamps:
-    """By handle, the last run that a member was told of. O(greatest handle) memory, made where a union needs it."""
+    """By handle, the last run that was reported to a member.
+
+    O(greatest handle) memory, allocated if a union needs it.
+    """
 
     def __init__(self) -> None:
         self._last: Integers = integers()
         self._stamp: i64 = 0
 
     def next(self) -> None:
-        """Another run, or event: nobody was told of it."""
+        """Begin another run or event, which no member was reported."""
         self._stamp += 1
 
     def thin(self, out: MatchBlocks, begun: i64) -> None:
-        """Of the members behind there keep those that were not told. O(them)."""
+        """Of the members from `begun` on, keep those without a report. O(those members)."""
         members, kept, stamp = out.members, begun, self._stamp
         i: i64
         for i in range(begun, out.members_upto):

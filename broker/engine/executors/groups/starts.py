@@ -1,10 +1,10 @@
-"""Starts that wait: for each its values, its time and its event, oldest first; of every 16 the greatest values.
+"""Waiting starts: the values, time and event of each, oldest first; and the greatest values of every 16.
 
-A row has one value a coordinate, infinite where the start does not bound it. With a negation an entry is any event that
-begins or kills: its value at the negation's coordinate kills whom it dominates there, and one that begins nothing has
--inf elsewhere.
+A row has one value for each coordinate, infinite if the start does not bound it. With a negation an entry is any event
+that begins a run or kills: its value at the negation's coordinate kills the members that it dominates there, and an
+event that begins no run has -inf elsewhere.
 
-Here: the columns, and walks over them. Hot. Not here: who waits for what (wait, history, any_match).
+Here: the columns, and walks over them. Hot. Not here: the members that wait (wait, history, any_match).
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ NONE: Final = -1
 
 @final
 class Starts:
-    """`kill`: the coordinate of a negation; `window`: that of an own WITHIN, or of an own DUR with `extra` 1; NONE for
-    none."""
+    """`kill`: the coordinate of a negation, or NONE.
+
+    `window`: the coordinate of an own WITHIN, or of an own DUR with `extra` 1; NONE for none.
+    """
 
     def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE, extra: i64 = 0) -> None:
         self.d: i64 = d
@@ -50,7 +52,7 @@ class Starts:
         self._point: Floats = filled(d, 0.0)
 
     def open(self) -> i64:
-        """Room for another row, all infinite: where its values begin. It counts once it is kept."""
+        """Room for another row, all infinite; returns where its values begin. The row counts after `keep`."""
         d, n = self.d, self.count
         if len(self.values) < (n + 1) * d:
             self.values = with_room(self.values, (n + 1) * d)
@@ -61,7 +63,7 @@ class Starts:
         return at
 
     def keep(self, time: i64, event: i64) -> None:
-        """The row that was opened and filled is the newest."""
+        """Make the row that was opened and filled the newest start."""
         d, n = self.d, self.count
         self.times = put_integer(self.times, n, time)
         self.events = put_integer(self.events, n, event)
@@ -77,7 +79,7 @@ class Starts:
         self.count = n + 1
 
     def raise_to(self, top: Floats, at: i64, first: i64, upto: i64) -> None:
-        """Raise values, from `at` on, to the greatest of starts between two places."""
+        """Raise values, from `at` on, to the greatest values of the starts from `first` to `upto`."""
         d, values = self.d, self.values
         i: i64 = first * d
         while i < upto * d:
@@ -88,7 +90,7 @@ class Starts:
             i += d
 
     def raise_by_blocks(self, top: Floats, first: i64, upto: i64) -> None:
-        """The same, by whole blocks: perhaps too high. O(blocks)."""
+        """The same by whole blocks: the result may be too high. O(blocks)."""
         d, greatest = self.d, self._greatest
         i: i64 = (first >> SHIFT) * d
         end: i64 = ((upto + MASK) >> SHIFT) * d
@@ -102,8 +104,10 @@ class Starts:
     # --- places -------------------------------------------------------------------------------------------------
 
     def since_time(self, now: i64, bound: float, first: i64, upto: i64) -> i64:
-        """The first start between two places whose time, less now, is at least a bound. O(log). The difference is taken
-        of integers: a bound such as `next(-w)` would be rounded away by the addition of a time."""
+        """The first start from `first` to `upto` whose time, less now, is at least a bound. O(log).
+
+        The difference is taken of integers: adding a time to a bound such as `next(-w)` would round it away.
+        """
         times = self.times
         while first < upto:
             middle = (first + upto) >> 1
@@ -114,7 +118,7 @@ class Starts:
         return first
 
     def since_event(self, event: i64, first: i64, upto: i64) -> i64:
-        """The first start between two places that is not before an event. O(log)."""
+        """The first start from `first` to `upto` that is not before an event. O(log)."""
         events = self.events
         while first < upto:
             middle = (first + upto) >> 1
@@ -127,12 +131,15 @@ class Starts:
     # --- walks --------------------------------------------------------------------------------------------------
 
     def walk(self, points: Floats, at: i64, since: i64, first: i64, upto: i64, time: i64, out: MatchBlocks) -> i64:
-        """Write the starts of a member between two places, oldest first; how many. O(blocks between, and starts)."""
+        """Write the starts of a member from `first` to `upto`, oldest first; returns their number.
+
+        O(blocks and starts).
+        """
         d, point = self.d, self._point
         j: i64
         for j in range(d):
             point[j] = points[at + j]
-        if self.window >= 0:  # own: -w <= -(time - start + extra)
+        if self.window >= 0:  # own window: -w <= -(time - start + extra)
             first = self.since_time(time + self.extra, point[self.window], first, upto)
             point[self.window] = -INFINITY
         if first < upto and self.events[first] < since:
@@ -170,7 +177,7 @@ class Starts:
         return place - path
 
     def _walk_back(self, first: i64, upto: i64, out: MatchBlocks) -> i64:
-        """The same from the newest on, up to the first event that kills the member: it may be its last start."""
+        """The same from the newest on, up to the first event that kills the member, which may be its last start."""
         d, values, greatest, events, point = self.d, self.values, self._greatest, self.events, self._point
         kill = self.kill
         bound = point[kill]
@@ -203,7 +210,7 @@ class Starts:
         return out.paths_upto - path
 
     def first_kill(self, bound: float, first: i64) -> i64:
-        """The first event from a place on that kills a member, which there must be. O(blocks between)."""
+        """The first event from a position on that kills a member, which must exist. O(blocks between)."""
         d, kill, values, greatest = self.d, self.kill, self.values, self._greatest
         while not bound <= values[first * d + kill]:
             first += 1
@@ -214,7 +221,7 @@ class Starts:
     # --- keeping ------------------------------------------------------------------------------------------------
 
     def retain(self, wanted: list[bool]) -> list[int]:
-        """Keep only some; for each place, and the end, where it is now."""
+        """Keep only some starts; returns the new position of each old position, and of the end."""
         moved: list[int] = []
         old, times, events = self.values, self.times, self.events
         n, d = self.count, self.d
@@ -233,7 +240,7 @@ class Starts:
         return moved
 
     def waiting(self, point: list[float], since: i64, first: i64, upto: i64, time: i64) -> list[tuple[int, ...]]:
-        """The events of a member's starts between two places. O(those)."""
+        """The events of a member's starts from `first` to `upto`. O(those)."""
         out = MatchBlocks()
         self.walk(floats_from(point), 0, since, first, upto, time, out)
         return [(int(out.paths[i]),) for i in range(out.paths_upto)]
@@ -251,10 +258,10 @@ class Starts:
         }
 
     def load(self, dumped: dict[str, Any]) -> None:
-        times = list(dumped["times"])  # what was written and read comes as tuples
+        times = list(dumped["times"])  # values that were written and read come as tuples
         self.values, self.times = floats_from(list(dumped["values"])), integers_from(times)
         self.events, self.count = integers_from(list(dumped["events"])), len(times)
-        self.retain([True] * len(times))  # makes the blocks
+        self.retain([True] * len(times))  # computes the blocks
 
     def bytes(self) -> int:
         return 8 * (len(self.values) + len(self.times) + len(self.events) + len(self._greatest))

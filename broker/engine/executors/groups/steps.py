@@ -1,7 +1,8 @@
-"""What a group's template asks step by step, as the host's recipe says it; immutable.
+"""The steps of a group's template, as the host's recipe gives them; immutable.
 
-A step is a union of clauses; a clause is bounds, which the constants of a member decide, and a rest without constants.
-Registers are numbers that a run remembers. Here: these forms, and how an event meets them. Not here: who makes them.
+A step is a union of clauses; a clause has bounds, which depend on a member's constants, and a rest without constants.
+Registers are numbers that a run remembers. Here: these forms, and how an event is tested against them. Not here: making
+them.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from .coordinates import CoordinateBound, number
 from .kept_events import KeptEvents
 
 FIRST: Final = 0  # an attribute of the event that begins the run
-LAST: Final = 1  # of the event that it took last
-TAKEN: Final = 2  # of the event of that step
-COUNT: Final = 3  # how many events it took
-SUM: Final = 4  # of an attribute, added from the first to the last
+LAST: Final = 1  # of the last event that it took
+TAKEN: Final = 2  # of the event taken at that step
+COUNT: Final = 3  # the number of events taken
+SUM: Final = 4  # of an attribute, added from the first event to the last
 LEAST: Final = 5
 MOST: Final = 6
 
-# How a run waits for a step: for the next event of its cell, of the stream, of its partition, or until one fits.
+# How a run waits for a step: for the next event of its cell, of the stream, of its partition, or for one that fits.
 NEXT: Final = 0
 STRICT: Final = 1
 PARTITION: Final = 2
@@ -55,7 +56,7 @@ class Remembered:
         return 1.0 if self.kind == COUNT else number(row, self.attribute)
 
     def taken(self, row: Row, step: i64, value: float) -> float:
-        """Its value when the run, in which it had that value, takes an event at a step behind the first."""
+        """Its value after the run, in which it was `value`, takes an event at a step after the first."""
         kind = self.kind
         if kind == FIRST:
             return value
@@ -90,7 +91,7 @@ class Linear:
         self.offset = offset
 
     def holds(self, row: Row, registers: Floats, first: i64) -> bool:
-        """False where a number is null, or becomes infinite, which is null."""
+        """Whether it holds; False if a number is null, or becomes infinite, which counts as null."""
         compared = self.offset
         if self.register >= 0:
             compared += self.factor * registers[first + self.register]
@@ -103,14 +104,14 @@ class Linear:
 
 @final
 class EarlierRows:
-    """A condition on the event and earlier ones of the run: which of its slots has the event of which step."""
+    """A condition on the event and earlier ones of the run, with the step of each slot's event."""
 
     def __init__(self, condition: All, slots: list[int]) -> None:
         self.condition = condition
         self.slots = slots
 
     def holds(self, row: Row, events: KeptEvents, numbers: Integers, first: i64) -> bool:
-        """O(slots x log(events kept)). `first`: where the numbers of the run's events begin."""
+        """Whether it holds. O(slots x log(events kept)). `first`: where the numbers of the run's events begin."""
         known: list[Row] = []
         for step in self.slots:
             known.append(events.row(numbers[first + step]) if step >= 0 else ())
@@ -119,8 +120,11 @@ class EarlierRows:
 
 @final
 class StepClause:
-    """`rest`, `guard` and `compares` have no constants of a member: of numbers, of the event alone, of earlier events,
-    which only a chain can ask."""
+    """Bounds, and conditions without a member's constants.
+
+    These are `rest` on numbers, `guard` on the event alone, and `compares` on earlier events, which only a chain can
+    test.
+    """
 
     def __init__(
         self,
@@ -135,7 +139,7 @@ class StepClause:
         self.compares = compares
 
     def admits(self, row: Row, registers: Floats, first: i64) -> bool:
-        """Whether what has no constants, and asks for no earlier event, holds."""
+        """Whether the conditions without constants and without earlier events hold."""
         if self.guard is not None and not holds(self.guard, row, (), (), 0, 0):
             return False
         i: i64 = 0
@@ -147,8 +151,11 @@ class StepClause:
 
 @final
 class ChainTemplate:
-    """The steps of a pattern: a union of clauses each. `d`: coordinates of a member. `stays`: how a run waits for each
-    step; one that skips has no bounds but that of `window`, the coordinate of an own WITHIN."""
+    """The steps of a pattern, each a union of clauses. `d`: the number of a member's coordinates.
+
+    `stays`: how a run waits for each step. A step that skips has no bounds except that of `window`, the coordinate of
+    an own WITHIN.
+    """
 
     def __init__(
         self,
@@ -188,7 +195,7 @@ class Stretch:
             self.integers = with_room_for_integers(self.integers, n * self.integers_each)
 
     def open(self, d: i64) -> i64:
-        """Make room for a row whose first `d` values are infinite; where its floats begin."""
+        """Make room for a row whose first `d` values are infinite; returns where its floats begin."""
         self.room()
         at = self.count * self.floats_each
         column = self.floats
@@ -198,7 +205,10 @@ class Stretch:
         return at
 
     def copy(self, source: Stretch, row: i64) -> i64:
-        """Make room for a row with the floats of another one; where they begin. The integers are the caller's."""
+        """Make room for a row with the floats of another one; returns where they begin.
+
+        The caller sets the integers.
+        """
         self.room()
         at, base = self.count * self.floats_each, row * source.floats_each
         column, old = self.floats, source.floats
@@ -208,7 +218,7 @@ class Stretch:
         return at
 
     def add(self, source: Stretch, row: i64) -> None:
-        """A row of another one, as it is."""
+        """Append a copy of another row."""
         self.copy(source, row)
         at, base = self.count * self.integers_each, row * source.integers_each
         j: i64

@@ -1,11 +1,13 @@
-"""A negation at the end: `a, c, ~n` WITHIN w of a. A pair waits from its c until time is past its deadline, a + w: it
-is a match if no n came meanwhile that kills its member.
+"""A negation at the end: `a, c, ~n` WITHIN w of a.
 
-Pairs are completed as by a wait and hang on their start, as starts are in the order of their deadlines. Nothing is done
-when an n comes but to keep suffix maxima of its value: a pair that is due asks for the greatest one since its c. Times
-are compared, not places. An n at the time of c does not kill, one at the deadline does (notes on Kleene runs, 5).
+A pair waits from its c until time has passed its deadline, a + w. It is a match if no n came in between that kills its
+member.
 
-The host calls `advance` for a time before it hands on an event of it, at the latest when `due` is past.
+Pairs are completed as by a wait, and are stored with their start, because starts are in the order of their deadlines.
+An n only updates suffix maxima of its value: a due pair looks up the greatest value since its c. Times are compared,
+not positions. An n at the time of c does not kill, one at the deadline does (notes on Kleene runs, 5).
+
+The host calls `advance` for a time before it passes an event of that time, at the latest when time has passed `due`.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class TrailingTemplate:
 
 @final
 class PendingPairs:
-    """The pairs of one start: of each the handle, the event and the time of c, and the negation's coordinate."""
+    """The pairs of one start: for each the handle, the event and time of c, and the negation's coordinate."""
 
     def __init__(self, deadline: i64) -> None:
         self.deadline: i64 = deadline
@@ -50,7 +52,7 @@ class PendingPairs:
 
 @final
 class TrailingCell(GroupCell):
-    """The pairs of a key by start, a heap of the starts, and the suffix maxima of what kills."""
+    """The pairs of a key by start, a heap of the starts, and the suffix maxima of the killing values."""
 
     def __init__(self, template: TrailingTemplate, members: Members | None = None) -> None:
         waiting = WaitCell(template.wait, members)
@@ -72,7 +74,7 @@ class TrailingCell(GroupCell):
             pending.pairs = [pair for pair in pending.pairs if pair[0] != handle]
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. As a wait, and O(1) for each pair that it completes or that is due."""
+        """Process an event of the key. As in a wait, and O(1) for each completed or due pair."""
         self.advance(time, out)
         pairs = self._pairs
         pairs.clear()
@@ -86,10 +88,10 @@ class TrailingCell(GroupCell):
         if len(self._order) > 0:
             self._kill(row, time)
         else:
-            self._height = 0  # nobody will ask about what is past
+            self._height = 0  # no pair needs the past values any more
 
     def _hang(self, time: i64, event: i64) -> None:
-        """Put the pairs that an event completed at their starts."""
+        """Store the pairs that an event completed with their starts."""
         pairs, starts, d = self._pairs, self.waiting.starts, self.template.wait.d
         block: i64 = 0
         i: i64
@@ -110,7 +112,7 @@ class TrailingCell(GroupCell):
                 pending.pairs.append(pair)
 
     def _kill(self, row: Row, time: i64) -> None:
-        """Note the value by which an event kills."""
+        """Record the value by which an event kills."""
         kill, x, killed = self.template.kill, self._x, self.template.killed
         x[killed] = INFINITY
         if narrowed(kill.bounds, row, time, time, x, 0, x, 0) and kill.admits(row, x, 0):
@@ -122,11 +124,11 @@ class TrailingCell(GroupCell):
             self._height = height + 1
 
     def due(self) -> int:
-        """When time is past that, `advance` has something to tell."""
+        """The time after which `advance` has something to report."""
         return int(self._pending[self._order[0]].deadline) if self._order else FOREVER
 
     def advance(self, time: i64, out: MatchBlocks) -> None:
-        """Time is that, and no event of it was handed on: tell the pairs whose deadline is past. O(pairs, log)."""
+        """Time has reached `time`, and no event of it has come: report the pairs past their deadline. O(pairs, log)."""
         while len(self._order) > 0 and self._pending[self._order[0]].deadline < time:
             self.advance_first(out)
 
@@ -145,7 +147,7 @@ class TrailingCell(GroupCell):
                 out.close_one(member, path, 1, 2, LATE)
 
     def _killed(self, level: float, completed: i64) -> bool:
-        """Whether an event after that time had a value which dominates. O(log)."""
+        """Whether an event after that time had a value that dominates the level. O(log)."""
         low: i64 = 0
         high = self._height
         while low < high:
@@ -162,7 +164,7 @@ class TrailingCell(GroupCell):
         return len(self._order) == 0 and self.waiting.quiet(time)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        """Starts; no event can go on with a pair."""
+        """The member's starts; no event can continue a pair."""
         return self.waiting.live(handle, point, since, time)
 
     def used(self, events: set[int]) -> None:
@@ -172,7 +174,7 @@ class TrailingCell(GroupCell):
             events.update(pair[1] for pair in pending.pairs)
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         kills = [(self._levels[i], int(self._times[i])) for i in range(self._height)]
         pending = [(start, int(each.deadline), list(each.pairs)) for start, each in sorted(self._pending.items())]
         return {"waiting": self.waiting.dump(), "pending": pending, "kills": kills}

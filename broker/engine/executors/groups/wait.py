@@ -1,14 +1,14 @@
 """Waiting: a run stays until its own guard holds (CEL's skip-till NEXT, a step of SASE+ with skip_till_next_match).
 
 The guard has one constant, coordinate 0 (q). A member waits since a start s if no event since had a value of q or more:
-if q is above the *peak*, the greatest value since s. Peaks fall towards the newest start, so that starts are a stack of
-groups of equal peak, and an event merges those that it surpasses: amortised O(1). An event of value y completes in each
-group of peak < y exactly the members with peak < q <= min(y, peak of the group before), and with them the starts of
-this group and of all newer ones whose values dominate them.
+if q is above the *peak*, the greatest value since s. Peaks fall towards the newest start, so starts are a stack of
+groups of equal peak. An event merges the groups that it surpasses: amortised O(1). In each group of peak < y, an event
+of value y completes exactly the members with peak < q <= min(y, peak of the group before), with the starts of this
+group and of all newer ones whose values dominate them.
 
-A negation between start and end (`a, ~n, c`) makes the walk over starts go back from the newest, and stop at the first
-event that kills the member. Steps behind (`later`) make no matches but cohorts, as in a chain, whose members are those
-of a range: `above < q <= y`; the starts are looked up when the last step ends.
+With a negation between start and end (`a, ~n, c`), the walk over starts goes back from the newest, and stops at the
+first event that kills the member. Steps after the wait (`later`) make cohorts instead of matches, as in a chain. The
+members of such a cohort are those of a range: `above < q <= y`; the starts are looked up when the last step ends.
 
 Epochs: peaks and starts of a time count from the key's next later event on (`arrival`: from its next event on).
 
@@ -30,7 +30,7 @@ from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause, Stretch
 
-# The integers of a cohort behind the wait; its events follow.
+# The integers of a cohort after the wait; its events follow.
 DEPTH: Final = 0
 BEGIN: Final = 1
 END: Final = 2
@@ -40,9 +40,10 @@ SWEEP_MIN: Final = 128
 
 @final
 class WaitTemplate:
-    """`begin`: what a start must satisfy; `wait`: the guard, whose one bound is of coordinate 0; `later`: steps behind
-    it. `kill`: the negation's bound, if there is one, and what it asks besides. `window`: the coordinate of an own
-    WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch."""
+    """The conditions of a wait. `begin`: those on a start; `wait`: the guard, whose one bound is of coordinate 0;
+    `later`: steps after it. `kill`: the negation's bound, if there is a negation, and its other conditions. `window`:
+    the coordinate of an own WITHIN, or DUR with `extra` 1; `within`: a common one. `arrival`: each event is an epoch.
+    """
 
     def __init__(
         self, d: int, begin: StepClause, wait: StepClause, later: list[StepClause], *, kill: StepClause | None = None,
@@ -64,7 +65,7 @@ class WaitTemplate:
 
 @final
 class WaitCell(GroupCell):
-    """Groups of the stack: `_peaks`, `_begins` (where in the starts), from `_bottom` below `_height`."""
+    """The stack of groups: `_peaks`, `_begins` (their first start), from `_bottom` to below `_height`."""
 
     def __init__(self, template: WaitTemplate, members: Members | None = None) -> None:
         super().__init__(Members(template.d) if members is None else members)
@@ -72,14 +73,14 @@ class WaitCell(GroupCell):
         self.now: i64 = -(1 << 62)
         d = template.d
         self.starts = Starts(d, template.killed, template.window, template.extra)
-        self.keeps_points = False  # whether `points` has those of all members found since the matches were cleared
+        self.keeps_points = False  # whether `points` has the points of all members found since the matches were cleared
         self.points: Floats = floats()
         self._fresh: i64 = 0  # where the starts of `now` begin
         self._peak = -INFINITY  # the greatest value of `now`
         self._peaks: Floats = floats()
         self._begins: Integers = integers()
-        self._tops: Floats = floats()  # of each group the greatest values, perhaps too high
-        self._head: i64 = 0  # starts before are out of every window
+        self._tops: Floats = floats()  # the greatest values of each group, perhaps too high
+        self._head: i64 = 0  # earlier starts are out of every window
         self._bottom: i64 = 0
         self._height: i64 = 0
         self._kept: i64 = 0  # starts after the last sweep
@@ -88,16 +89,17 @@ class WaitCell(GroupCell):
         self._top: Floats = filled(d, -INFINITY)
         self._none: Integers = integers()
         each: i64 = len(template.later)
-        self._waiting = Stretch(d + 1, EVENTS + each + 1)  # the value behind `d` is `above`
+        self._waiting = Stretch(d + 1, EVENTS + each + 1)  # the value at index `d` is `above`
         self._new = Stretch(d + 1, EVENTS + each + 1)
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """An event of the key. Amortised O(1), and for each group that it surpasses a question and what it finds."""
+        """Process an event of the key. Amortised O(1), and for each surpassed group one lookup and the members found.
+        """
         self.see(row, time, event, out)
         self.start(row, time, event)
 
     def see(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """What the event completes."""
+        """Write the completions of the event."""
         template = self.template
         if time > self.now or template.arrival:
             self.settle(time)
@@ -113,7 +115,7 @@ class WaitCell(GroupCell):
                 self._peak = y[0]
 
     def start(self, row: Row, time: i64, event: i64) -> None:
-        """What the event begins, and kills."""
+        """Record that the event begins runs, or kills."""
         template, starts, members = self.template, self.starts, self.members
         d = template.d
         at = starts.open()
@@ -137,7 +139,7 @@ class WaitCell(GroupCell):
             self.noted = event
 
     def _surpass(self, y: float, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Complete, in each group of a lower peak, those whom the value reaches."""
+        """Complete, in each group of a lower peak, the members that the value reaches."""
         d, peaks, top, fresh = self.template.d, self._peaks, self._top, self._fresh
         j: i64
         for j in range(d):
@@ -165,7 +167,7 @@ class WaitCell(GroupCell):
     def _complete(
         self, above: float, x: Floats, at: i64, begin: i64, end: i64, time: i64, suffix: Integers, out: MatchBlocks
     ) -> None:
-        """Write the members of a range that values dominate, each with its starts between two places."""
+        """Write the members of a range that values dominate, each with its starts from `begin` to `end`."""
         begun = out.members_upto
         found = self.members.find_points(above, x, at, out)
         if found == 0:
@@ -187,7 +189,7 @@ class WaitCell(GroupCell):
     # --- steps behind the wait ----------------------------------------------------------------------------------
 
     def _promise(self, above: float, top: Floats, begin: i64, end: i64, event: i64) -> None:
-        """A cohort: the members of a range, with the starts between two places, wait for the next event of the key."""
+        """Add a cohort: members of a range, with the starts from `begin` to `end`, wait for the next event."""
         new, d = self._new, self.template.d
         at = new.open(d)
         j: i64
@@ -201,7 +203,7 @@ class WaitCell(GroupCell):
         self.noted = event
 
     def _go_on(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
-        """Each cohort one step on, or to its end."""
+        """Move each cohort one step on, or complete it."""
         template, waiting, new = self.template, self._waiting, self._new
         last: i64 = len(template.later) - 1
         numbers, each = waiting.integers, waiting.integers_each
@@ -237,7 +239,7 @@ class WaitCell(GroupCell):
     # --- the stack ----------------------------------------------------------------------------------------------
 
     def settle(self, time: i64) -> None:
-        """The epoch is over: its peak surpasses groups, its starts are a new one."""
+        """End the epoch: its peak surpasses groups, and its starts become a new group."""
         if self._waiting.count > 0 or self._new.count > 0:
             self._waiting, self._new = self._new, self._waiting
             self._new.count = 0
@@ -246,7 +248,7 @@ class WaitCell(GroupCell):
         merged: i64 = self._height
         while merged > self._bottom and self._peaks[merged - 1] <= peak:
             merged -= 1
-        if merged < self._height:  # the oldest one that is surpassed stands for all
+        if merged < self._height:  # the oldest surpassed group stands for all
             self._peaks[merged] = peak
             d, tops = self.template.d, self._tops
             i = (merged + 1) * d
@@ -270,7 +272,7 @@ class WaitCell(GroupCell):
             self._sweep()
 
     def _let_go(self, time: i64) -> None:
-        """Drop the oldest groups if they are out of every window, or nobody waits in them any more."""
+        """Drop the oldest groups if they are out of every window, or no member waits in them any more."""
         template = self.template
         if template.within >= 0:
             self._head = self.starts.since_time(time, -float(template.within), self._head, self._fresh)
@@ -285,7 +287,7 @@ class WaitCell(GroupCell):
             self._bottom += 1
 
     def _push(self, peak: float, begin: i64, end: i64) -> None:
-        """The starts between two places are a group."""
+        """Make a group of the starts from `begin` to `end`."""
         height, d = self._height, self.template.d
         self._peaks = put(self._peaks, height, peak)
         self._begins = put_integer(self._begins, height, begin)
@@ -297,10 +299,10 @@ class WaitCell(GroupCell):
         self._height = height + 1
 
     def _sweep(self) -> None:
-        """Keep only the starts that a member may still need. O(groups * members + starts), when they have doubled."""
+        """Keep only the starts that a member may need. O(groups * members + starts), when they have doubled."""
         starts, waiting, d = self.starts, self._waiting, self.template.d
         wanted = [False] * starts.count
-        pinned = int(starts.count)  # from here on cohorts need those of members above `least`
+        pinned = int(starts.count)  # from here on cohorts need the starts of members above `least`
         least = INFINITY
         for i in range(waiting.count):
             pinned = min(pinned, int(waiting.integers[i * waiting.integers_each + BEGIN]))
@@ -325,7 +327,7 @@ class WaitCell(GroupCell):
         self._fresh = self._kept = starts.count
 
     def _want(self, wanted: list[bool], begin: int, end: int, peak: float) -> None:
-        """Mark the starts between two places that a member above the peak may need, and those that kill."""
+        """Mark the starts from `begin` to `end` that a member above the peak may need, and those that kill."""
         starts, d, killed = self.starts, self.template.d, self.template.killed
         corner = self.members.least_above(peak)
         asked = [j for j in range(1, d) if j not in (killed, self.template.window)]
@@ -349,7 +351,7 @@ class WaitCell(GroupCell):
         return starts.since_time(time + template.extra, longest, 0, starts.count) == starts.count
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        """Starts that wait; of steps behind the wait nothing is said."""
+        """Starts that wait; cohorts after the wait are not included."""
         begin = self._fresh
         if self._peak < point[0]:
             group = self._height - 1
@@ -367,7 +369,7 @@ class WaitCell(GroupCell):
                 events.update(int(stretch.integers[place + EVENTS + j]) for j in range(depth + 1))
 
     def dump(self) -> dict[str, Any]:
-        """What a snapshot keeps; the members are the host's."""
+        """The state for a snapshot, without the members, which the host saves."""
         stack = [(self._peaks[i], int(self._begins[i])) for i in range(self._bottom, self._height)]
         return {
             "now": int(self.now), "fresh": int(self._fresh), "peak": self._peak, "head": int(self._head),

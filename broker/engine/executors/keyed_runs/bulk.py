@@ -1,9 +1,9 @@
-"""Subscriptions that need no states of their own: the families and boxes that they are members of.
+"""Grouped subscriptions: those without states of their own, in families and boxes.
 
-Registering one more costs a lookup and an entry in a column, and nothing is made of it but that.
+Another subscription costs one lookup and one entry in a column; it has no other structure.
 
-Here: which family or box a subscription is in, coming and going. Not here: whether it may be (recipes), how members
-are found (intervals).
+Here: which family or box a subscription is in, joining and leaving. Not here: whether a subscription may be grouped
+(recipes), finding the members of an event (intervals).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...transition import UNBOUNDED, Place
 
 @final
 class MemberGroup:
-    """A family with its place, or a box, and the cell whose events start it."""
+    """A family with its place, or a box; and the cell whose events start it."""
 
     def __init__(
         self, kind: GroupKind, space: Space, key: Key, outcome: Outcome, place: Place | None, box: Box[Target] | None
@@ -50,7 +50,7 @@ class MemberGroup:
 
 @final
 class Bulk:
-    """Groups by what their members have in common and the key of their cell."""
+    """Groups by the common part of their members and the key of their cell."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -59,7 +59,7 @@ class Bulk:
         self._groups: dict[tuple[int, Key], MemberGroup] = {}
 
     def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
-        """Enter a subscription; False where it needs states of its own. O(log members), and moves of machine words."""
+        """Add a subscription; False if it needs states of its own. O(log members), and moves of machine words."""
         literals = subscriber.literals
         bounds = recipe.bounds(literals)
         if bounds is None:
@@ -80,7 +80,7 @@ class Bulk:
         return True
 
     def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
-        """Undo one `join`, of that branch; nothing where it was refused."""
+        """Undo one `join` of that branch; no effect if the join was refused."""
         literals = subscriber.literals
         bounds = recipe.bounds(literals)
         if bounds is None:
@@ -103,7 +103,7 @@ class Bulk:
             self._withdraw(group)
 
     def place(self, recipe: Recipe, literals: Literals) -> Place | None:
-        """Where the runs of a member wait, if it is one of a family."""
+        """The place where a member's runs wait, if it is a member of a family."""
         if recipe.bounds(literals) is None:
             return None
         return self._groups[(self._kind(recipe, literals).number, recipe.key(literals))].place
@@ -160,8 +160,10 @@ class Bulk:
         return [group.place for group in self._groups.values() if group.place is not None]
 
     def states(self, known: Container[str]) -> int:
-        """The states that the groups stand for: one for each different start, and start states but for those `known`,
-        by stream."""
+        """The number of states that the groups stand for.
+
+        Each different start is one state; so is each start state, by stream, except the `known` ones.
+        """
         found = len({group.space.stream for group in self._groups.values() if group.space.stream not in known})
         for group in self._groups.values():
             if group.place is not None:

@@ -1,6 +1,6 @@
-"""Where runs are: a cell for each key value that has any, with what the program wants started there beside it.
+"""Cells: one for each key value with runs, beside the static part that the program starts there.
 
-Here: runs, cells, their bookkeeping for expiry. Not here: what an event does to them (runs).
+Here: runs, cells, and their expiry. Not here: the effect of an event on them (runs).
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ FOREVER: Final = instant.FOREVER
 
 
 @final
-@mypyc_attr(acyclic=True)  # nothing that a run refers to can lead back to it: the collector need not visit runs
+@mypyc_attr(acyclic=True)  # no reference of a run leads back to it, so the collector need not visit runs
 class Run(PartialMatch):
-    """A partial match that waits in a place, or, where the place is a family's, all those that one event started.
+    """A partial match that waits in a place; in a family's place, all partial matches that one event started.
 
-    It bound its last event at `t1` and is of no use after `limit`. `touched` is the epoch in which an event affected
-    it: it still sees the other events of that epoch and is dropped by the first later visit. Immutable but for the
-    stamp.
+    It bound its last event at `t1` and is useless after `limit`. `touched` is the epoch in which an event affected it:
+    it still sees the other events of that epoch, and the first later visit drops it. Immutable except for this stamp.
     """
 
     __slots__ = ("limit", "place", "t1", "touched")
@@ -59,7 +58,7 @@ class Run(PartialMatch):
 
 @final
 class Cell:
-    """What one key value leads to. `runs` are in the order in which they came; `due`: a sweep is scheduled."""
+    """The content of one key value. `runs` are in order of arrival; `due`: a sweep is scheduled."""
 
     __slots__ = ("due", "key", "runs", "space", "static")
 
@@ -72,7 +71,7 @@ class Cell:
 
 
 def sweep_delay(run: Run, now: int) -> int:
-    """How long from now until a run with a limit is surely of no use; of few different values, one ring each."""
+    """The delay after which a run with a limit is surely useless. It has few different values, one ring each."""
     if run.place.window > 0:
         return int(run.place.window)
     rest = int(run.limit) - now  # its place lost its window to a later subscription
@@ -80,7 +79,7 @@ def sweep_delay(run: Run, now: int) -> int:
 
 
 def sweep(cell: Cell, now: int) -> int:
-    """Drop the runs that no event affects any more. Returns how long to wait for the next time; 0: no need. O(runs)."""
+    """Drop the runs that no event affects any more. Returns the delay of the next sweep; 0 for none. O(runs)."""
     delay = 0
     kept: list[Run] = []
     for run in cell.runs:
@@ -94,7 +93,7 @@ def sweep(cell: Cell, now: int) -> int:
 
 
 def close_gap(runs: list[Run], kept: i64, upto: i64) -> None:
-    """Remove the runs from `kept` to `upto`, by hand: what is behind is one run, as a rule, and a slice costs more."""
+    """Remove the runs from `kept` to `upto`. A loop is cheaper than a slice, since usually one run follows."""
     j: i64
     for j in range(upto, len(runs)):
         runs[kept] = runs[j]
@@ -105,10 +104,10 @@ def close_gap(runs: list[Run], kept: i64, upto: i64) -> None:
 
 @final
 class Expiry:
-    """Cells to be swept, a ring a window length: in each, cells are in the order of their due times for free.
+    """The cells to sweep, one ring for each window length. In each ring, cells are in the order of their due times.
 
-    A cell is in at most one ring at a time, so the rings stay as small as the cells with a window; runs in cells that
-    no event visits live at most twice their window. O(1) a run.
+    A cell is in at most one ring at a time, so the rings are no larger than the number of cells with a window. Runs in
+    cells that no event visits live at most twice their window. O(1) a run.
     """
 
     def __init__(self) -> None:
@@ -127,11 +126,11 @@ class Expiry:
         self.next = min(self.next, now + window)
 
     def expect(self, cell: Cell, run: Run, now: int) -> None:
-        """A run with a limit has come to a cell that is not scheduled."""
+        """Schedule a cell that has got a run with a limit and was not scheduled."""
         self.schedule(cell, now, sweep_delay(run, now))
 
     def take(self, now: int) -> list[Cell]:
-        """The cells that are due before `now`; they are no longer scheduled."""
+        """Remove and return the cells that are due before `now`."""
         found: list[Cell] = []
         nearest: i64 = FOREVER
         for window, (dues, cells) in list(self._rings.items()):
@@ -152,12 +151,12 @@ class Expiry:
         return found
 
     def scheduled(self) -> int:
-        """Cells in the rings, for invariants and statistics."""
+        """The number of cells in the rings, for invariants and statistics."""
         return sum(len(dues) - self._heads[window] for window, (dues, _) in self._rings.items())
 
 
 def rescheduled(spaces: list[dict[Key, Cell]]) -> Expiry:
-    """When to sweep the cells that there are; those without anything are dropped. O(runs)."""
+    """A new schedule for all cells; drops empty cells. O(runs)."""
     expiry = Expiry()
     waiting: list[tuple[int, int, Cell]] = []
     for cells in spaces:
@@ -187,7 +186,7 @@ def live(run: Run, now: int | None) -> bool:
 def check_cells(
     spaces: list[dict[Key, Cell]], statics: list[dict[Key, Static]], now: int | None, expiry: Expiry
 ) -> None:
-    """Raise AssertionError where runs, cells and what the program wants there contradict each other. O(runs)."""
+    """Raise AssertionError if runs, cells and the program's static parts contradict each other. O(runs)."""
     scheduled = 0
     for number, cells in enumerate(spaces):
         for key, cell in cells.items():

@@ -1,9 +1,9 @@
 """Runs as plain data and back.
 
-A run names its place by an address that depends on the subscriptions' order alone, so that it finds the same state in
-the program of another process. Rows that runs share are written once.
+A run names its place by an address that depends only on the order of the subscriptions, so that another process finds
+the same state in its program. Rows that runs share are written once.
 
-Here: that form. Not here: what a place's address is (runs).
+Here: that form. Not here: the address of a place (runs).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .cells import UNTOUCHED, Run
 
 
 def dumped(runs: Sequence[Run], places: Sequence[Place]) -> Any:
-    """O(runs)."""
+    """The runs as plain data. O(runs)."""
     rows: dict[int, int] = {}
     table: list[Any] = []
 

@@ -1,7 +1,6 @@
-"""The merged program in words and as a picture's data: which key spaces find what, and which states are shared.
+"""Describes the merged program in words and as data for a diagram: key spaces, and shared states.
 
-Here: that. Not here: what the engine says of all subscriptions (broker.engine.explanation), drawing
-(broker.automaton.diagram).
+Not here: the description of all subscriptions (broker.engine.explanation), drawing (broker.automaton.diagram).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ...transition import Place
 from ..machine_plan import NAMES_SHOWN, counted, stream_name
 from ..merged import SchemaOf
 
-# Nanoseconds of an event, a probe in a key space, an arc that is tried, a search in columns, a member that it scans.
+# Nanoseconds of an event, a lookup in a key space, a tried arc, a search in columns, a scanned member.
 EVENT_COST: Final = 180.0
 PROBE_COST: Final = 30.0
 ARC_COST: Final = 15.0
@@ -29,7 +28,7 @@ MEMBER_COST: Final = 0.3
 
 
 def drawn(automata: Sequence[tuple[str, Automaton]]) -> Graph:
-    """Merged anew, as families and boxes keep no states. O(automata)."""
+    """The automata merged again, because families and boxes store no states. O(automata)."""
     forest = Forest()
     served: dict[int, list[str]] = {}
     for name, automaton in automata:
@@ -57,7 +56,7 @@ def drawn(automata: Sequence[tuple[str, Automaton]]) -> Graph:
 
 
 def explained(directory: Directory, places: Sequence[Place], schema_of: SchemaOf) -> list[str]:
-    """What each key space answers, and what an event costs."""
+    """What each key space finds, and the cost of an event."""
     lines: list[str] = []
     waiting: dict[int, int] = {}
     for place in places:
@@ -70,7 +69,7 @@ def explained(directory: Directory, places: Sequence[Place], schema_of: SchemaOf
 
 
 def _space_line(directory: Directory, space: Space, places: int, schema_of: SchemaOf) -> str:
-    """What a key space answers, and by which of its structures."""
+    """What a key space finds, and the structures that find it."""
     statics = list(directory.statics[space.number].values())
     families = [place.family for static in statics for place in static.places if place.family is not None]
     arcs = sum(len(static.arcs) for static in statics)
@@ -86,9 +85,9 @@ def _space_line(directory: Directory, space: Space, places: int, schema_of: Sche
 
 
 def _cost_line(directory: Directory, spaces: list[Space]) -> str:
-    """What an event of the stream costs where every key that has anything is as frequent as any other.
+    """The cost of an event of the stream if all keys with a cell are equally frequent.
 
-    A rough model with rounded constants, near what W4 and W5 take compiled; without what comes of runs.
+    This is a rough model with rounded constants, near the compiled times of W4 and W5. It leaves out the cost of runs.
     """
     cost = EVENT_COST
     for space in spaces:

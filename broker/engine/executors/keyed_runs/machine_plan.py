@@ -1,6 +1,6 @@
-"""The plan of an automaton over epochs for keyed runs: it is merged with all others.
+"""The plan of an automaton over epochs for keyed runs, which merge it with all others.
 
-Here: what the planner has to know. Not here: the merged program (program), its runs (runs).
+Here: what the planner needs. Not here: the merged program (program), its runs (runs).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .program import KeyedAutomata
 
 @final
 class KeyedRunsPlan(MergedPlan):
-    """No more than the name of the executor, and its program."""
+    """The name of the executor, and its program."""
 
     __slots__ = ()
 

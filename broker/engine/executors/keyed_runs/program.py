@@ -1,8 +1,8 @@
-"""The compiled program: all subscriptions' automata as one, laid out for finding what an event concerns.
+"""The merged program: the automata of all subscriptions as one, laid out to find what an event concerns.
 
-Here: where each shared state and arc is placed - the key space and cell of start arcs, places for the rest - and the
-reverse when its last subscriber leaves. A change costs the size of the subscription, not of the program. Not here: runs
-(a program never holds one), names and text (catalog), subscriptions that need no states (bulk).
+Here: the location of each shared state and arc (the key space and cell of a start arc, the place of a state), and its
+removal when the last subscriber leaves. A change costs the size of the subscription, not of the program. Not here: runs
+(a program never holds one), names and text (catalog), subscriptions without states (bulk).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .runs import KeyedRuns
 
 @final
 class StartArc:
-    """A start arc, and where it is; it is enrolled in its cell only while some run of its place is needed."""
+    """A start arc with its location. It is enrolled in its cell only while a run of its place is needed."""
 
     def __init__(self, space: Space, key: Key, transition: Transition) -> None:
         self.space = space
@@ -41,7 +41,7 @@ class StartArc:
 
 @final
 class KeyedAutomata(MergedAutomata):
-    """Shared states and ends with their places and arcs, and the groups of subscriptions that need no states."""
+    """Shared states and ends with their places and arcs, and the groups of subscriptions without states."""
 
     def __init__(self, directory: Directory) -> None:
         super().__init__(directory)
@@ -82,13 +82,13 @@ class KeyedAutomata(MergedAutomata):
         self._clear(end, change)
 
     def target(self, end: End) -> Target:
-        """Whom the end serves."""
+        """The subscribers and streams of the end."""
         target = self._ends[end.number].target
         assert target is not None
         return target
 
     def _want_lineage(self, end: End, subscriber: Subscriber | None, feed: Feed | None, difference: int) -> None:
-        # A published result may be read by someone who wants lineage later on, when it is too late to begin with it.
+        # A later subscriber of a published result may ask for lineage, when the run is too old to start collecting it.
         if feed is None and not (subscriber is not None and subscriber.lineage):
             return
         node: SharedState | None = end.node
@@ -164,7 +164,7 @@ class KeyedAutomata(MergedAutomata):
             self.directory.static(start.space, start.key).arcs.add(start.transition)
 
     def _add_arc(self, node: SharedState, arc: Transition) -> None:
-        """A further arc out of a state that runs wait in one by one."""
+        """Add an arc out of a state in which runs wait one by one."""
         self.places[node.number].arcs.add(arc)
         start = self._starts.get(node.number)
         if start is not None:
@@ -185,7 +185,7 @@ class KeyedAutomata(MergedAutomata):
         self._widen(node, duration_bound(end.arc.guard))
 
     def _widen(self, node: SharedState, bound: int | None) -> None:
-        """An arc with this bound on DUR now leaves the state: windows grow, here and above."""
+        """An arc with this bound on DUR now leaves the state: enlarge the windows, here and above."""
         while node.parent is not None and node.entry is not None:
             before = self._forward_bounds[node.number]
             if before is not None:

@@ -1,16 +1,15 @@
-"""Runs in cells by key: what an event does to those that it concerns (semantics 1.7).
+"""Runs in cells by key, and the effect of an event on them (semantics 1.7).
 
-For each key space of the event's stream: one probe; then in the cell that it leads to
-1. start arcs whose guard holds begin new runs, and families begin one run for all their members that hold;
-2. each waiting run is *affected* if it does not overlap the event and theta holds. If its place has a loop and the
-   loop's guard fails, nothing comes of it; else every arc whose guard holds makes a new run or a match. Either way it
-   ends.
+For each key space of the event's stream: one lookup; then in the cell that it finds 1. start arcs whose guard holds
+begin new runs, and families begin one run for all members whose guard holds; 2. each waiting run is *affected* if it
+does not overlap the event and theta holds. If its place has a loop and the loop's guard fails, nothing follows;
+otherwise every arc whose guard holds makes a new run or a match. The affected run ends in both cases.
 
-Simultaneous events without pending lists: a new run's `t1` is now, and only what ended before an event begins is
-affected, so that nobody sees it within its epoch; an affected run is stamped, not removed, so that it still sees the
-others of the epoch, and the first later visit drops it.
+Simultaneous events need no pending lists. A new run's `t1` is now, and an event affects only runs that ended before it
+began, so no event of the same epoch affects the new run. An affected run gets a stamp and stays, so that it still sees
+the other events of the epoch; the first later visit drops it.
 
-Here: that, hot and written for compilation. Not here: the loop over a batch (dispatch.dispatcher), the program.
+Here: that effect, hot and written for compilation. Not here: the loop over a batch (dispatch.dispatcher), the program.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from .bulk import Bulk
 from .cells import FOREVER, UNTOUCHED, Cell, Expiry, Run, check_cells, close_gap, live, rescheduled, sweep
 from .dump import dumped, loaded
 
-PURGE_MIN: Final = 64  # dead places before their runs are looked for
+PURGE_MIN: Final = 64  # dead places up to which their runs are not searched
 
 
 @final
 class KeyedRuns(MergedRuns):
-    """The runs of a program. `places` are those of its states, by number, `bulk` has those of families."""
+    """The runs of a program. `places` are those of its states, by number; `bulk` has those of families."""
 
     def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
         super().__init__()
@@ -69,7 +68,7 @@ class KeyedRuns(MergedRuns):
         if directory.dead > PURGE_MIN + len(self.places):
             self.purge()
 
-    def clear(self, spaces: list[int]) -> None:  # runs that are there wait in dead places
+    def clear(self, spaces: list[int]) -> None:  # remaining runs wait in dead places
         for number in spaces:
             self.cells[number] = {}
 
@@ -99,7 +98,7 @@ class KeyedRuns(MergedRuns):
                     self._drop_if_empty(cell)
 
     def _begin(self, static: Static) -> None:
-        """Start arcs and families: new runs, and matches of single events."""
+        """Apply start arcs and families: begin new runs, and report matches of single events."""
         row = self.row
         self._lead_on(static.arcs, None, (), (), self.length)
         for place in static.places:
@@ -112,11 +111,11 @@ class KeyedRuns(MergedRuns):
             found.close(self.index, None)
 
     def _affect(self, cell: Cell) -> None:
-        """Waiting runs: each one that the event affects takes its step and ends."""
+        """Step each waiting run that the event affects, and end it."""
         time, start, row, length = self.time, self.start, self.row, self.length
         alone = self.alone
         runs = cell.runs
-        n: i64 = len(runs)  # what is started meanwhile comes behind
+        n: i64 = len(runs)  # new runs come behind these
         kept: i64 = 0
         j: i64
         for j in range(n):
@@ -135,7 +134,7 @@ class KeyedRuns(MergedRuns):
                         if alone:
                             continue
                         run.touched = time
-                except Exception as error:  # whatever it is: it is this place's, and stays its own
+                except Exception as error:  # any error concerns this place only
                     self.found.faults.append(Fault(place, error))
                     continue
             runs[kept] = run
@@ -144,7 +143,7 @@ class KeyedRuns(MergedRuns):
             close_gap(runs, kept, n)
 
     def _step(self, run: Run, place: Place) -> None:
-        """What comes of an affected run."""
+        """Make the successors of an affected run."""
         row = self.row
         family = place.family
         if family is not None:
@@ -161,15 +160,15 @@ class KeyedRuns(MergedRuns):
         self._lead_on(place.arcs, run, run.row, run.slots, span)
 
     def _lead_on(self, index: ArcIndex[Transition], run: Run | None, bound: Row, slots: Slots, span: int) -> None:
-        """The arcs that hold."""
+        """Follow the arcs whose guards hold."""
         row, length = self.row, self.length
         arcs = index.arcs
-        found = len(arcs) > index.few  # else they are tried one by one
+        found = len(arcs) > index.few  # otherwise they are tried one by one
         if found:
             try:
                 arcs = index.satisfied(row, bound, slots, length, span)
             except Exception:
-                found = False  # which of them has raised it is found out one by one
+                found = False  # trying the arcs one by one finds the one that raised it
         for arc in arcs:
             try:
                 if found or arc.guard is None or holds(arc.guard, row, bound, slots, length, span):
@@ -179,11 +178,11 @@ class KeyedRuns(MergedRuns):
                         self._enter(arc.place, arc.update, run)
                     else:
                         self.symbols.append(arc.symbol)
-            except Exception as error:  # whatever it is: it is this arc's, and stays its own
+            except Exception as error:  # any error concerns this arc only
                 self.found.faults.append(Fault(arc, error))
 
     def _enter(self, place: Place, update: Update | None, before: Run | None) -> None:
-        """A new run in `place`, which goes on from `before` or begins here, unless nothing can ever affect it."""
+        """Put a new run into `place`, which continues `before` or begins here, unless no event can ever affect it."""
         row, time = self.row, self.time
         bound: Row = ()
         slots: Slots = ()
@@ -215,7 +214,7 @@ class KeyedRuns(MergedRuns):
                 watch.watcher.entered(watch.state, born, t0, run)
 
     def insert(self, run: Run, key: Key) -> None:
-        """Put a run where the events that concern it will look."""
+        """Put a run where the events that concern it find it."""
         space = run.place.space
         cells = self.cells[space.number]
         cell = cells.get(key)
@@ -227,7 +226,7 @@ class KeyedRuns(MergedRuns):
             self.due = self.expiry.next
 
     def _emit(self, target: Target, run: Run | None) -> None:
-        """A match: a column entry for the subscribers, a derived event for each stream that is made of it."""
+        """Report a match: a column entry for the subscribers, a derived event for each stream of the target."""
         found = self.found
         if target.first is not None:
             found.targets.append(target)
@@ -236,7 +235,7 @@ class KeyedRuns(MergedRuns):
             for watcher in target.watchers:
                 watcher.matched(self.time if run is None else run.born)
         if target.feeds is not None:
-            found.publish(self.index, run, target)
+            found.publish(run, target, self.row, self.start, self.time, self.item, self.link)
 
     def expire(self, now: int) -> None:
         for cell in self.expiry.take(now):
@@ -247,7 +246,7 @@ class KeyedRuns(MergedRuns):
         self.due = self.expiry.next
 
     def _drop_if_empty(self, cell: Cell) -> None:
-        # A cell that is still to be swept stays: a ring refers to it.
+        # A cell that waits for a sweep stays, because a ring refers to it.
         if not cell.runs and cell.static is None and not cell.due:
             cells = self.cells[cell.space.number]
             if cells.get(cell.key) is cell:
@@ -255,7 +254,7 @@ class KeyedRuns(MergedRuns):
 
     def go_back(self, time: int | None) -> None:
         for cell in [cell for cells in self.cells for cell in cells.values()]:
-            # A run that has ended in the epoch of that time is no part of that epoch when it begins once more.
+            # A run that ended in the epoch of that time does not belong to that epoch when it begins again.
             cell.runs = [run for run in cell.runs if live(run, self.now)]
         self.purge()
         self.now = time
@@ -265,7 +264,7 @@ class KeyedRuns(MergedRuns):
     # --- inspection and snapshots -------------------------------------------------------------------------------
 
     def live(self) -> list[PartialMatch]:
-        """Those that this epoch has touched are among them: they still see its other events."""
+        """The live runs. Runs that this epoch has touched are among them: they still see its other events."""
         cells = [cell for cells in self.cells for cell in cells.values()]
         return [run for cell in cells for run in cell.runs if live(run, self.now)]
 
@@ -279,7 +278,7 @@ class KeyedRuns(MergedRuns):
         return list(runs)
 
     def _addressed(self, order: MergedOrder) -> list[Place]:
-        """Every place of the program, in an order that only the subscriptions' order decides."""
+        """Every place of the program, in an order that depends only on the order of the subscriptions."""
         found: dict[int, Place] = {}
         for end in order.ends:
             assert isinstance(end, End)

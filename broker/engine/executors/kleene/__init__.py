@@ -1,5 +1,5 @@
-"""SASE+ patterns at work: runs of patterns with Kleene parts and negations, and the matches they make (SASE+ 4, 5).
+"""SASE+ patterns: runs of patterns with Kleene parts and negations, and their matches (SASE+ 4, 5).
 
-Here: machines, one a subscription, and their runs in several representations. Not here: the lanes that bring them
-events (dispatch), what is known of an automaton (broker.automaton.analyses).
+Here: machines, one for each subscription, and several representations of their runs. Not here: the lanes that pass them
+events (dispatch), facts about an automaton (broker.automaton.analyses).
 """

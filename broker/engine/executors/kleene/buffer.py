@@ -1,11 +1,10 @@
-"""The match buffer: events that runs have taken, each with all the pasts that it goes on from (SASE+ 4.2; design 4.4).
+"""The match buffer: events that runs have taken, each with all the pasts that it continues (SASE+ 4.2; design 4.4).
 
 A node is an event of a component with a union of predecessors, None for a first event. A union is a list of links: to a
-node, or to another union. All are numbers, and what is older has the smaller number; nothing is ever changed, so that
-unions share their tails. Each link knows the newest first event that any path through it or behind it has: a walk that
-heeds this visits only what lies on a match inside the window, but for members of one union that are too old. What was
-made before the window is dead, and is dropped by giving up the older half of a page; who still reads the old page keeps
-it (kleene notes, 3).
+node, or to another union. All are numbers, and older ones are smaller. Nothing is ever changed, so unions share their
+tails. Each link knows the newest first event that any path through it or behind it has. A walk that uses this visits
+only paths of matches inside the window, except for members of one union that are too old. Entries older than the window
+are dropped by giving up the older half of a page; a reader of the old page keeps it (kleene notes, 3).
 
 Here: pages, counting and enumerating paths. Not here: which runs share a node (groups).
 """
@@ -34,9 +33,9 @@ Chain: TypeAlias = Any  # (node, chain) from a match's first event on, or None
 class Pasts:
     """A page: nodes from number `base` on, links from number `root` on.
 
-    Of a node: item, row, component, time, place in the stream, union of predecessors, the newest first event (`best`),
-    and how many links there were before its event. Of a link: what it leads to - a node's number, or -2 less a union's
-    - the link behind it, and the newest first event from here on.
+    A node has an item, row, component, time, position in the stream, union of predecessors, newest first event
+    (`best`), and the number of links before its event. A link has a target (a node's number, or -2 less a union's), the
+    link behind it, and the newest first event from here on.
     """
 
     def __init__(self, base: i64, root: i64) -> None:
@@ -57,11 +56,11 @@ class Pasts:
         self.links: i64 = 0
 
     def best_of(self, union: i64) -> i64:
-        """The newest first event in a union; BEFORE of one that is empty or too old to be here."""
+        """The newest first event in a union; BEFORE if the union is empty or too old to be here."""
         return BEFORE if union < self.root else self.tops[union - self.root]
 
     def link(self, target: i64, best: i64, behind: i64) -> i64:
-        """A union with one more member, a node, or, as -2 less its number, a union."""
+        """A union with one more member: a node, or (as -2 less its number) a union."""
         if behind < self.root:
             behind = NOTHING
         top = best
@@ -90,8 +89,7 @@ class Pasts:
         return self.base + at
 
     def turned(self, oldest: i64, least: i64 = FEW) -> Pasts:
-        """A page without what was made before that time, if that is at least half of it and `least` nodes; else the
-        same."""
+        """A page without entries made before that time; this page, if these are under half or `least` nodes."""
         half = self.nodes >> 1
         if half < least or self.nodes == 0 or self.times[half] >= oldest:
             return self
@@ -111,7 +109,7 @@ class Pasts:
         return page
 
     def paths(self, unions: list[int], oldest: i64, rest: Chain) -> Iterator[Chain]:
-        """All paths that end in these unions and begin at that time or later, each with `rest` behind it."""
+        """All paths that end in these unions and begin at that time or later, each followed by `rest`."""
         stack: list[tuple[int, Chain]] = [(union, rest) for union in reversed(unions)]
         while stack:
             union, chain = stack.pop()
@@ -159,8 +157,10 @@ class Pasts:
         return wanted
 
     def count(self, unions: list[int], oldest: i64, most: int = -1) -> int:
-        """How many paths; with `most`, more than that where there are more. O(links of the window), however many
-        paths there are."""
+        """The number of paths; with `most`, any number above it if there are more.
+
+        O(links of the window), not of paths.
+        """
         wanted = self.reached(unions, oldest)
         totals = [0] * len(wanted)
         at: i64
@@ -183,7 +183,7 @@ class Pasts:
         return sum(totals[union - self.root] for union in unions if union >= self.root)
 
     def _union(self, at: i64) -> i64:
-        """The union that a link leads to, itself or through a node."""
+        """The union of a link, directly or of its node."""
         target = self.targets[at]
         if target < NOTHING:
             return -2 - target
@@ -213,7 +213,7 @@ class Pasts:
 @final
 @mypyc_attr(acyclic=True)
 class Shared(Found):
-    """Matches of one event that end in some unions of a page; behind them the last event, unless a union has it."""
+    """Matches of one event that end in some unions of a page; the last event follows, unless a union has it."""
 
     def __init__(
         self, tables: Tables, page: Pasts, unions: list[int], oldest: i64, row: Row | None, time: i64, item: Item
@@ -225,22 +225,22 @@ class Shared(Found):
         self.row = row
         self.time = time
         self.item = item
-        self.most = -1  # where a limit was hit; then the count may be of some only
+        self.most = -1  # set if a limit was hit; the count may then be partial
         self._count = -1
 
     def amount(self) -> int:
-        """O(links of the window), once."""
+        """The number of matches. O(links of the window), once."""
         if self._count < 0:
             self._count = self.page.count(self.unions, self.oldest)
         return self._count if self.most < 0 else min(self._count, self.most)
 
     def exceeds(self, most: int) -> bool:
-        """Whether there are more matches than that. O(links of the window)."""
+        """Whether there are more than `most` matches. O(links of the window)."""
         self._count = self.page.count(self.unions, self.oldest, most)
         return self._count > most
 
     def written(self, writer: GraphWriter) -> dict[str, Any] | None:
-        """O(links of the window)."""
+        """The graph of all matches. O(links of the window)."""
         page = self.page
         if page.nodes + page.links > 4 * expansion.EXPANSION_LINKS_MAX or self.most >= 0:
             return None

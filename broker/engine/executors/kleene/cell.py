@@ -1,6 +1,6 @@
-"""The partial matches of one key value of one pattern: the common form of all representations.
+"""The interface of a cell: the partial matches of one key value of one pattern, in any representation.
 
-Here: that form. Not here: a representation (runs, columns, buffer), keys (machine).
+Here: that interface. Not here: a representation (runs, columns, buffer), keys (machine).
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from .shadows import Shadow
 
 
 class RunCell:
-    """`shadows` by negation. `owed`: matches that wait until time has passed; `lost`: how often a limit was hit, since
-    somebody last asked."""
+    """`shadows` by negation. `owed`: matches that wait until time has passed.
+
+    `lost`: how often a limit was hit since the last reading.
+    """
 
     __slots__ = ("lost", "owed", "shadows", "upto")
 
@@ -29,32 +31,34 @@ class RunCell:
             shadow.users += 1
         self.lost: i64 = 0
         self.owed: i64 = 0
-        self.upto: i64 = -(1 << 62)  # nonoverlap: where in the stream the last result that time completed ended
+        self.upto: i64 = -(1 << 62)  # nonoverlap: the end in the stream of the last result that time completed
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
-        """An event that satisfies the inputs in `mask`; appends what it completes. False, and nothing is changed, where
-        this representation cannot take it."""
+        """Process an event that satisfies the inputs in `mask`; appends its completions.
+
+        False, without any change, if this representation cannot take the event.
+        """
         raise AssertionError
 
     def settle(self, time: i64, position: i64) -> i64:
-        """Let go of what no event from this one on can go on with; how much is left."""
+        """Drop what no event from this one on can continue; returns the remaining size."""
         raise AssertionError
 
     def size(self) -> int:
-        """Runs, or what stands for runs."""
+        """The number of runs, or of entries that stand for runs."""
         raise AssertionError
 
     def partial(self, oldest: i64) -> Iterator[Assigned]:
-        """The runs that began at that time or later, for people."""
+        """The runs that began at that time or later, for users."""
         raise AssertionError
 
     def check_invariants(self) -> None:
         raise AssertionError
 
     def dump(self, archive: RunsArchive) -> list[Any]:
-        """All of it as plain values, but what is in shadows or waits for time."""
+        """The state as plain values, without shadows and matches that wait for time."""
         raise AssertionError
 
     def load(self, data: Any, restored: Restored) -> None:
-        """The inverse, into a new one."""
+        """The inverse, into a new cell."""
         raise AssertionError

@@ -1,6 +1,6 @@
-"""A row for each run, and an event is one pass over the rows (see numbered_runs; kleene notes, 1).
+"""Run columns: a row for each run; an event is one pass over the rows (see numbered_runs; kleene notes, 1).
 
-Here: the pass. Hot. Not here: measures (measure_columns), what becomes of what the pass finds (numbered_runs).
+Here: the pass. Hot. Not here: measures (measure_columns), using the result of a pass (numbered_runs).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tables import Tables
 
 @final
 class RunColumns(NumberedRuns):
-    """`family`: whose members end runs, where it has several."""
+    """Runs as rows. `family`: the family whose members end runs, if it has several."""
 
     __slots__ = ("family", "indices", "paired", "taking_now")
 
@@ -27,9 +27,9 @@ class RunColumns(NumberedRuns):
         super().__init__(tables, measures, RUNS if family is None else RANGES)
         self.family = family
         self.indices: Integers = integers()  # scratch: rows that take the event
-        # The usual case: one measure to go on, one to end, and both can be asked in one pass.
+        # The usual case: one measure to take and one to end, which one pass can test together.
         self.paired = len(self.taking) == len(self.leaving) == 1 and tables.last > 0 and family is None
-        self.taking_now: i64 = -1  # how many take the event, where that is known
+        self.taking_now: i64 = -1  # number of rows that take the event, if known
 
     def leave(self, takes: bool) -> i64:
         if self.family is not None:
@@ -68,7 +68,7 @@ class RunColumns(NumberedRuns):
         return count
 
     def _pair(self) -> i64:
-        """Both which runs end with the event and which rows take it."""
+        """Find both the runs that end with the event and the rows that take it."""
         found, indices, lows = self.found, self.indices, self.lows
         endings, values = self.leaving[0].values, self.taking[0].values
         end, level = self.leaving[0].reader.level, self.taking[0].reader.level
@@ -86,7 +86,7 @@ class RunColumns(NumberedRuns):
         return leaving
 
     def _passing(self, columns: list[MeasureColumn], out: Integers) -> i64:
-        """How many rows the event satisfies all these measures of; which, in `out`."""
+        """Write to `out` the rows whose measures the event satisfies all; returns their number."""
         count: i64 = 0
         j: i64
         i: i64

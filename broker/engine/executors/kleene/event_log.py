@@ -1,8 +1,10 @@
-"""The events of one key value that any run of the window can have taken: what runs that are numbers are played from.
+"""The event log of one key value, from which numbered runs are replayed.
 
-Under skip till next match the events of a run follow from its first one, so a match is a run's number and where the run
-ended (kleene notes, 1). When the log moves on, what has not been read keeps the old pages. Here: the log, and playing a
-run. Not here: who writes it (numbered_runs), matches (numbered_matches).
+It has the events that a run of the window may have taken.
+
+Under skip till next match the first event of a run decides its later events, so a match is a run's number and the place
+where the run ended (kleene notes, 1). When the log moves on, unread results keep the old pages. Here: the log, and
+replaying a run. Not here: writing the log (numbered_runs), matches (numbered_matches).
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from ..matches import Item, tuple_item
 from ..packed import Integers, integers, put_integer
 from .tables import Tables
 
-FEW: Final = 64  # events below which it is not worth while to turn a page
+FEW: Final = 64  # events below which turning a page costs more than it saves
 
 
 @final
 class EventLog:
-    """Events from number `base` on; `takes` those that can be taken. It only grows, at its end.
+    """Events from number `base` on; `takes` are those that can be taken. It only grows, at its end.
 
-    `begun`: the numbers of the events that begin runs, from run `first` on: runs are numbered as they begin.
+    `begun`: the numbers of the events that begin runs, from run `first` on; runs are numbered in this order.
     """
 
     __slots__ = ("base", "begun", "first", "items", "rows", "takes", "times")
@@ -46,11 +48,11 @@ class EventLog:
         self.takes.append(takes)
 
     def begin(self) -> None:
-        """The newest event begins a run."""
+        """Record that the newest event begins a run."""
         self.begun = put_integer(self.begun, len(self.begun), self.base + len(self.items) - 1)
 
     def end(self) -> i64:
-        """The number of the event that comes next."""
+        """The number of the next event."""
         return self.base + len(self.items)
 
     def begins(self, run: i64) -> i64:
@@ -58,15 +60,15 @@ class EventLog:
         return self.begun[run - self.first]
 
     def began(self, run: i64) -> i64:
-        """When."""
+        """The time of a run's first event."""
         return self.times[self.begun[run - self.first] - self.base]
 
     def empty(self) -> EventLog:
-        """A page for what comes when no run is left: the same while it is short."""
+        """A page for the next events if no run is left; the same page while it is short."""
         return self if len(self.items) < FEW else EventLog(self.end(), self.first + len(self.begun))
 
     def turned(self, run: i64) -> EventLog:
-        """A page without what is before a run. O(what is kept): where that is a quarter at most, O(1), amortised."""
+        """A page without the events before a run. O(events kept): if these are a quarter at most, amortised O(1)."""
         gone = self.begins(run) - self.base
         page = EventLog(self.base + gone, run)
         page.items = self.items[gone:]
@@ -77,8 +79,10 @@ class EventLog:
         return page
 
     def path(self, tables: Tables, run: i64, upto: i64) -> tuple[list[int], Slots]:
-        """The events that a run has before number `upto`, by their indices in the page, and what it remembers then.
-        O(log between its first and its last event)."""
+        """The events that a run has before number `upto`, by index in the page, and its registers then.
+
+        O(log between its first and its last event).
+        """
         edges = tables.edges[0]
         registers = tables.registers
         at = self.begins(run) - self.base
@@ -92,7 +96,7 @@ class EventLog:
         return taken, slots
 
     def dump(self, oldest: i64) -> list[Any]:
-        """What there is from that number on."""
+        """The log from that number on, as plain data."""
         at = oldest - self.base
         rows, times = [list(row) for row in self.rows[at:]], [int(time) for time in self.times[at:]]
         return [int(oldest), self.items[at:], rows, times, self.takes[at:]]

@@ -1,6 +1,6 @@
-"""A plan for people: by what runs are kept apart, and what became of the conditions of each edge.
+"""Explains a plan to users: the key of its runs, and where the conditions of each edge are tested.
 
-Here: lines of text. Not here: the automaton as a picture (broker.automaton.drawing), machines of a program (dispatch).
+Here: lines of text. Not here: the automaton as a diagram (broker.automaton.drawing), machines of a program (dispatch).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OUTPUTS: Final = {Report.EACH: "all", Report.NONOVERLAP: "nonoverlap", Report.CO
 
 
 def plan_lines(plan: KleenePlan) -> list[str]:
-    """The key, the strategies, what an index answers of each arc and what is left to be tested, the negations."""
+    """The key, the strategies, the part of each arc that an index tests and the rest, the negations."""
     automaton = plan.automaton
     lines = [f"runs by {_key(plan)}; {_window(automaton)}; OUTPUT {OUTPUTS[automaton.report]}"]
     for link, step in zip(line_of(automaton), plan.steps):
@@ -43,14 +43,14 @@ def plan_lines(plan: KleenePlan) -> list[str]:
 
 
 def _arc(plan: KleenePlan, number: int, rest: Form) -> str:
-    """What an event has to be by itself, which the shared index answers, and what is asked of each run."""
+    """The condition on an event alone, which the shared index tests, and the conditions on each run."""
     static = plan.inputs[number].guard
     found = f"by the index: {ANY_EVENT if static == ALWAYS else written(static)}"
     return found if rest == ALWAYS else f"{found}; tested run by run: {written(rest)}"
 
 
 def _kept(plan: KleenePlan, arc: Arc, negation: ForbiddenEvents) -> str:
-    """Which negated events are remembered, and where."""
+    """Which negated events are stored, and where."""
     given = plan.inputs[negation.input]
     schema = plan.automaton.source_of(arc).schema
     by = f" by {', '.join(schema.names[position] for position in given.key)}" if given.key else ""
@@ -64,6 +64,6 @@ def _window(automaton: Automaton) -> str:
 
 
 def _key(plan: KleenePlan) -> str:
-    """The attributes that all events of a match share, as the first operand has them."""
+    """The attributes that all events of a match share, named as in the first operand."""
     schema = plan.automaton.source_of(line_of(plan.automaton)[0].begin).schema
     return ", ".join(schema.names[part.positions[0]] for part in plan.key) or "nothing, all together"

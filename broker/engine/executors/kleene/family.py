@@ -1,7 +1,7 @@
-"""Subscriptions that differ in one factor only: one set of runs for all of them (layout notes; kleene notes, 1).
+"""Subscriptions that differ only in one factor, with one set of runs for all of them (layout notes; kleene notes, 1).
 
-`b.volume < k * a[a.LEN].volume` for many k: whether it holds changes once along the sorted factors, so that one search
-a run answers for all, and what they complete is a range of them.
+`b.volume < k * a[a.LEN].volume` for many k: the result changes once along the sorted factors. So one search for each
+run serves all subscriptions, and the completed ones are a range.
 
 Here: members. Not here: which patterns are alike (measures), runs (columns), matches (numbered_matches).
 """
@@ -24,7 +24,7 @@ from .plan import KleenePlan
 
 @final
 class FamilyMember(Member):
-    """A factor, whom it serves, and the plan of its own pattern."""
+    """A factor with its subscriptions, and the plan of its own pattern."""
 
     def __init__(self, factor: float, target: Target, plan: KleenePlan) -> None:
         super().__init__(target)
@@ -34,7 +34,7 @@ class FamilyMember(Member):
 
 @final
 class Ranks:
-    """Members at one moment, by their factors; never changed, so that results may keep it."""
+    """The members at one moment, by their factors; immutable, so that results may keep it."""
 
     def __init__(self, members: list[FamilyMember]) -> None:
         self.factors: Floats = floats()
@@ -45,7 +45,7 @@ class Ranks:
 
 @final
 class FactorFamily:
-    """All members, by their factors. After `search`: those from `low` to `high`."""
+    """All members, by their factors. `search` sets the range `low` to `high`."""
 
     def __init__(self) -> None:
         self.members: list[FamilyMember] = []
@@ -58,27 +58,27 @@ class FactorFamily:
         return self._known.get(factor)
 
     def enter(self, member: FamilyMember) -> None:
-        """O(members)."""
+        """Add a member. O(members)."""
         insort(self.members, member, key=_factor)
         self._known[member.factor] = member
         self._ranks = None
 
     def leave(self, member: FamilyMember) -> None:
-        """Somebody has left a member, which goes where it serves nobody any more. O(members)."""
+        """Remove the member if it serves no subscription any more. O(members)."""
         if member.target.first is None:
             self.members.remove(member)
             del self._known[member.factor]
         self._ranks = None
 
     def ranks(self) -> Ranks:
-        """The members as they are now. O(members) once after each change."""
+        """The present members. O(members) once after each change."""
         ranks = self._ranks
         if ranks is None:
             ranks = self._ranks = Ranks(self.members)
         return ranks
 
     def search(self, level: float, sign: float, value: float) -> None:
-        """For which members the level is above `sign` times factor times value. O(log members)."""
+        """Find the members for which the level is above `sign` times factor times value. O(log members)."""
         factors = self.ranks().factors
         low: i64 = 0
         high: i64 = len(factors)
@@ -94,7 +94,7 @@ class FactorFamily:
             self.low, self.high = low, last
         else:
             self.low, self.high = 0, low
-        # A product beyond the floats is null, with which nothing compares; such are at the ends.
+        # A product beyond the floats is null, which compares with nothing; such products are at the ends.
         while self.low < self.high and not _finite(factors[self.high - 1] * value):
             self.high -= 1
         while self.low < self.high and not _finite(factors[self.low] * value):
@@ -112,7 +112,7 @@ def _finite(value: float) -> bool:
 @final
 @mypyc_attr(acyclic=True)
 class Own(Served):
-    """Those of one member."""
+    """The matches of one member."""
 
     def __init__(self, target: Target, found: MatchSource) -> None:
         self.target = target

@@ -1,11 +1,12 @@
-"""Runs of patterns that may skip relevant events, as groups that share their pasts: no run exists by itself.
+"""Groups of runs for patterns that may skip relevant events: runs share their pasts, and no run is an object.
 
-What runs of one state remember, as far as it is still read, is a group's key; the group is a union of nodes, and an
-event makes one node of each union that it goes on from (SASE+ 4.2, 4.3; kleene notes, 3 and 4). So under conditions on
-single events and equality alone an event costs O(1), with conditions on the last event O(events of the window), where
-runs by themselves are exponentially many.
+The key of a group is the part of the runs' registers that is still read, for runs of one state. The group is a union of
+nodes, and an event makes one node of each union that it continues (SASE+ 4.2, 4.3; kleene notes, 3 and 4). With
+conditions only on single events and equality, an event costs O(1); with conditions on the last event O(events of the
+window). Single runs would be exponentially many.
 
-Here: what an event does with groups. Hot. Not here: nodes and unions (buffer), what is remembered (analyses.memory).
+Here: the effect of an event on groups. Hot. Not here: nodes and unions (buffer), the registers that are kept
+(analyses.memory).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .tables import BEFORE, Edges, Tables
 
 @final
 class Recall:
-    """What is remembered once a component has an event: which slots, and of rows which values."""
+    """The registers to keep after a component has an event: slots, and for rows some of their values."""
 
     def __init__(self, memory: Memory, registers: Registers, number: int) -> None:
         self.rows: list[tuple[int, list[int]]] = [(slot, list(positions)) for slot, positions in memory.rows]
@@ -47,7 +48,7 @@ class Recall:
         self.size = registers.size
 
     def kept(self, slots: Slots) -> Slots:
-        """The slots without what nobody reads any more."""
+        """The slots without those that are not read any more."""
         if self.nothing:
             return ()
         kept: list[Any] = [None] * self.size
@@ -64,11 +65,11 @@ class Recall:
 
 @final
 class Recalls:
-    """Of all components; and the registers without those that conditions do not read."""
+    """The recall of all components; and the registers without those that conditions do not read."""
 
     def __init__(self, plan: KleenePlan) -> None:
         states = memories(plan.automaton)
-        found = [states[link.begin.target] for link in line_of(plan.automaton)]  # once they have their newest event
+        found = [states[link.begin.target] for link in line_of(plan.automaton)]  # in each state, after its newest event
         only = {slot for memory in found for slot in memory.values}
         only |= {slot for memory in found for slot, _ in memory.rows}
         self.registers = Registers(plan.steps, frozenset(only))
@@ -77,7 +78,7 @@ class Recalls:
 
 @final
 class RunGroup:
-    """`union`: the nodes; `clean`: those of them behind the newest negated event that stands before the next one."""
+    """`union`: the nodes; `clean`: the nodes after the newest negated event that may stand before the next event."""
 
     __slots__ = ("clean", "slots", "union")
 
@@ -89,7 +90,7 @@ class RunGroup:
 
 @final
 class Groups(RunCell):
-    """The groups by component that has the newest event, and what is remembered."""
+    """The groups by component of the newest event, and by kept registers."""
 
     __slots__ = ("done", "fresh", "groups", "marked", "page", "recalls", "registers", "tables")
 
@@ -101,11 +102,11 @@ class Groups(RunCell):
         self.page = Pasts(0, 0)
         self.groups: list[dict[Slots, RunGroup]] = [{} for _ in tables.edges]
         self.marked: list[int] = [BEFORE for _ in tables.edges]  # by component, the newest negated event before it
-        self.fresh: dict[Slots, list[int]] = {}  # what the event makes of the runs of one component
+        self.fresh: dict[Slots, list[int]] = {}  # the event's new nodes from the runs of one component
         self.done: list[int] = []
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
-        """O(groups)."""
+        """Process an event. O(groups)."""
         tables = self.tables
         oldest = time - tables.window
         full = self.page.nodes + self.page.links > tables.runs_max
@@ -130,7 +131,7 @@ class Groups(RunCell):
         return True
 
     def _lead_on(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
-        """The event as the first one of component k, after each group of the component before."""
+        """Take the event as the first one of component k, after each group of the component before."""
         end = self.tables.edges[k - 1].end
         negated = len(here.marks) > 0
         if negated:
@@ -146,7 +147,7 @@ class Groups(RunCell):
                 self._make(k, self.registers.begun(self._whole(group.slots), k, row), union)
 
     def _grow(self, k: i64, here: Edges, row: Row, oldest: i64) -> None:
-        """The event as a further one of component k."""
+        """Take the event as a further one of component k."""
         self.tables.account.spend(len(self.groups[k]))
         for group in self._alive(k, oldest):
             if here.take_rest is None or holds(here.take_rest, row, (), group.slots, 0, 0):
@@ -184,7 +185,7 @@ class Groups(RunCell):
         mark: i64,
         found: Completions,
     ) -> None:
-        """Nodes for what the event has made, once all has been read; matches of the last component."""
+        """Add the nodes that the event has made, after all groups were read; and matches of the last component."""
         tables = self.tables
         page = self.page
         k: i64
@@ -208,7 +209,7 @@ class Groups(RunCell):
                 if union >= 0:
                     nodes.append(int(page.node(item, row, k, time, position, union, page.best_of(union), mark)))
                 cleans = not final and len(tables.edges[k + 1].marks) > 0
-                for node in reversed(nodes):  # the newer first event in front
+                for node in reversed(nodes):  # newer first events come first
                     best = page.bests[node - page.base]
                     group.union = page.link(node, best, group.union)
                     if cleans:
@@ -220,7 +221,7 @@ class Groups(RunCell):
                 self._report(ends, row if not tables.edges[k].kleene else None, time, item, found)
 
     def _united(self, pasts: list[int]) -> i64:
-        """One union of several, the ones with newer first events first; NOTHING of a first event alone."""
+        """One union of several, with newer first events first; NOTHING if the event is a first event only."""
         if len(pasts) == 1:
             return pasts[0]
         page = self.page
@@ -234,7 +235,7 @@ class Groups(RunCell):
         return united
 
     def _clean(self, k: i64, here: Edges) -> None:
-        """Negated events that have come since: of what they stand behind nothing is clean any more."""
+        """Drop from each `clean` union the nodes before a negated event that has come since."""
         newest: i64 = self.marked[k]
         for number in here.marks:
             newest = max(newest, self.shadows[number].position)
@@ -245,7 +246,7 @@ class Groups(RunCell):
         for group in self.groups[k - 1].values():
             at = group.clean - page.root
             group.clean = NOTHING
-            while at >= 0:  # what is as new as the negated event is that event itself, and does not stand before it
+            while at >= 0:  # an entry as new as the negated event is that event itself, which does not stand before it
                 node = page.targets[at]
                 if node < page.base or page.positions[node - page.base] < newest:
                     break

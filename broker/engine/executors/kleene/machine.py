@@ -1,7 +1,7 @@
-"""A pattern at work: its runs by key, its negated events, and the matches that wait for time to pass.
+"""The machine of a pattern: its runs by key, its negated events, and the matches that wait for time to pass.
 
-Here: keys, and what is kept for each. Not here: what an event does with the runs of one key (runs), how events find
-the machine (lanes).
+Here: keys, and the state of each. Not here: the effect of an event on the runs of one key (runs), finding the machines
+of an event (lanes).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .tables import BEFORE, FOREVER, RunBounds, Switches, Tables
 
 Key: TypeAlias = Any  # a value, or a tuple of values
 
-FEW = 64  # keys beyond which those of no use are looked for
+FEW = 64  # keys up to which useless ones are not searched
 
 
 def inputs_of(plan: KleenePlan) -> list[Input]:
-    """What a machine of the plan asks of single events."""
+    """The events that a machine of the plan needs."""
     return [Input(given.stream, given.guard) for given in plan.inputs]
 
 
@@ -65,7 +65,7 @@ class KleeneMachine(Executor):
         if measures is not None and chosen.columns:
             self.measures = MeasureReaders(measures, len(plan.steps[0].begun))
         self.family = family if self.measures is not None else None
-        self.ranged: FactorFamily | None = None  # the family, where it has several members
+        self.ranged: FactorFamily | None = None  # the family, if it has several members
         self.begun = False
         self.stacked = measures is not None and chosen.merging and monotone(plan.automaton, measures)
         shares = self.measures is None and chosen.buffer and shares_pasts(plan.automaton)
@@ -76,7 +76,7 @@ class KleeneMachine(Executor):
         self.settled: i64 = 0
 
     def audience(self) -> Audience:
-        """Of a family, its members."""
+        """The subscribers; for a family its members."""
         if self.family is None:
             targets = [] if self.member is None else [self.member.target]
             return RunsAudience(self.tables, targets, None, self.compressed)
@@ -89,8 +89,10 @@ class KleeneMachine(Executor):
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, part: Row, item: Item, found: Completions
     ) -> bool:
-        """Appends what the event completes, behind what the time that has passed does. `place` is 0 if no component
-        asks for contiguity in its partition."""
+        """Process an event: append its completions, after those of the time that has passed.
+
+        `place` is 0 if no component asks for contiguity in its partition.
+        """
         self.taken = True
         if self.alarm < time:
             self.advance(time, found)
@@ -110,10 +112,10 @@ class KleeneMachine(Executor):
     def _scatter(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
     ) -> None:
-        """An event that may have another key as another input."""
+        """Process an event that may have different keys as different inputs."""
         masks: dict[Key, int] = {}
         number: i64
-        bit: i64 = 1  # doubled, not shifted: compiled, a literal that is shifted has 32 bits
+        bit: i64 = 1  # doubled, not shifted: a compiled shift of a literal has only 32 bits
         for number in range(self.tables.inputs):
             if mask & bit:
                 key = self._key(number, row)
@@ -124,7 +126,7 @@ class KleeneMachine(Executor):
             self._step(key, own, row, time, position, place, item, found)
 
     def _key(self, number: i64, row: Row) -> Key:
-        """The key of an event as that input; None where a value is null."""
+        """The key of an event as that input; None if a value is null."""
         single = self.tables.single[number]
         if single >= 0:
             return row[single]
@@ -134,7 +136,7 @@ class KleeneMachine(Executor):
     def _step(
         self, key: Key, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions
     ) -> None:
-        """The event to the runs of its key."""
+        """Pass the event to the runs of its key."""
         cell = self.cells.get(key)
         if cell is None:
             if mask & self.tables.edges[0].begin == 0:
@@ -163,11 +165,11 @@ class KleeneMachine(Executor):
         return Runs(self.tables, shadows, self.pending)
 
     def _plain(self, runs: list[KleeneRun]) -> RunCell:
-        """What goes on in place of numbers."""
+        """The single runs that replace numbered ones."""
         return PlainRuns(self.tables, self.ranged, self.pending, runs)
 
     def _begin(self) -> None:
-        """From the first event on nobody joins the family: a single member needs no search."""
+        """Close the family at the first event. A single member needs no search."""
         self.begun = True
         family = self.family
         if family is not None and self.measures is not None:
@@ -177,13 +179,13 @@ class KleeneMachine(Executor):
 
     @property
     def method(self) -> str:
-        """How runs are kept, for people."""
+        """How it stores runs, for users."""
         if self.measures is None:
             return "groups that share their pasts" if self.recalls is not None else "runs one by one"
         return "stacks of equal runs" if self.stacked else "columns of numbers"
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Drop all state."""
         self.cells = {}
         self.shadows = [{} for _ in self.plan.negations]
         self.pending = Pending(self.tables)
@@ -191,7 +193,7 @@ class KleeneMachine(Executor):
         self.settled = self.lost = 0
 
     def advance(self, time: i64, found: Completions) -> None:
-        """All events before that time have come: what waited for it is completed or was taken back."""
+        """All events before `time` have come: complete the matches that waited for it, unless they were taken back."""
         done = self.pending.take(time)
         self.alarm = self.pending.next
         if done:
@@ -223,7 +225,7 @@ class KleeneMachine(Executor):
             shadow = shadows.get(key)
             if shadow is None:
                 if denial.place > 0:
-                    continue  # there is no match that it could take back
+                    continue  # it can take back no match
                 shadow = shadows[key] = Shadow(denial)
             oldest = BEFORE if tables.window == FOREVER else time - tables.window
             if shadow.take(row, time, position, oldest, tables.logged_max):
@@ -232,7 +234,7 @@ class KleeneMachine(Executor):
     # --- upkeep -------------------------------------------------------------------------------------------------
 
     def settle(self, time: i64, position: i64) -> None:
-        """Let go of keys without runs, and of negated events that no match can lie around. O(runs and keys)."""
+        """Drop keys without runs, and negated events that lie in no possible match. O(runs and keys)."""
         for key in list(self.cells):
             cell = self.cells[key]
             if cell.settle(time, position) == 0 and cell.owed == 0:
@@ -253,7 +255,10 @@ class KleeneMachine(Executor):
     def partial(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[Assigned] | None:
-        """The runs; those that a contiguity rules out may still be among them. Of a family they are any member's."""
+        """The runs.
+
+        Runs that contiguity rules out may still be among them. A family's runs belong to any of its members.
+        """
         return self._partial(time)
 
     def _partial(self, time: i64) -> Iterator[Assigned]:
@@ -265,7 +270,7 @@ class KleeneMachine(Executor):
         return len(self.cells)
 
     def partitions(self) -> set[tuple[Any, ...]]:
-        """The partitions in which there are runs or negated events. O(keys)."""
+        """The partitions with runs or negated events. O(keys)."""
         parts = len(self.plan.automaton.partition)
         found: set[tuple[Any, ...]] = set()
         for key in self.cells:
@@ -300,7 +305,7 @@ class KleeneMachine(Executor):
         assert len(self.pending.due) == len(self.pending.waiting)
 
     def dump(self) -> list[Any]:
-        """All of it as lists, numbers, strings and booleans."""
+        """The state as lists, numbers, strings and booleans."""
         archive = RunsArchive()
         keys = [list(key) if isinstance(key, tuple) else key for key in self.cells]
         cells = [[cell.dump(archive), int(cell.upto)] for cell in self.cells.values()]
@@ -309,7 +314,7 @@ class KleeneMachine(Executor):
         return [shadows, keys, cells, self.pending.dump(archive, numbers), archive.data]
 
     def load(self, data: Any) -> None:
-        """Its account is full: what is played again is no work."""
+        """Restore a dump. The account is full first, because replaying costs no units."""
         account = self.tables.account
         account.left = UNLIMITED
         self._load(data)

@@ -1,6 +1,6 @@
-"""The plan of a pattern with Kleene parts and negations, and who shares its runs.
+"""The plan of a pattern with Kleene parts and negations, and the choice of the subscriptions that share its runs.
 
-Here: what the dispatcher has to know of it. Not here: runs (machine), what each edge has to test (plan).
+Here: what the dispatcher needs. Not here: runs (machine), the tests of each edge (plan).
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from .plan_template import plan_maker
 from .tables import RunBounds, Switches
 
 LIMITS: Final = "runs_max, matches_max or negated_max"
-SHOWN: Final = 8  # subscriptions that are explained one by one
+SHOWN: Final = 8  # subscriptions up to which each is explained
 
 
 class PatternPlan(MachinePlan):
-    """`variant`: what others have too that differ in a factor only, and the factor. `plan`: the automaton's, where it
-    is known already; `varies` is false where it is known that there is no such factor. Raises LimitExceeded
-    (compile_kleene)."""
+    """The plan of a pattern. Raises LimitExceeded (compile_kleene).
+
+    `variant`: the common part of patterns that differ only in a factor, and the factor. `plan`: the automaton's, if it
+    is known already; `varies` is false if it is known that there is no such factor.
+    """
 
     __slots__ = ("plan", "published", "variant")
 
@@ -53,7 +55,7 @@ class PatternPlan(MachinePlan):
         within_key = self.plan.automaton
         measures = measures_of(within_key)
         merges = measures is None or monotone(within_key, measures)
-        # Where equal runs are one, that saves more than sharing them with other factors.
+        # If equal runs are merged, that saves more than sharing them with other factors.
         self.variant = None if measures is None or merges or published else variant(automaton, measures)
 
     def maker(self, parts: MarkedParts) -> PlanMaker:
@@ -109,7 +111,7 @@ class PatternPlan(MachinePlan):
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """What was made of each, in lines; of more than a few how they share."""
+        """Each subscription's plan in lines; for more than a few, how they share."""
         lines: list[str] = []
         for name, plan, machine in known[:SHOWN]:
             lines += [f"{name}: {line}" for line in plan_lines(plan.plan)]
@@ -127,5 +129,5 @@ class PatternPlan(MachinePlan):
 
     @classmethod
     def drawn(cls, known: list[Known]) -> Graph:
-        """Each automaton once, with the names of those that it serves. O(subscriptions)."""
+        """Each automaton once, with the names of its subscriptions. O(subscriptions)."""
         return automata_diagram("pattern", [(name, plan.automaton) for name, plan, _ in known])

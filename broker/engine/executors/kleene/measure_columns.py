@@ -1,10 +1,10 @@
-"""Measures made to run: the level that an event brings, what it makes of a run's measure, and all runs' as columns.
+"""Measures ready to run: an event's level, its effect on a run's measure, and the measures of all runs as columns.
 
-Every comparison becomes `level > measure`: a level that may also be equal is the next float, and both change their sign
-where the level has to be lower. A null is a number that compares with nothing. What floats would not hold exactly is
-odd: then runs have to do without columns (see broker.automaton.analyses.measures).
+Every comparison becomes `level > measure`. For a level that may be equal it uses the next float, and if the level must
+be lower, both change their sign. A null is a number that compares with nothing. Values that floats cannot hold exactly
+are odd: they make runs do without columns (see broker.automaton.analyses.measures).
 
-Here: one measure, for an event, and its columns. Hot. Not here: which runs there are (columns, stacks).
+Here: one measure, for an event, and its columns. Hot. Not here: the set of runs (columns, stacks).
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ COUNT: Final = 6
 KINDS: Final = {"first": 0, "last": 1, "avg": 2, "sum": 3, "min": 4, "max": 5, "count": 6, "len": 6}
 
 EXACT: Final = 1 << 53
-SUMMED: Final = 1 << 31  # of integers up to here, as many as a run may have sum up exactly
+SUMMED: Final = 1 << 31  # sums of integers up to this are exact, for as many as a run may have
 NULL: Final = math.nan
 
 
 @final
 class MeasureReader:
-    """One measure. After `read`: `level` and, for a run that takes the event, `value`; `odd`: there are none."""
+    """One measure.
+
+    `read` sets `level` and, for a run that takes the event, `value`; `odd`: these have no exact value.
+    """
 
     def __init__(self, measure: Measure, slots: int) -> None:
         self.kind: i64 = KINDS[measure.kind]
@@ -76,7 +79,7 @@ class MeasureReader:
         self.level = level * self.sign
 
     def measure(self, row: Row) -> None:
-        """What it makes of a run that takes it."""
+        """Compute the measure of a run that takes the event."""
         self.odd = False
         if self.kind == COUNT:
             self.value = 1.0
@@ -96,7 +99,7 @@ class MeasureReader:
             self.value = self.compared(self.value)
 
     def compared(self, value: float) -> float:
-        """What levels are compared with, of a measure's plain value."""
+        """The number that levels are compared with, from a measure's plain value."""
         if self.raw:
             return value if value - value == 0.0 else NULL
         if self.scaled:
@@ -116,7 +119,7 @@ class MeasureReader:
 
 @final
 class MeasureReaders:
-    """The measures of a pattern: one machine's, for one event at a time."""
+    """The measures of a pattern, for one machine and one event at a time."""
 
     def __init__(self, measures: Measures, slots: int) -> None:
         self.take = [MeasureReader(measure, slots) for measure in measures.take]
@@ -127,7 +130,7 @@ class MeasureReaders:
             reader.read(())  # its level is a constant
 
     def read(self, row: Row, takes: bool, ends: bool) -> bool:
-        """The levels of an event; whether all of them are numbers."""
+        """Read the levels of an event; returns whether all of them are numbers."""
         if takes:
             for reader in self.take:
                 reader.read(row)
@@ -141,7 +144,7 @@ class MeasureReaders:
         return True
 
     def measure(self, row: Row) -> bool:
-        """What the event makes of measures; whether all of that are numbers."""
+        """Compute the measures after the event; returns whether all of them are numbers."""
         for reader in self.all:
             reader.measure(row)
             if reader.odd:
@@ -151,8 +154,7 @@ class MeasureReaders:
 
 @final
 class MeasureColumn:
-    """One measure of all runs of a cell. `values` by run; behind them, of aggregates, `totals`, and of an average
-    `numbers`."""
+    """One measure of all runs of a cell, in `values`. Aggregates also have `totals`, averages `numbers`."""
 
     def __init__(self, reader: MeasureReader) -> None:
         self.reader = reader
@@ -161,7 +163,7 @@ class MeasureColumn:
         self.numbers: Floats = floats()
 
     def begin(self, at: i64) -> None:
-        """A run of the event that the reader has measured."""
+        """Add a run that begins with the event which the reader has measured."""
         reader = self.reader
         if reader.kind <= LAST:
             self.values = put(self.values, at, reader.value)
@@ -172,7 +174,7 @@ class MeasureColumn:
             self.numbers = put(self.numbers, at, 1.0)
 
     def take(self, takers: Integers, count: i64) -> None:
-        """The event that the reader has measured is taken by the runs at these indices. O(count)."""
+        """Update the runs at these indices, which take the event that the reader has measured. O(count)."""
         reader = self.reader
         kind = reader.kind
         values, totals, numbers = self.values, self.totals, self.numbers
@@ -205,7 +207,7 @@ class MeasureColumn:
                 values[j] = reader.compared(total)
 
     def shift(self, first: i64, upto: i64) -> None:
-        """Runs from `first` on become the first ones."""
+        """Move the runs from `first` on to the front."""
         shifted(self.values, first, upto)
         if self.reader.kind > LAST:
             shifted(self.totals, first, upto)

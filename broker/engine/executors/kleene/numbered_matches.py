@@ -1,6 +1,6 @@
-"""Matches of runs that are numbers: what such runs write into the columns of a batch, made into matches when read.
+"""Matches of numbered runs: the numbers in the columns of a batch, made into matches when they are read.
 
-Here: reading numbers. Not here: who writes them (numbered_runs).
+Here: reading numbers. Not here: writing them (numbered_runs).
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from .event_log import EventLog
 from .family import Ranks
 from .tables import Tables
 
-RUNS: Final = 0  # what the numbers are: runs,
-BLOCKS: Final = 1  # how many matches there are, and blocks of runs, the first of each and the one behind its last,
-RANGES: Final = 2  # runs, each with a range of members, the lowest and the one behind the highest
+RUNS: Final = 0  # kinds of numbers: runs;
+BLOCKS: Final = 1  # the number of matches, and blocks of runs, each with its first run and the one after its last;
+RANGES: Final = 2  # runs, each with a range of members: the lowest and the one after the highest
 
 
 @final
 @mypyc_attr(acyclic=True)
 class NumberedMatches(Found):
-    """Matches of one event, RUNS or BLOCKS. `upto`: they may have taken what is in the log before that number. `row` is
-    None where the pattern ends with its Kleene component, else `row`, `time` and `item` are the last event."""
+    """Matches of one event, RUNS or BLOCKS. They may have taken events in the log before number `upto`.
+
+    `row` is None if the pattern ends with its Kleene component; otherwise `row`, `time` and `item` are the last event.
+    """
 
     __slots__ = ("item", "kind", "log", "numbers", "row", "tables", "time", "upto")
 
@@ -79,7 +81,7 @@ class NumberedMatches(Found):
         return Matched(assigned, assigned[0][2], int(self.time), self.tables.values(slots))
 
     def of(self, runs: Integers) -> NumberedMatches:
-        """Matches of the same event, of these runs."""
+        """Matches of the same event, for these runs."""
         return NumberedMatches(self.tables, self.log, RUNS, runs, self.upto, self.row, self.time, self.item)
 
 
@@ -93,7 +95,7 @@ class FactorRanges(Served):
         self.found = found
 
     def parts(self) -> Iterator[tuple[Target, MatchSource]]:
-        """O(runs) a member that has matches."""
+        """The matches of each member that has any. O(runs) a member."""
         ranges = self.found.numbers
         least: i64 = len(self.ranks.targets)
         most: i64 = 0
@@ -115,7 +117,7 @@ class FactorRanges(Served):
 
 @final
 class RunsAudience(Audience):
-    """Of a family, `ranks` are its members."""
+    """The audience; for a family, `ranks` are its members."""
 
     def __init__(self, tables: Tables, targets: list[Target], ranks: Ranks | None, compressed: bool) -> None:
         super().__init__(targets, compressed)
@@ -123,7 +125,7 @@ class RunsAudience(Audience):
         self.ranks = ranks
 
     def total(self, found: Completions, at: i64) -> int:
-        """O(subscribers once, and numbers of families)."""
+        """The number of results. O(subscribers once, and numbers of families)."""
         served = self.served()
         numbers = found.numbers
         begin = at + HEADER

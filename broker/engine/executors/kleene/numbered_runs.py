@@ -1,11 +1,11 @@
-"""Runs that are numbers: a leading Kleene component, under skip till next match, and at most one more behind it.
+"""Numbered runs: a leading Kleene component, under skip till next match, and at most one more component after it.
 
-There is exactly one run for each first event, and it never splits but to end in a match (kleene notes, 1); so a run is
-the number of its first event in a log, and what levels are compared with. Runs are rows of a few columns, in the order
-of their first events; what has left the window is a prefix. An event with a value that floats cannot stand for turns
-the cell into runs one by one (plain_runs).
+There is exactly one run for each first event, and it splits only when it ends in a match (kleene notes, 1). So a run is
+the number of its first event in a log, with the numbers that levels are compared with. Runs are rows of a few columns,
+in the order of their first events; those out of the window are a prefix. An event with a value that floats cannot
+represent turns the cell into single runs (plain_runs).
 
-Here: an event's way, and what an event completes. Hot. Not here: which rows take or end (columns, stacks), measures
+Here: processing an event, and its completions. Hot. Not here: which rows take or end (columns, stacks), measures
 (measure_columns), matches (numbered_matches).
 """
 
@@ -28,13 +28,16 @@ from .numbered_matches import BLOCKS, RANGES
 from .run import KleeneRun, Restored, RunsArchive, Trail
 from .tables import BEFORE, Tables
 
-FEW: Final = 64  # rows below which it is not worth while to move what is behind them
-LONG: Final = 1 << 22  # events of one window beyond which sums of integers might not be exact
+FEW: Final = 64  # rows below which moving the later ones costs more than it saves
+LONG: Final = 1 << 22  # events of one window beyond which sums of integers may be inexact
 
 
 class NumberedRuns(RunCell):
-    """The runs from `oldest` on, `begun` have begun in all; the rows from `bottom` to `top`, `lows` their first runs.
-    `kind`: what numbers say of matches. `start`: the time of the run `oldest`, or earlier than that."""
+    """The runs from `oldest` on; `begun` runs have begun in all.
+
+    The rows are from `bottom` to `top`, `lows` are their first runs. `kind`: the kind of numbers in matches. `start`:
+    the time of the run `oldest`, or earlier.
+    """
 
     __slots__ = (
         "begun",
@@ -69,20 +72,22 @@ class NumberedRuns(RunCell):
         self.oldest: i64 = 0
         self.begun: i64 = 0
         self.start: i64 = BEFORE
-        self.found: Integers = integers()  # scratch: what an event completes
-        self.width: i64 = 0  # how many numbers that is, of BLOCKS
+        self.found: Integers = integers()  # scratch: completions of an event
+        self.width: i64 = 0  # the number of these, for BLOCKS
 
     def leave(self, takes: bool) -> i64:
-        """The matches that end with the event, as numbers in `found`; how many these are. `takes`: `takers` is asked
-        next. O(rows)."""
+        """Write the matches that end with the event, as numbers in `found`; returns how many numbers. O(rows).
+
+        `takes`: `takers` is called next.
+        """
         raise AssertionError
 
     def takers(self) -> i64:
-        """How many rows take the event, which changes nothing yet."""
+        """The number of rows that take the event; changes nothing yet."""
         raise AssertionError
 
     def enter(self, taking: i64, begins: bool, run: i64) -> i64:
-        """So many rows take the event, or it begins that run. As `leave`, where the pattern ends with that."""
+        """Let `taking` rows take the event, or begin that run. Returns as `leave`, if the pattern ends with this."""
         raise AssertionError
 
     def step(self, mask: i64, row: Row, time: i64, position: i64, place: i64, item: Item, found: Completions) -> bool:
@@ -111,7 +116,7 @@ class NumberedRuns(RunCell):
         if leaving > 0:
             self._report(leaving, log.end(), found)
             if tables.alone:
-                return True  # what it begins would overlap
+                return True  # a run that it begins would overlap
         if begins or taking > 0:
             if self.oldest == self.begun:
                 log = self.log = log.empty()
@@ -128,7 +133,7 @@ class NumberedRuns(RunCell):
         return True
 
     def row(self, low: i64) -> None:
-        """A row that begins with that run, of the event that was measured."""
+        """Add a row that begins with that run, for the event that was measured."""
         at = self.top
         self.lows = put_integer(self.lows, at, low)
         for column in self.columns:
@@ -165,7 +170,7 @@ class NumberedRuns(RunCell):
             for i in range(3, width, 3):
                 low = min(low, ended[i + 1])
                 high = max(high, ended[i + 2])
-            found.entries += high - low - 1  # nearly always one end is that of all members
+            found.entries += high - low - 1  # usually one end is that of all members
         numbers = found.room(width)
         at = found.upto + HEADER
         for i in range(width):
@@ -175,7 +180,7 @@ class NumberedRuns(RunCell):
             self.drop()
 
     def expire(self, oldest: i64) -> None:
-        """Let go of runs that began before that time."""
+        """Drop the runs that began before that time."""
         log = self.log
         begun, times, first = log.begun, log.times, log.first
         at = self.oldest
@@ -206,12 +211,12 @@ class NumberedRuns(RunCell):
             self.bottom = 0
 
     def drop(self) -> None:
-        """Let go of all runs."""
+        """Drop all runs."""
         self.bottom = self.top = 0
         self.oldest = self.begun
 
     def alone(self, position: i64, place: i64) -> list[KleeneRun]:
-        """The runs as such that exist by themselves, before an event at that position. O(log x runs)."""
+        """The runs as single objects, before an event at that position. O(log x runs)."""
         found: list[KleeneRun] = []
         log = self.log
         for number in range(self.oldest, self.begun):
@@ -247,10 +252,10 @@ class NumberedRuns(RunCell):
             column.check_invariants(self.bottom, self.top)
 
     def dump(self, archive: RunsArchive) -> list[Any]:
-        """The log is enough: it is played again."""
+        """The log, which restoring replays."""
         log = self.log
         firsts = [int(log.begins(number)) for number in range(self.oldest, self.begun)]
-        # Not what is before them: how much of that is still there is no part of what will be found.
+        # Leave out earlier events: how many of them are still stored does not affect any match.
         return [False, log.dump(firsts[0] if firsts else log.end()), firsts]
 
     def load(self, data: Any, restored: Restored) -> None:
@@ -259,7 +264,7 @@ class NumberedRuns(RunCell):
         wanted = set(data[2])
         nothing = Completions()
         edges = self.tables.edges[0]
-        # What is before the oldest run that is alive began others, which are over: played again they would live again.
+        # Events before the oldest live run began runs that are over; replaying these would make them live again.
         alive = min(wanted, default=int(old.end())) - int(old.base)
         self.log = EventLog(old.base + alive)
         for at in range(alive, len(old.items)):

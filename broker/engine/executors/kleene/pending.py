@@ -1,6 +1,6 @@
-"""Matches of patterns with a negation at the end: they are results once time has passed their window (design 2.7).
+"""Matches of patterns with a negation at the end: they become results after time has passed their window (design 2.7).
 
-Here: what waits, and when it is due. Not here: who tells that time passes (lanes).
+Here: the waiting matches, and when they are due. Not here: advancing time (lanes).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .tables import FOREVER, Tables
 
 @final
 class Pending:
-    """The waiting matches of one machine. `next`: when time has to be past for the first of them; FOREVER if none."""
+    """The waiting matches of one machine. `next`: the time after which the first is due; FOREVER if there are none."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -27,7 +27,7 @@ class Pending:
         self.number = 0
 
     def add(self, run: KleeneRun, last: i64, cell: RunCell) -> None:
-        """A match that was completed at the time `last`."""
+        """Add a match that was completed at the time `last`."""
         deadline = int(run.start + self.tables.window)
         self.number += 1
         self.waiting[self.number] = (run, int(last), cell)
@@ -37,8 +37,10 @@ class Pending:
             self.next = deadline
 
     def take(self, time: i64) -> list[KleeneRun]:
-        """Those whose window has passed before that time, without those that a negated event took back, in the order
-        of their first events. O(log n) each."""
+        """The matches whose window ended before that time, unless a negated event took them back. O(log n) each.
+
+        They are in the order of their first events.
+        """
         found: list[tuple[Any, KleeneRun, RunCell]] = []
         while len(self.due) > 0 and self.due[0][0] < time:
             _, number = heappop(self.due)
@@ -69,7 +71,7 @@ class Pending:
         return False
 
     def dump(self, archive: RunsArchive, cells: dict[int, int]) -> list[Any]:
-        """`cells`: their numbers by identity."""
+        """The waiting matches as plain values. `cells`: the numbers of cells by identity."""
         return [
             [archive.run(run), last, cells[id(cell)]]
             for run, last, cell in [self.waiting[number] for _, number in sorted(self.due)]
@@ -85,7 +87,7 @@ def _first(entry: tuple[Any, KleeneRun, RunCell]) -> Any:
 
 
 def ends(trail: Trail) -> tuple[int, int]:
-    """The places in the stream of a match's first and last event."""
+    """The positions in the stream of a match's first and last event."""
     assert trail is not None
     last = trail[4]
     node: Any = trail
@@ -95,8 +97,10 @@ def ends(trail: Trail) -> tuple[int, int]:
 
 
 def order(trail: Trail, whole: bool) -> Any:
-    """What orders the results of one moment: the earlier events, then the longer parts. `whole`: by the first and the
-    last event before all, as results that time completes are ordered."""
+    """The sort key of the results of one moment: earlier events first, then longer parts.
+
+    `whole`: by the first and the last event before all, as results that time completes are ordered.
+    """
     places: list[int] = []
     parts: list[int] = []
     at = -1

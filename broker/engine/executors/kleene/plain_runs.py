@@ -1,7 +1,6 @@
-"""What goes on in place of numbers, in one key value, once these would not do: runs one by one, of a family for each
-member.
+"""Single runs that replace numbered ones in one key value; for a family, separate runs of each member.
 
-Here: that. Not here: what numbers are not enough for (measure_columns).
+Not here: when numbers are not enough (measure_columns).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .tables import Tables
 
 @final
 class PlainRuns(RunCell):
-    """`parts`: the runs, of a family those of each of `owners`."""
+    """`parts`: the runs; for a family those of each of `owners`."""
 
     __slots__ = ("family", "owners", "parts")
 

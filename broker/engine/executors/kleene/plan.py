@@ -1,11 +1,11 @@
-"""The plan of this executor: of a line of operands, what each edge has to test, and the key of runs (semantics 2.3).
+"""The plan of this executor for a line of operands: the tests of each edge, and the key of runs (semantics 2.3).
 
-begin: forward from a single or from the first state of a Kleene pair; take: the loop of its second state; proceed:
-onwards from there, consuming nothing, which peeks at the current event: it leads on where that begins the next
-operand, or where it is neither taken nor ignored. Whether an event is ignored is a matter of strategy alone.
+begin: forward from a single operand or from the first state of a Kleene pair; take: the loop of its second state;
+proceed: onwards from there without consuming an event. Proceed peeks at the current event: it applies if the event
+begins the next operand, or is neither taken nor ignored. The strategy alone decides whether an event is ignored.
 
-Here: what an index answers of each edge (inputs), and what it does not; immutable, made once a subscription. Not here:
-what an automaton is, or what can be said of it (broker.automaton), runs.
+Here: the part of each edge that an index tests (inputs), and the rest; immutable, made once a subscription. Not here:
+the definition and analyses of an automaton (broker.automaton), runs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ STRATEGIES: Final = {Stay.NONE: STRICT, Stay.FOREIGN: PARTITION, Stay.UNTAKEN: N
 
 @dataclass(frozen=True, slots=True)
 class KeyedInput:
-    """What an event of a stream has to be by itself to be of use: `guard`, for an index that all subscriptions share;
-    and where it has the parts of the key."""
+    """A condition on an event of a stream alone: `guard`, for an index that all subscriptions share.
+
+    It also says where the event has the parts of the key.
+    """
 
     stream: str
     guard: Form
@@ -39,9 +41,10 @@ class KeyedInput:
 
 @dataclass(frozen=True, slots=True)
 class OperandStep:
-    """An operand. `begin` and `take` are inputs, `take` -1 where it is single; `begin_rest` and `take_rest` what input
-    and key leave of their guards, `end` the guard of proceed; all three read registers as the run has them. `begun` and
-    `taken`, which is () where it is single, fill the slots.
+    """An operand. `begin` and `take` are inputs; `take` is -1 if it is single.
+
+    `begin_rest` and `take_rest` are the rest of their guards beside input and key, `end` the guard of proceed; all
+    three read the run's registers. `begun` and `taken`, which is () for a single operand, fill the slots.
     """
 
     strategy: int
@@ -56,9 +59,11 @@ class OperandStep:
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvents:
-    """What is forbidden behind `place` operands. Its events are found by `input` and by those parts of the key that
-    they share with the match, `parts`, ascending. Where `rest` is ALWAYS the newest of them says everything; else
-    `rest` is tested with the registers of the whole match."""
+    """The events that are forbidden after `place` operands.
+
+    `input` finds them, with the parts of the key that they share with the match, `parts`, ascending. If `rest` is
+    ALWAYS, the newest of them decides; otherwise `rest` is tested with the registers of the whole match.
+    """
 
     place: int
     input: int
@@ -68,8 +73,10 @@ class ForbiddenEvents:
 
 @dataclass(frozen=True, slots=True)
 class KleenePlan:
-    """A whole automaton, of which `automaton` is what is left within a key. `inputs` each once; `key` are the parts of
-    the key, those of the partition first."""
+    """A whole automaton; `automaton` is the rest of it within a key. `inputs` each once.
+
+    `key` are the parts of the key, those of the partition first.
+    """
 
     automaton: Automaton
     inputs: tuple[KeyedInput, ...]
@@ -79,8 +86,10 @@ class KleenePlan:
 
 
 def compile_kleene(whole: Automaton, keyed: bool = True) -> KleenePlan:
-    """The plan of an automaton that is a line; with `keyed` false equality joins are tested run by run. O(its size
-    squared). Raises LimitExceeded beyond INPUTS_MAX inputs."""
+    """The plan of an automaton that is a line. O(its size squared). Raises LimitExceeded beyond INPUTS_MAX inputs.
+
+    With `keyed` false each run tests equality joins.
+    """
     parts = key_parts(whole, keyed)
     automaton = within_key(whole, parts)
     inputs: dict[KeyedInput, int] = {}

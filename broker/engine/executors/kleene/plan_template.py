@@ -1,4 +1,4 @@
-"""A plan with other literals: what it says does not depend on them, as long as the same ones are equal.
+"""A plan with other literals: its structure does not depend on them while the same ones are equal.
 
 Here: putting literals into a plan. Not here: making one (plan).
 """
@@ -13,7 +13,7 @@ from .plan import ForbiddenEvents, KeyedInput, KleenePlan, OperandStep
 
 
 def plan_maker(plan: KleenePlan, parts: MarkedParts) -> Callable[[Bound], KleenePlan]:
-    """What makes the plan of the same automaton with other literals."""
+    """A function that makes the plan of the same automaton with other literals."""
     automaton = parts.automaton(plan.automaton)
     inputs = [(parts.form(given.guard), given) for given in plan.inputs]
     steps = [_step(step, parts) for step in plan.steps]

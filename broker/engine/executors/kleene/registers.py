@@ -1,6 +1,6 @@
-"""What a run remembers, as a tuple: a value or row for each slot of the plan, and behind them what sums are made of.
+"""The registers of a run as a tuple: a value or row for each slot of the plan, then the components of sums.
 
-Here: filling it as events are taken. Hot: typed for compilation. Not here: which slots there are (plan).
+Here: filling them as events are taken. Hot: typed for compilation. Not here: the choice of slots (plan).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS: Final[dict[str, int]] = {"count": COUNT, "len": LENGTH, "sum": SUM, "avg"
 
 @final
 class Fold:
-    """One aggregate. `hidden`: where the exact sum is; behind it, of an average, how many values it is of."""
+    """One aggregate. `hidden`: the index of the exact sum; for an average the count of values follows."""
 
     __slots__ = ("hidden", "kind", "position", "slot")
 
@@ -66,7 +66,7 @@ class Registers:
         return (None,) * self.size
 
     def begun(self, slots: Slots, component: i64, row: Row) -> Slots:
-        """After a component's only or first event."""
+        """The registers after a component's only or first event."""
         if not self.changing[component]:
             return slots
         fresh = list(slots)
@@ -84,7 +84,7 @@ class Registers:
         return tuple(fresh)
 
     def taken(self, slots: Slots, component: i64, row: Row) -> Slots:
-        """After one more event of a Kleene component."""
+        """The registers after one more event of a Kleene component."""
         if not self.growing[component]:
             return slots
         fresh = list(slots)

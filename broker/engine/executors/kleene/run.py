@@ -1,6 +1,6 @@
-"""A run that exists by itself, matches made of such runs, and both as plain values and back.
+"""Single runs as objects, matches made of them, and both as plain values and back.
 
-Here: what a run holds. Not here: what happens to it (runs), to a match that has to wait (pending).
+Here: the data of a run. Not here: the effect of events on it (runs), matches that wait (pending).
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from ..matches import Item, Matched, tuple_item
 from .tables import Tables
 
 Trail: TypeAlias = "tuple[Any, int, Item, int, int] | None"
-"""The events that a run has: what came before, component, item, time and place in the stream of the last one. Made of
-tuples, which are freed without recursion however long it gets."""
+"""The events of a run: the earlier trail; component, item, time and position in the stream of the last event.
+
+Tuples are freed without recursion, however long a trail gets.
+"""
 
 
 @final
 class KleeneRun:
-    """`start`: the time of its first event; `position`, `place`: the last one's number in the stream and in the
-    partition; `lead`: the time of the newest event, before the first, of negations that lead."""
+    """`start`: the time of its first event; `position`, `place`: the last one's number in the stream and partition.
+
+    `lead`: the time of the newest event, before the first, of negations that lead.
+    """
 
     __slots__ = ("lead", "place", "position", "slots", "start", "trail")
 
@@ -53,7 +57,7 @@ def unrolled(trail: Trail) -> list[tuple[int, Item, int]]:
 @final
 @mypyc_attr(acyclic=True)
 class CompleteRuns(Found):
-    """Matches one by one: their events, and the values of RETURN."""
+    """Single matches: their events, and the values of RETURN."""
 
     def __init__(self, runs: list[KleeneRun], tables: Tables) -> None:
         self.trails = [run.trail for run in runs]
@@ -70,7 +74,7 @@ class CompleteRuns(Found):
 
 # --- plain values -----------------------------------------------------------------------------------------------
 
-PLAIN: Final = 1 << 63  # integers below that are numbers of a snapshot
+PLAIN: Final = 1 << 63  # smaller integers are numbers of a snapshot
 
 
 def plain_slots(slots: Slots) -> list[Any]:
@@ -99,15 +103,15 @@ def _slot(slot: Any) -> Any:
 
 @final
 class RunsArchive:
-    """Numbers for trails; `data` is all that can be reached from them. Linear, does not recurse."""
+    """Numbers for trails; `data` has all events that can be reached from them. Linear, does not recurse."""
 
     def __init__(self) -> None:
         self.data: list[list[Any]] = []
-        self._kept: list[Any] = []  # numbers are by identity: nothing may be released meanwhile
+        self._kept: list[Any] = []  # numbers are by identity, so no trail may be released meanwhile
         self._numbers: dict[int, int] = {}
 
     def trail(self, trail: Trail) -> int:
-        """The number of a trail, -1 of none."""
+        """The number of a trail, -1 for none."""
         way: list[Any] = []
         node: Any = trail
         while node is not None and id(node) not in self._numbers:

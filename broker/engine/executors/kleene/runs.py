@@ -1,10 +1,10 @@
-"""Runs that exist one by one: the whole language, without any shortcut (SASE+ 3; semantics 2.3-2.5).
+"""Single runs: the whole language, without optimisations (SASE+ 3; semantics 2.3-2.5).
 
-A run waits for a component (`waiting`), or is in a Kleene one, which has at least one event (`inside`). An event that
-fits nothing where a run is does not touch it: what its strategy says of such events is made good when the run is next
-looked at, by the numbers that events have in the stream and in the partition.
+A run waits for a component (`waiting`), or is in a Kleene component with at least one event (`inside`). An event that
+does not fit a run's state leaves the run unchanged. The next visit of the run applies its strategy for such events, by
+the numbers of events in the stream and in the partition.
 
-Here: what an event does with the runs of one key value. Not here: keys (machine), negated events (shadows), time that
+Here: the effect of an event on the runs of one key value. Not here: keys (machine), negated events (shadows), time that
 passes after a match (pending).
 """
 
@@ -27,12 +27,12 @@ from .run import CompleteRuns, KleeneRun, Restored, RunsArchive, Trail, unrolled
 from .shadows import Shadow
 from .tables import BEFORE, Edges, Tables
 
-FEW = 16  # runs beyond which those of no use are looked for
+FEW = 16  # runs up to which useless ones are not searched
 
 
 @final
 class Runs(RunCell):
-    """The runs of one key value, and what the current event completes: `done`."""
+    """The runs of one key value, and the completions of the current event: `done`."""
 
     __slots__ = (
         "again",
@@ -61,7 +61,7 @@ class Runs(RunCell):
         self.grown: list[KleeneRun] = []  # clones that took the current event
         self.count: i64 = 0
         self.settled: i64 = 0
-        self.again: i64 = BEFORE  # when a cell that is full may be looked through once more
+        self.again: i64 = BEFORE  # when a full cell may be searched again
         self.row: Row = ()
         self.time: i64 = 0
         self.position: i64 = 0
@@ -116,7 +116,7 @@ class Runs(RunCell):
         self._forward(KleeneRun(self.time, lead, fresh, None, 0, 0), 0, False)
 
     def _visit_waiting(self, k: i64, here: Edges) -> None:
-        """The runs that wait for component k, which the event may be the first of."""
+        """Visit the runs that wait for component k, which the event may begin."""
         runs = self.waiting[k]
         self.tables.account.spend(len(runs))
         kept: list[KleeneRun] = []
@@ -131,30 +131,30 @@ class Runs(RunCell):
         self.waiting[k] = kept
 
     def _awaits(self, run: KleeneRun, here: Edges) -> bool:
-        """Whether the run has come here: nothing was between that its component does not pass by."""
+        """Whether the run still waits here: its component ignores all events since its last one."""
         if here.strategy == STRICT:
             return self.position == run.position + 1
         return here.strategy != PARTITION or self.place == run.place + 1
 
     def _arrive(self, run: KleeneRun, k: i64, here: Edges, hit: bool) -> bool:
-        """The event at a run that waits for component k; whether it goes on waiting."""
+        """Pass the event to a run that waits for component k; returns whether the run continues to wait."""
         fit = hit and (here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0))
         stays = here.strategy == ANY or (here.strategy == NEXT and not fit)
         if self._marked(run, here):
-            return False  # and so will it be whenever it goes on
+            return False  # the same happens whenever it continues
         if fit:
             self._forward(run, k, stays)
         return stays
 
     def _marked(self, run: KleeneRun, here: Edges) -> bool:
-        """Whether a negated event stands between the run's last one and the current one."""
+        """Whether a negated event stands between the run's last event and the current one."""
         for number in here.marks:  # noqa: SIM110  a generator here would allocate on the hot path
             if self.shadows[number].position > run.position:
                 return True
         return False
 
     def _visit_inside(self, k: i64, here: Edges, hit: bool, mask: i64) -> None:
-        """The runs that are in component k, which may end before the event, take it, both, or neither."""
+        """Visit the runs in component k, which may end before the event, take it, both, or neither."""
         runs = self.inside[k]
         self.tables.account.spend(len(runs))
         following = self.tables.edges[k + 1] if k < self.tables.last else None
@@ -167,7 +167,7 @@ class Runs(RunCell):
             passed = (here.strategy == STRICT and self.position != run.position + 1) or (
                 here.strategy == PARTITION and self.place != run.place + 1
             )
-            if passed:  # by something that ended it
+            if passed:  # an event in between ended it
                 self.count -= 1
                 if following is not None and self._ended(run, here) and self._awaits(run, following):
                     self._move_on(run, k + 1, following, ahead)
@@ -194,20 +194,20 @@ class Runs(RunCell):
         return here.end is None or holds(here.end, (), (), run.slots, 0, 0)
 
     def _peek(self, run: KleeneRun, k: i64, here: Edges) -> None:
-        """The event as the first one of the next component."""
+        """Take the event as the first one of the next component."""
         if self._marked(run, here):
             return
         if here.begin_rest is None or holds(here.begin_rest, self.row, (), run.slots, 0, 0):
             self._forward(run, k, True)
 
     def _move_on(self, run: KleeneRun, k: i64, here: Edges, hit: bool) -> None:
-        """A run whose Kleene component has ended for good waits for the next one."""
+        """Let a run whose Kleene component has ended for good wait for the next component."""
         if self._arrive(run, k, here, hit):
             self.waiting[k].append(run)
             self.count += 1
 
     def _forward(self, run: KleeneRun, k: i64, clone: bool) -> None:
-        """The event as the first one of component k: of a clone, or of a run that is new itself."""
+        """Take the event as the first one of component k, for a clone or for a run that is itself new."""
         tables = self.tables
         run = self._take(run, k, tables.registers.begun(run.slots, k, self.row), clone)
         here = tables.edges[k]
@@ -220,7 +220,7 @@ class Runs(RunCell):
             self.waiting[k + 1].append(run)
 
     def _grow(self, run: KleeneRun, k: i64, here: Edges, clone: bool) -> None:
-        """The event as a further one of component k."""
+        """Take the event as a further one of component k."""
         run = self._take(run, k, self.tables.registers.taken(run.slots, k, self.row), clone)
         if k == self.tables.last and self._ended(run, here):
             self._complete(run)
@@ -228,7 +228,7 @@ class Runs(RunCell):
             self.grown.append(run)
 
     def _take(self, run: KleeneRun, k: i64, slots: Slots, clone: bool) -> KleeneRun:
-        """The run, or a clone, once it has the event and remembers that."""
+        """The run, or a clone, with the event and these registers."""
         trail = (run.trail, int(k), self.item, int(self.time), int(self.position))
         if clone:
             self.tables.account.spend(1)
@@ -237,7 +237,7 @@ class Runs(RunCell):
         return run
 
     def _room(self) -> bool:
-        """Whether there may be one more run, which is counted."""
+        """Count one more run; returns whether the limit allows it."""
         if self.count >= self.tables.runs_max:
             self.lost += 1
             return False
@@ -245,7 +245,7 @@ class Runs(RunCell):
         return True
 
     def _complete(self, run: KleeneRun) -> None:
-        """A match, unless a negation at the start or one that looks back is against it. Runs that go on are copied."""
+        """Report a match, unless a leading or look-back negation forbids it. Continuing runs are copied."""
         tables = self.tables
         if len(tables.leading) > 0 and run.lead > self.time - tables.window:
             return
@@ -261,7 +261,7 @@ class Runs(RunCell):
         self.done.append(run)
 
     def _denied(self, run: KleeneRun, number: i64) -> bool:
-        """Whether a logged event of a negation at the start or in the middle is against a whole match."""
+        """Whether a logged event of a negation at the start or in the middle forbids a whole match."""
         denial = self.tables.denials[number]
         shadow = self.shadows[number]
         if denial.place == 0:
@@ -274,7 +274,7 @@ class Runs(RunCell):
     # --- upkeep -------------------------------------------------------------------------------------------------
 
     def settle(self, time: i64, position: i64) -> i64:
-        """Let go of runs that no event from this one on can go on with. O(runs)."""
+        """Drop the runs that no event from this one on can continue. O(runs)."""
         tables = self.tables
         place = self.place
         self.count = 0
@@ -290,7 +290,7 @@ class Runs(RunCell):
         return self.count
 
     def _useful(self, run: KleeneRun, here: Edges, more: bool, time: i64, position: i64, place: i64) -> bool:
-        """`more`: what ends the component need not end the run."""
+        """Whether an event can continue the run. `more`: the end of the component need not end the run."""
         if time - run.start > self.tables.window:
             return False
         if more or here.strategy >= NEXT:
@@ -305,7 +305,7 @@ class Runs(RunCell):
         self.count = 0
 
     def enter(self, runs: list[KleeneRun]) -> None:
-        """Go on with copies of these, which are in the first component."""
+        """Continue with copies of these runs, which are in the first component."""
         self.inside[0] += [run.copy() for run in runs]
         self.count += len(runs)
 
@@ -344,7 +344,7 @@ class Runs(RunCell):
 
 
 def _bounds_of(trail: Trail, place: i64) -> tuple[int, int]:
-    """The places in the stream of the last event before a component and of its first one."""
+    """The positions in the stream of the last event before a component and of its first event."""
     before = 0
     node: Any = trail
     while node is not None and node[1] >= place:

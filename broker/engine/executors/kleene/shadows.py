@@ -1,10 +1,10 @@
-"""Negated events, by what they share with matches: as a rule only when the newest of them was, never a list to search.
+"""Negated events, by the part of the key that they share with matches. Usually only the newest position is stored.
 
-A negated event whose guard reads nothing but its own values and the key is a mark: it takes back all matches whose
-event before it is older (SASE+ 3; kleene notes, 5). Where the guard reads more, the events of the window are kept, and
-those in question are looked at when a match is complete.
+A negated event whose guard reads only its own values and the key is a mark: it takes back all matches whose event
+before it is older (SASE+ 3; kleene notes, 5). If the guard reads more, the events of the window are stored in a log,
+and a complete match is tested against the possible ones.
 
-Here: marks and logs of one negation and key. Not here: where in a pattern they stand (runs).
+Here: marks and logs of one negation and key. Not here: their place in a pattern (runs).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from .tables import BEFORE, Denial
 
 @final
 class Shadow:
-    """The events of one negation under one key. `position`: the newest one's number in the stream; `time`: its time;
-    `earlier`: the newest time before that. `users`: cells that refer to it."""
+    """The events of one negation under one key. `users`: the cells that refer to it.
+
+    `position`: the newest one's number in the stream; `time`: its time; `earlier`: the newest time before that.
+    """
 
     __slots__ = ("denial", "earlier", "position", "positions", "rows", "time", "times", "users")
 
@@ -39,7 +41,7 @@ class Shadow:
         self.rows: list[Row] = []
 
     def take(self, row: Row, time: i64, position: i64, oldest: i64, most: int) -> bool:
-        """A negated event; of those logged the ones before `oldest` are forgotten. Whether there were too many."""
+        """Record a negated event, and forget logged ones before `oldest`. Returns whether there were too many."""
         if time > self.time:
             self.earlier = self.time
         self.time = time
@@ -63,11 +65,11 @@ class Shadow:
         return full
 
     def lead(self, time: i64) -> i64:
-        """The time of the newest event before that time, which is not before the newest event's."""
+        """The newest event's time, or the one before, which is earlier than `time`."""
         return self.time if self.time < time else self.earlier
 
     def between(self, after: i64, before: i64) -> list[Row]:
-        """The logged events strictly between two places in the stream."""
+        """The logged events strictly between two positions in the stream."""
         return self.rows[bisect_right(self.positions, after) : bisect_left(self.positions, before)]
 
     def during(self, after: i64, upto: i64) -> list[Row]:
@@ -75,7 +77,7 @@ class Shadow:
         return self.rows[bisect_right(self.times, after) : bisect_right(self.times, upto)]
 
     def denies(self, rows: list[Row], slots: Slots, account: Account) -> bool:
-        """Whether one of these logged events takes back a match that remembers that. O(rows)."""
+        """Whether one of these logged events takes back a match with these registers. O(rows)."""
         account.spend(len(rows))
         for row in rows:  # noqa: SIM110  a generator here would allocate on the hot path
             if holds(self.denial.rest, row, (), slots, 0, 0):

@@ -1,11 +1,12 @@
-"""Runs that are equal from some event on, as one row: where taking asks for a new highest (or lowest) value so far.
+"""Merged runs: runs that are equal from some event on are one row, if taking asks for a new highest (or lowest) value.
 
-All runs that take an event have it as their last and highest; what they took before does not matter any more (SASE+,
-4.3; kleene notes, 2). So they are one row, rows are a stack whose values do not rise, and an event takes rows off its
-top and puts one there. A row's runs are consecutive: it knows the first, and the next row has the one behind the last.
+All runs that take an event have it as their last and highest one; their earlier events do not matter any more (SASE+,
+4.3; kleene notes, 2). So they become one row. Rows are a stack whose values do not rise, and an event takes rows off
+the top and puts one there. A row's runs are consecutive: it knows the first, and the next row has the one after the
+last.
 
-Here: the stack. Hot. Not here: measures (measure_columns), what becomes of runs (numbered_runs), which patterns these
-are (broker.automaton.analyses.measures).
+Here: the stack. Hot. Not here: measures (measure_columns), the further way of runs (numbered_runs), which patterns
+qualify (broker.automaton.analyses.measures).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Stacks(NumberedRuns):
         return self._collect(self.bottom)
 
     def takers(self) -> i64:
-        """Those at the top. O(1), amortised."""
+        """The rows at the top that take the event. Amortised O(1)."""
         column = self.taking[0]
         values = column.values
         level = column.reader.level
@@ -46,7 +47,7 @@ class Stacks(NumberedRuns):
         return self._collect(self.top - 1) if self.tables.last == 0 else 0
 
     def _collect(self, bottom: i64) -> i64:
-        """The rows from `bottom` on that may end, as blocks of runs: how many these are."""
+        """Collect the rows from `bottom` on that may end, as blocks of runs; returns the number of runs."""
         top = self.top
         blocks, lows = self.found, self.lows
         last: i64 = 1
@@ -55,7 +56,7 @@ class Stacks(NumberedRuns):
         several = len(self.leaving) != 1
         values = self.taking[0].values if several else self.leaving[0].values
         level = 0.0 if several else self.leaving[0].reader.level
-        upto: i64 = -1  # where the last block ends: what goes on from there makes it longer
+        upto: i64 = -1  # end of the last block, which an adjacent row extends
         for g in range(bottom, top):
             if not self.passes(g, 0) if several else not level > values[g]:
                 continue

@@ -1,6 +1,6 @@
-"""A plan ready to run: conditions that can be evaluated, inputs as bits, what to do with registers. One a machine.
+"""A plan ready to run: compiled conditions, inputs as bits, updates of registers. One for each machine.
 
-Here: what all representations of runs share; immutable. Not here: runs.
+Here: the part that all representations of runs share; immutable. Not here: runs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ BEFORE: Final = -instant.FOREVER
 
 @dataclass(frozen=True, slots=True)
 class RunBounds:
-    """Limits of one key value of one subscription: `runs`, or what stands for runs, `matches` that one event completes,
-    `logged` negated events. Beyond them runs are not begun, matches not made, and the oldest events forgotten; the
-    subscriber is told. `work` and `earned` are those of its account, of all key values."""
+    """The limits of one key value of one subscription. Beyond them the subscriber gets a report.
+
+    `runs`: runs or their compressed form; beyond it no run begins. `matches`: of one event; further ones are not made.
+    `logged`: negated events; the oldest are forgotten. `work` and `earned` are those of its account, for all key
+    values.
+    """
 
     runs: int = 100_000
     matches: int = 100_000
@@ -38,9 +41,11 @@ class RunBounds:
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """Representations of runs, each for the patterns that it can do; without any of them runs exist one by one.
-    `columns`: rows of numbers. `merging`: runs that are equal from then on are one. `buffer`: pasts are shared.
-    `families`: subscriptions that differ in one factor only have one set of runs, in columns."""
+    """Representations of runs, each for the patterns that it supports; without any of them runs are single objects.
+
+    `columns`: rows of numbers. `merging`: runs that are equal from some event on are one. `buffer`: pasts are shared.
+    `families`: subscriptions that differ only in one factor share one set of runs, in columns.
+    """
 
     columns: bool = True
     merging: bool = True
@@ -50,7 +55,7 @@ class Switches:
 
 @final
 class Edges:
-    """A component. Inputs are bits; `take` 0 where it is single. None: a condition that always holds."""
+    """A component. Inputs are bits; `take` is 0 if it is single. None: a condition that always holds."""
 
     def __init__(self, plan: KleenePlan, number: int) -> None:
         step = plan.steps[number]
@@ -62,7 +67,8 @@ class Edges:
         self.take: i64 = 1 << step.take if step.take >= 0 else 0
         self.take_rest: All | None = condition(step.take_rest)
         self.end: All | None = condition(step.end)
-        # Negations between the component before and this one: that the newest event decides, and that need a look back.
+        # Negations between the previous component and this one: those that the newest event decides, and those with a
+        # look back.
         self.marks: list[int] = [
             at for at, n in enumerate(plan.negations) if n.place == number and number > 0 and n.rest == ((),)
         ]
@@ -70,7 +76,7 @@ class Edges:
 
 @final
 class Denial:
-    """A negation: its input as a bit, which parts of a key its events share, and what else they must satisfy."""
+    """A negation: its input as a bit, the parts of a key that its events share, and the remaining conditions."""
 
     def __init__(self, plan: KleenePlan, number: int) -> None:
         negation = plan.negations[number]
@@ -86,7 +92,7 @@ class Denial:
 
 @final
 class Tables:
-    """All of one plan, and the account of the machine; others' `account` where these are tables of the same one."""
+    """The tables of one plan, and the machine's account; `account`: that of tables of the same machine."""
 
     def __init__(self, plan: KleenePlan, bounds: RunBounds, account: Account | None = None) -> None:
         report, within = plan.automaton.report, plan.automaton.within
@@ -100,7 +106,7 @@ class Tables:
         self.registers = Registers(plan.steps)
         self.edges = [Edges(plan, number) for number in range(len(plan.steps))]
         self.last: i64 = len(self.edges) - 1
-        # What every event asks of patterns of one or two components.
+        # Copies of the values that every event reads for patterns of one or two components.
         self.begins: i64 = self.edges[0].begin
         self.takes: i64 = self.edges[0].take
         self.ends: i64 = self.edges[1].begin if self.last > 0 else 0
@@ -119,13 +125,13 @@ class Tables:
             self.moving |= edges.begin | edges.take
         moving = [at for at in range(len(self.keys)) if self.moving >> at & 1]
         alike = all(self.keys[at] == self.keys[moving[0]] for at in moving)
-        self.uniform: i64 = moving[0] if alike else -1  # the input whose key an event has, whatever it is taken for
+        self.uniform: i64 = moving[0] if alike else -1  # the input whose key an event has, whichever input takes it
         self.inputs: i64 = len(plan.inputs)
         self.outputs: list[Computation] = [computation(term) for term in plan.automaton.output]
         self.alone = report == Report.NONOVERLAP
 
     def values(self, slots: Slots) -> Row:
-        """What RETURN gives for a whole match."""
+        """The values of RETURN for a whole match."""
         if len(self.outputs) == 0:
             return ()
         return tuple([output.value((), (), slots, 0, 0) for output in self.outputs])

@@ -1,5 +1,5 @@
-"""Any automaton, run as its definition says: one plain object a run, every run looks at every event.
+"""The reference executor: runs any automaton as its definition says, with one plain object for each run.
 
-Here: the second truth beside each language's executable meaning, and what runs an automaton for which nothing faster is
-there. Not here: anything fast, any language; what automata are (broker.automaton.automaton).
+Here: an independent check of each language's executable meaning, and the executor of automata that no faster one can
+run. Not here: optimisations, languages; the definition of automata (broker.automaton.automaton).
 """

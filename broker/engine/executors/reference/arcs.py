@@ -1,7 +1,7 @@
 """An arc ready to be tried: its conditions and computations, compiled.
 
-Here: what an arc asks of a run and an event by themselves, and what it puts into slots. Not here: windows, partitions,
-earlier events, which arcs are tried when (interpreter).
+Here: an arc's conditions on a run and an event, and the values that it puts into slots. Not here: windows, partitions,
+earlier events, the order in which arcs are tried (interpreter).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RunnableArc:
         self._computed = {s.term: computation(s.term) for s in arc.update if isinstance(s, Computed)}
 
     def holds(self, run: ReferenceRun, event: SeenEvent | None) -> bool:
-        """Whether guard, joins and rest hold for the event, or, of an arc that takes none, for the run alone."""
+        """Whether guard, joins and rest hold for the event; for an arc without an event, for the run alone."""
         row, bound, slots, length, span = surrounding(run, event)
         for position, register in self._joins:
             value, other = row[position], register.value(row, bound, slots, length, span)
@@ -68,7 +68,7 @@ class RunnableArc:
 
 
 def surrounding(run: ReferenceRun, event: SeenEvent | None) -> Surrounding:
-    """What guards and computations read, before the event is taken."""
+    """The values that guards and computations read before the event is taken."""
     bound = run.last().row if run.taken else ()
     if event is None:
         return (), bound, run.slots, 0, 0
@@ -91,6 +91,6 @@ def accumulated(source: Accumulated, rows: Sequence[Row]) -> Value:
     if source.function == "max":
         return max(numbers)
     total = numbers[0]
-    for number in numbers[1:]:  # from left to right, which the built-in sum of floats is not in every Python
+    for number in numbers[1:]:  # from left to right, unlike sum() of floats in some Python versions
         total = total + number
     return bounded(total if source.function == "sum" else total / len(numbers))

@@ -1,7 +1,7 @@
-"""The reference behind the form that the host knows: any automaton.
+"""The reference behind the contract of executors, for any automaton.
 
-It asks for every event of its streams and tests all by itself. Here: that form, and runs as plain data. Not here: what
-an event does to a run (interpreter).
+It asks for every event of its streams, and tests all conditions itself. Here: the contract, and runs as plain data. Not
+here: the effect of an event on a run (interpreter).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch,
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
 
-TESTED_HERE: Final = ALWAYS  # what an index is to answer for the reference: nothing
+TESTED_HERE: Final = ALWAYS  # the conditions that an index tests for the reference: none
 
 
 @final
 class Reference(Executor):
-    """The runs of one automaton, as a host knows them."""
+    """The runs of one automaton behind the contract."""
 
     def __init__(self, automaton: Automaton, account: Account) -> None:
         one_for_all = automaton.report in (Report.COMPLETIONS, Report.COMPRESSED)
@@ -59,7 +59,7 @@ class Reference(Executor):
         self._tell(self.interpreter.advance(int(time)), found)
 
     def _wait(self) -> None:
-        """Set the alarm for the run that waits for time and began first."""
+        """Set the alarm for the oldest run that waits for time."""
         within = self.automaton.within or 0
         waiting = [run.first().end + within for run in self.interpreter.runs if run.state in self._timed]
         self.alarm = min(waiting, default=NOTHING_DUE)
@@ -92,7 +92,7 @@ class Reference(Executor):
         self.alarm = NOTHING_DUE
 
     def empty(self, time: i64, position: i64, places: dict[Any, int]) -> bool:
-        if self.alarm >= time:  # else a match waits to be told
+        if self.alarm >= time:  # otherwise a match waits to be reported
             self.interpreter.advance(int(time))
         self.interpreter.forget(int(time))
         return not (self.interpreter.runs or self.interpreter.log)
@@ -102,7 +102,7 @@ class Reference(Executor):
     def partial(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
     ) -> Iterator[Assigned] | None:
-        return self._partial(int(time)) if self.automaton.operands else None  # else nobody could name their events
+        return self._partial(int(time)) if self.automaton.operands else None  # otherwise their events have no names
 
     def _partial(self, time: int) -> Iterator[Assigned]:
         for run in self.interpreter.runs:
@@ -118,7 +118,7 @@ class Reference(Executor):
         return {partition for partition in [*runs, *logged] if partition is not None}
 
     def statistics(self) -> dict[str, int]:
-        """`reference_waiting`: runs that wait for time; `reference_log`: events that may be asked for."""
+        """`reference_waiting`: runs that wait for time; `reference_log`: events that an arc may still refer to."""
         runs = self.interpreter.runs
         waiting = len([run for run in runs if run.state in self._timed])
         return {
@@ -143,8 +143,10 @@ class Reference(Executor):
     # --- snapshots ---------------------------------------------------------------------------------------------
 
     def dump(self) -> list[Any]:
-        """Events that runs or the log have, each once; the log by their numbers; runs by arcs and numbers of events.
-        Over epochs also when events began, and with which epoch a run ends."""
+        """Events of runs and the log, each once; the log as event numbers; runs as arcs and event numbers.
+
+        Over epochs also the starts of events, and the epoch in which a run ends.
+        """
         interpreter = self.interpreter
         events = {event.number: event for event in interpreter.log}
         for run in interpreter.runs:
@@ -170,7 +172,7 @@ class Reference(Executor):
         ]
 
     def load(self, data: Any) -> None:
-        """What `dump` made, also when it was written and read in between."""
+        """Restore the result of `dump`, also after it was written and read."""
         interpreter = self.interpreter
         interpreter.number, events, log, runs, ends = data
         known = {
@@ -203,12 +205,12 @@ def inputs_of(automaton: Automaton) -> list[Input]:
 
 
 def frozen(value: Any) -> Any:
-    """Rows and items as they were before they became lists."""
+    """Rows and items restored from lists."""
     return tuple([frozen(part) for part in value]) if isinstance(value, list | tuple) else value
 
 
 def assigned(taken: Path) -> Assigned:
-    """The events of a match, in the order of the operands and, of one, of the stream."""
+    """The events of a match, in the order of the operands, and within an operand of the stream."""
     return sorted([(arc.operand, event.item, event.end) for arc, event in taken], key=operand_of)
 
 
@@ -217,7 +219,7 @@ def operand_of(each: tuple[int, Item, int]) -> int:
 
 
 def before_last(match: CompletedRun) -> PartialMatch | None:
-    """The run that the last event of a match over epochs completed; None where that is its only event."""
+    """The run that the last event of a match over epochs completed; None if that is the only event."""
     if len(match.taken) == 1:
         return None
     first = match.taken[0].event
@@ -234,7 +236,7 @@ def before_last(match: CompletedRun) -> PartialMatch | None:
 @final
 @mypyc_attr(acyclic=True)
 class CompletedRuns(Found):
-    """`alike`: one stands for all, since they have equal values."""
+    """Completed runs as matches. `alike`: they have equal values, so that one stands for all."""
 
     def __init__(self, matches: list[CompletedRun], alike: bool) -> None:
         self.matches = matches

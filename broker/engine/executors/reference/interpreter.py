@@ -1,7 +1,7 @@
 """Runs any automaton as its definition says (broker.automaton.automaton): short, obvious, slow.
 
-Every run sees every event of the automaton's streams. Here: what an event, or time, does to each run, and which matches
-are reported. Not here: what one arc asks by itself (arcs), the form that a host knows (executor).
+Every run sees every event of the automaton's streams. Here: the effect of an event, or of time, on each run, and the
+choice of reported matches. Not here: the conditions of one arc (arcs), the contract of executors (executor).
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ TAKING: Final = (Kind.FORWARD, Kind.LOOP)
 
 @final
 class Interpreter:
-    """The runs of one automaton. Times of events do not fall. Unless `valued`, matches have no values: whoever reads
-    them computes these from the run."""
+    """The runs of one automaton. Times of events do not decrease.
+
+    Unless `valued`, matches have no values: their reader computes these from the run.
+    """
 
     def __init__(self, automaton: Automaton, valued: bool = True) -> None:
         self.automaton = automaton
         self.valued = valued
         self.runs: list[ReferenceRun] = []
-        self.log: list[SeenEvent] = []  # what may still forbid a match, in order of arrival
+        self.log: list[SeenEvent] = []  # events that may still forbid a match, in order of arrival
         self.ends: dict[Row, int] = {}  # NONOVERLAP: the number of the last event of each partition's last match
-        self.number = 0  # how many events have come
+        self.number = 0  # count of events so far
         self._keys = {source.stream: source.key for source in automaton.sources}
         self._theta = [condition(state.theta) for state in automaton.states]
         arcs = [RunnableArc(arc) for arc in automaton.arcs]
@@ -39,7 +41,7 @@ class Interpreter:
         self._completed: list[CompletedRun] = []
 
     def feed(self, stream: str, start: int, end: int, row: Row, item: Item) -> list[CompletedRun]:
-        """An event of one of the automaton's streams; returns the matches that are known with it."""
+        """Process an event of one of the automaton's streams; returns the matches that it makes known."""
         known = self.advance(end)
         event = SeenEvent(self.number, stream, start, end, row, item, self.partition(stream, row))
         self.number += 1
@@ -54,7 +56,7 @@ class Interpreter:
         return known
 
     def advance(self, time: int) -> list[CompletedRun]:
-        """All events before that time have come; returns the matches that waited for it."""
+        """All events before `time` have come; returns the matches that waited for it."""
         before, self.runs = self.runs, []
         for run in before:
             if not self.inside(run, time):
@@ -68,7 +70,7 @@ class Interpreter:
     # --- one run -----------------------------------------------------------------------------------------------
 
     def _step(self, run: ReferenceRun, event: SeenEvent) -> Iterator[ReferenceRun]:
-        """What becomes of a run: itself where it stays, and a run for each way on."""
+        """The successors of a run: the run itself if it stays, and a run for each arc that it follows."""
         if not self._sees(run, event):
             yield run
             return
@@ -102,7 +104,7 @@ class Interpreter:
                         yield after
 
     def _along(self, arc: RunnableArc, run: ReferenceRun, event: SeenEvent | None) -> Iterator[ReferenceRun]:
-        """The run behind an arc, which took the event if there is one, and those behind what it follows at once."""
+        """The runs behind an arc, which has taken the event if there is one, and behind arcs followed at once."""
         taken = run.taken if event is None else (*run.taken, Consumed(arc.arc, event))
         if arc.arc.target == self.automaton.final:
             if not self._forbidden(ReferenceRun(run.state, run.slots, taken)):
@@ -119,13 +121,13 @@ class Interpreter:
         return [arc for arc in self._leaving[run.state] if arc.arc.kind is kind]
 
     def _sees(self, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event exists for the run: it is of its state's stream and, with epochs, does not overlap it."""
+        """Whether the run sees the event: it is of its state's stream, and over epochs does not overlap the run."""
         stream = self.automaton.states[run.state].stream
         overlaps = self.automaton.time is TimeModel.EPOCHS and run.taken and event.start <= run.last().end
         return stream in ("", event.stream) and not overlaps
 
     def _takes(self, arc: RunnableArc, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Stream, partition, window, conditions and distances."""
+        """Check stream, partition, window, conditions and distances."""
         partition = run.first().partition if run.taken else event.partition
         return (
             arc.arc.stream in ("", event.stream)
@@ -142,14 +144,14 @@ class Interpreter:
         return within is None or not run.taken or time - run.first().end <= within
 
     def _elapsed(self, asked: Elapsed, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event is an allowed distance after the one in a slot, or that the run took so many ago."""
+        """Whether the event has an allowed distance from the one in a slot, or from one taken earlier."""
         since = run.slots[asked.slot] if asked.slot >= 0 else run.taken[asked.slot].event.end
         return any(low <= event.end - since <= high for low, high in asked.allowed)
 
     # --- matches -----------------------------------------------------------------------------------------------
 
     def _forbidden(self, run: ReferenceRun) -> bool:
-        """Whether an event stands where a KILL arc allows none; the run has all its events."""
+        """Whether an event occurs where a KILL arc allows none. The run has all its events."""
         return any(
             event.partition == run.first().partition
             and kill.arc.stream in ("", event.stream)
@@ -160,7 +162,7 @@ class Interpreter:
         )
 
     def _stands(self, state: int, run: ReferenceRun, event: SeenEvent) -> bool:
-        """Whether the event is between the one with which a run came to a state and the one with which it left it."""
+        """Whether the event comes between the events with which a run entered and left the state."""
         first, last = run.first(), run.last()
         within = self.automaton.within or 0
         if state == 0:
@@ -183,7 +185,7 @@ class Interpreter:
         return found
 
     def _apart(self, match: CompletedRun) -> bool:
-        """Whether the match begins after the one before in its partition; then it is the one before the next."""
+        """Whether the match begins after the previous match in its partition; if so, it becomes the previous one."""
         partition = match.taken[0].event.partition
         assert partition is not None, "an arc has taken an event without a partition"
         if match.taken[0].event.number <= self.ends.get(partition, -1):
@@ -194,13 +196,15 @@ class Interpreter:
     # --- what is kept ------------------------------------------------------------------------------------------
 
     def partition(self, stream: str, row: Row) -> Row | None:
-        """The values of its source's key; None where one of them is null."""
+        """The values of the source's key; None if one of them is null."""
         values = tuple([row[position] for position in self._keys.get(stream, ())])
         return None if None in values else values
 
     def forget(self, time: int) -> None:
-        """Let go of events that can forbid nothing any more, those before all runs and further back than a window of
-        any; and of the ends of matches before which no run has begun."""
+        """Drop the events that cannot forbid any match, and the ends of matches before which no run has begun.
+
+        Those events come before all runs, and are older than any window.
+        """
         oldest = min([run.first().number for run in self.runs], default=self.number)
         since = min([time, *[run.first().end for run in self.runs]]) - (self.automaton.within or 0)
         self.log = [event for event in self.log if event.number >= oldest or event.end > since]
@@ -208,5 +212,5 @@ class Interpreter:
 
 
 def at_once(arc: RunnableArc) -> bool:
-    """Whether a run follows it without seeing an event."""
+    """Whether a run follows the arc without an event."""
     return arc.arc.kind is Kind.EPSILON and not arc.arc.peeks

@@ -1,6 +1,6 @@
 """The plan of any automaton, for the reference.
 
-Here: what the dispatcher has to know of it. Not here: runs (interpreter), who gets the reference (planner).
+Here: what the dispatcher needs. Not here: runs (interpreter), which queries get the reference (planner).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"
 
 
 class ReferencePlan(MachinePlan):
-    """An automaton, as it is."""
+    """An automaton, unchanged."""
 
     __slots__ = ()
 
@@ -54,13 +54,13 @@ class ReferencePlan(MachinePlan):
         return self.automaton
 
     def make(self, options: Options) -> Executor:
-        if self.automaton.time is TimeModel.EPOCHS:  # no option bounds these
+        if self.automaton.time is TimeModel.EPOCHS:  # no option limits these
             return Reference(self.automaton, Account(UNLIMITED, UNLIMITED))
         return Reference(self.automaton, Account(options.work_max, options.work_earned))
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
-        """How many states each has, and how its runs are kept."""
+        """The number of states of each automaton, and how its runs are stored."""
         return [
             f"{name}: {len(plan.automaton.states)} states; how runs are kept: "
             f"{'suspended' if machine is None else machine.method}"

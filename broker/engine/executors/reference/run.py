@@ -1,6 +1,7 @@
-"""What a run of an automaton has: its state, its slots, and the events that it took, each by which arc.
+"""The data of a run: its state, its slots, and its events with the arcs that took them.
 
-Here: events and runs as values. Not here: what an event does to a run (interpreter), what an arc asks (arcs).
+Here: events and runs as values. Not here: the effect of an event on a run (interpreter), the conditions of an arc
+(arcs).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from ..matches import Item
 
 @final
 class SeenEvent:
-    """An event of the automaton's streams: `number` of them came before it, `item` is what a match knows it by.
-    `partition`: the values of its source's key; None where one of them is null, so that it is in no partition."""
+    """An event of the automaton's streams: `number` counts the events before it, `item` identifies it in a match.
+
+    `partition`: the values of its source's key; None if one of them is null, so that it is in no partition.
+    """
 
     __slots__ = ("end", "item", "number", "partition", "row", "start", "stream")
 
@@ -46,8 +49,10 @@ Path: TypeAlias = tuple[Consumed, ...]
 
 @final
 class ReferenceRun:
-    """`taken` are the events that it has, in the order in which it took them; () while it is at the start. `ended`: the
-    epoch whose event has ended it; it sees the other events of that epoch."""
+    """`taken`: the events of the run, in the order in which it took them; () at the start.
+
+    `ended`: the epoch whose event has ended it; it sees the other events of that epoch.
+    """
 
     __slots__ = ("ended", "slots", "state", "taken")
 
@@ -73,11 +78,13 @@ class CompletedRun(NamedTuple):
     slots: Slots = ()
 
     def order(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
-        """Matches that are known at once are reported in this order: earlier events first, then earlier operands."""
+        """The order of matches that become known at once: earlier events first, then earlier operands."""
         numbers = tuple([event.number for _, event in self.taken])
         return numbers[0], numbers[-1], numbers, tuple([arc.operand for arc, _ in self.taken])
 
     def order_of_epochs(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Over epochs that run comes before which was earlier in the state that they leave, or in the one before it;
-        of those that one run became the one that took a loop."""
+        """The order over epochs: first the run that was earlier in the state that they leave, or in the one before it.
+
+        Among the successors of one run, the one that took a loop comes first.
+        """
         return tuple([event.number for _, event in self.taken[::-1]]), tuple([arc.target for arc, _ in self.taken])

@@ -1,4 +1,5 @@
-"""Chains of contiguous words, of all subscriptions that are such, counted together in one trie (P-ToPSS notes, 3).
+"""The sequence trie: counts chains of contiguous words of all subscriptions together (P-ToPSS notes, 3).
 
-Here: the trie, its counts, saving them. Not here: which subscriptions are words, what an event satisfies (composites).
+Here: the trie, its counts, saving them. Not here: which subscriptions are words (automaton.analyses.sequences), the
+symbols of an event (dispatch).
 """

@@ -1,9 +1,9 @@
-"""The words' counts as plain data and back, and whether they are sound.
+"""The trie's counts as plain data and back, and its invariants.
 
-A dump holds the words themselves, so that it needs no subscription to be read: numbers, lists and strings; totals are
-hexadecimal, as most formats end at 64 bits. A term's number in the dump is how a subscription finds it again.
+A dump holds the words themselves, so that reading it needs no subscription: numbers, lists and strings; totals are
+hexadecimal, because most formats end at 64 bits. A subscription finds its term again by the term's number in the dump.
 
-Here: that format, invariants. Not here: what the counts mean (words, terms).
+Here: that format, invariants. Not here: the meaning of the counts (trie, terms).
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ NO_PARENT: Final = -1
 
 
 def dump(words: WordTrie, names: Mapping[int, int] | None = None) -> dict[str, Any]:
-    """Everything that later counts and witnesses depend on, in an order that the words alone decide. Sets each term's
-    `number`. `names` are written instead of symbols. O(terms log terms)."""
+    """All state on which later counts and witnesses depend, in an order that only the words decide.
+
+    Sets each term's `number`. `names` are written instead of symbols. O(terms log terms).
+    """
     words.tidy()
     terms = all_terms(words, names)
     for number, term in enumerate(terms):
@@ -35,7 +37,7 @@ def dump(words: WordTrie, names: Mapping[int, int] | None = None) -> dict[str, A
 
 
 def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> tuple[WordTrie, list[Term]]:
-    """What was dumped, and its terms by number; their targets are the caller's to set.
+    """The dumped trie, and its terms by number; the caller sets their targets.
 
     `symbols` renames the primitives, for a caller that has numbered them anew. Raises KeyError, IndexError, TypeError
     or ValueError if the data are no dump.
@@ -69,7 +71,7 @@ def load(data: Mapping[str, Any], symbols: Mapping[int, int] | None = None) -> t
 
 
 def check_invariants(words: WordTrie) -> None:
-    """Asserts that what is kept beside the truth agrees with it. O(all)."""
+    """Assert that derived data agree with the data that they come from. O(all)."""
     terms = all_terms(words)
     found: dict[int, int] = {}
     for term in terms:
@@ -101,7 +103,7 @@ def check_invariants(words: WordTrie) -> None:
 
 
 def statistics(words: WordTrie) -> dict[str, int]:
-    """`words` that some term has, trie `nodes`, `terms`, and those of them that are `active`. O(all)."""
+    """The numbers of `words` with terms, trie `nodes`, `terms`, and `active` terms. O(all)."""
     terms = all_terms(words)
     nodes = _nodes(words)
     active = sum(term.active for term in terms)
@@ -110,7 +112,7 @@ def statistics(words: WordTrie) -> dict[str, int]:
 
 
 def _nodes(words: WordTrie, names: Mapping[int, int] | None = None) -> list[Word]:
-    """Every node of the trie but its root."""
+    """Every node of the trie except its root."""
     found = words.root.following()
     for word in found:
         found += word.following()

@@ -1,8 +1,8 @@
-"""What the caller calls the events that witnesses may still name.
+"""The caller's items of the events that witnesses may still name.
 
-Terms remember where their newest tuple was, by the events' numbers. Here stands what those events are called: all of
-the newest, in a list, and those older ones that some term remembers. Who remembers which is asked once in many events:
-an event that nobody remembers costs one entry of a list.
+Terms store the numbers of the events of their newest tuple. This file stores the items of these events: all of the
+newest in a list, and those older ones that a term refers to. The references are collected only once in many events, so
+an event without references costs one entry of a list.
 
 Here: items by number. Not here: which are needed (trie).
 """
@@ -14,13 +14,15 @@ from typing import TypeAlias, final
 from mypy_extensions import i64
 
 Item: TypeAlias = object
-"""What a caller gets back in a witness, for instance an event's id and its time."""
+"""A caller's name of an event, returned in a witness: for instance its id and its time."""
 
 
 @final
 class Items:
-    """Those that there are at one time, which stay readable when others are forgotten: `new` ones from the number
-    `begins` on, to which more may come, and the needed ones of before."""
+    """The items at one time, which stay readable when later ones are forgotten.
+
+    `new` has those from the number `begins` on, and grows; the needed older ones are stored apart.
+    """
 
     __slots__ = ("begins", "new", "old")
 
@@ -44,6 +46,6 @@ class Items:
         return self.old[number] if number < self.begins else self.new[number - self.begins]
 
     def only(self, needed: set[int]) -> Items:
-        """Without all others. O(those there are and those needed)."""
+        """A copy with the needed items only. O(items, and those needed)."""
         there = [n for n in sorted(needed) if n in self.old or n >= self.begins]
         return Items({number: self.get(number) for number in there}, self.begins + len(self.new))

@@ -1,6 +1,8 @@
-"""The trie as the dispatcher knows it: one machine for all chains of words on a stream, which come and go at any time.
+"""The trie behind the contract of executors: one machine for all chains of words on a stream.
 
-Here: which of an event's symbols words have, and who is served by what it completes. Not here: the trie (trie), how a
+Subscriptions join and leave at any time.
+
+Here: the symbols of an event that words have, and the subscribers of its completions. Not here: the trie (trie), how a
 subscription joins (machine_plan).
 """
 
@@ -22,7 +24,7 @@ from .trie import Fired, WordTrie
 
 @final
 class Ending(Member):
-    """Those whose whole chain is this term; None while a snapshot is yet to be loaded."""
+    """The subscriptions whose whole chain is this term; None until a snapshot is loaded."""
 
     __slots__ = ("term",)
 
@@ -33,14 +35,16 @@ class Ending(Member):
 
 @final
 class SequenceTrie(Executor):
-    """Whoever joins later is another generation, so that anybody may join at any time. `again`: while a snapshot is
-    yet to be loaded, its endings by the numbers of their terms. `names` of symbols: by then those of now by those that
-    were written, while it is dumped the opposite."""
+    """The machine. A later member is another generation, so that subscriptions may join at any time.
+
+    `again`: until a snapshot is loaded, its endings by the numbers of their terms. `names` of symbols: while loading,
+    the present symbol for each written one; while dumping, the opposite.
+    """
 
     def __init__(self) -> None:
         super().__init__(Account(UNLIMITED, 0), [], True, True)
         self.words = WordTrie()
-        self.spelled: dict[int, int] = {}  # symbols that words have, and in how many places
+        self.spelled: dict[int, int] = {}  # symbols that words have, with the number of their places
         self.again: dict[int, Ending] = {}
         self.names: dict[int, int] = {}
 
@@ -52,12 +56,12 @@ class SequenceTrie(Executor):
         return not self.spelled
 
     def audience(self) -> Audience:
-        """All, for word of a failure. O(terms)."""
+        """All subscribers, to report a failure. O(terms)."""
         endings = [cast(Ending, term.target) for term in dump.all_terms(self.words) if term.target is not None]
         return Audience([ending.target for ending in endings], True)
 
     def count(self, symbols: list[int], times: int) -> None:
-        """So many more places have each of the symbols."""
+        """Add to the number of places of each of the symbols."""
         for symbol in symbols:
             self.spelled[symbol] = self.spelled.get(symbol, 0) + times
             if not self.spelled[symbol]:
@@ -75,7 +79,7 @@ class SequenceTrie(Executor):
             found.add(each)
 
     def clear(self) -> None:
-        """What was counted is of no use any more, but those who are there still leave one by one."""
+        """Drop all counts; the members still leave one by one."""
 
     def statistics(self) -> dict[str, int]:
         return {"terms": self.words.terms}

@@ -1,7 +1,7 @@
-"""The plan of a composite subscription that is a chain of contiguous words: all on a stream are counted in one trie.
+"""The plan of a composite subscription that is a chain of contiguous words; one trie counts all of them on a stream.
 
-Here: how they come and go. Not here: which ones are such (automaton.analyses.sequences), what an event does (machine,
-trie).
+Here: how they join and leave. Not here: which subscriptions qualify (automaton.analyses.sequences), the effect of an
+event (machine, trie).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .machine import Ending, SequenceTrie
 
 
 class TriePlan(CompositePlan):
-    """`words`: of numbers of operands. Only completions are reported."""
+    """A chain of words. `words`: each as numbers of operands. It reports completions only."""
 
     __slots__ = ("words",)
 

@@ -1,10 +1,10 @@
-"""What words are counted in: a trie of words over symbols, and terms, which are chains of words (P-ToPSS notes, 3).
+"""The structures of the trie: words over symbols, and terms, which are chains of words (P-ToPSS notes, 3).
 
 A word is a contiguous run of primitives `a, b, c`; a term is a word behind another term, `w1; w2; w3`. Equal words are
-one node of the trie, equal chains one term, whoever asked for them. A term counts its tuples: one number, whatever the
+one node of the trie, equal chains one term, for all subscriptions. A term counts its tuples: one number, whatever the
 events behind it.
 
-Here: the two structures, and what a term knows of its past. Not here: who makes them, and what an event does (words).
+Here: the two structures, and the past that a term stores. Not here: making them, the effect of an event (trie).
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ NOWHERE: Final = -1
 T = TypeVar("T")
 
 Link: TypeAlias = "tuple[int, Any] | None"
-"""Where the words before ended, newest first: a number, and the link of those before. Tuples, which the garbage
-collector stops visiting when it has seen that they hold numbers only: there is one for nearly each term that fires."""
+"""Where the earlier words ended, newest first: a number, and the link of those before.
+
+These are tuples of numbers, which the garbage collector stops visiting; there is one for nearly each term that fires.
+"""
 
 
 @final
 class Version:
-    """What a term was until an event: its total; where the newest of its tuples ended, where the word before that one
-    did, and the words before that."""
+    """The state of a term before an event.
+
+    It has the total, the end of its newest tuple, the end of the word before that tuple's last, and earlier words.
+    """
 
     __slots__ = ("last", "link", "previous", "total", "until")
 
@@ -40,8 +44,10 @@ class Version:
 
 
 class Branching(Generic[T]):
-    """What others go on from, by numbers: a node of a tree. Most have one that does, whose number is `key`: a
-    dictionary for each would be most of the memory."""
+    """A node of a tree, with its children by number.
+
+    Most have one child, whose number is `key`: a dictionary for each would take most of the memory.
+    """
 
     __slots__ = ("key", "kid", "kids")
 
@@ -58,7 +64,7 @@ class Branching(Generic[T]):
         return None if kids is None else kids.get(key)
 
     def grow(self, key: int, new: T) -> None:
-        """Add one that is not there yet."""
+        """Add a new child."""
         if self.kids is not None:
             self.kids[key] = new
         elif self.kid is None:
@@ -69,7 +75,7 @@ class Branching(Generic[T]):
             self.kid = None
 
     def cut(self, key: int) -> None:
-        """Forget one."""
+        """Remove a child."""
         if self.kids is None:
             self.kid = None
             return
@@ -84,14 +90,17 @@ class Branching(Generic[T]):
         return [] if self.kids is None else list(self.kids.values())
 
     def alone(self) -> bool:
-        """Whether nobody goes on from it."""
+        """Whether it has no children."""
         return self.kid is None and self.kids is None
 
 
 @final
 class Word(Branching["Word"]):
-    """A node of the trie, whose words go on by symbols: the word that leads to it. `terms` counts the terms that end in
-    it; `active` are those of them whose parent has a tuple; `first` is the newest one that begins with it."""
+    """A node of the trie: the word that leads to it; longer words follow by symbol.
+
+    `terms` counts the terms that end in it; `active` are those of them whose parent has a tuple; `first` is the newest
+    one that begins with it.
+    """
 
     __slots__ = ("active", "depth", "first", "parent", "symbol", "terms")
 
@@ -105,11 +114,11 @@ class Word(Branching["Word"]):
         self.terms: i64 = 0
 
     def idle(self) -> bool:
-        """Whether nobody needs it."""
+        """Whether no term needs it."""
         return self.terms == 0 and self.alone()
 
     def prefixes(self) -> list[Word]:
-        """The nodes on the way to it, itself included, the root not."""
+        """The nodes on the way to it, with itself, without the root."""
         found: list[Word] = []
         word: Word = self
         while word.parent is not None:
@@ -125,13 +134,13 @@ class Word(Branching["Word"]):
 
 @final
 class Term(Branching["Term"]):
-    """A chain of words, and how many tuples of events it has: `total`, all so far, the newest of them at `last`.
+    """A chain of words, and its number of tuples of events: `total`; the newest of them are at `last`.
 
-    `ends` is how many subscriptions it is the whole of, `target` whatever the caller wants to find there. The rest is
-    the engine's. Of the newest tuple it is known where its last word ended, where the one before, its `previous`, and,
-    where the chain is longer, `link`: numbers, as most events change many terms. The same is kept `earlier`, from
-    before `last`, and in `past`, as long as a later word may still ask for it: that is, as long as the longest word
-    behind this term, its `reach`. A term without children keeps totals only.
+    `ends` is the number of subscriptions with exactly this chain, `target` is a value of the caller. The other fields
+    are the trie's own. Of the newest tuple a term stores where its last word ended, where the one before did, its
+    `previous`, and for longer chains `link`: plain numbers, because most events change many terms. `earlier` has the
+    same from before `last`, and `past` older states, as long as a later word may still ask for them: as long as the
+    longest word behind this term, its `reach`. A term without children stores totals only.
     """
 
     __slots__ = (
@@ -156,7 +165,7 @@ class Term(Branching["Term"]):
 
     def __init__(self, parent: Term | None, word: Word) -> None:
         super().__init__()
-        self.parent = parent  # first what each event reads: the order in memory is this one
+        self.parent = parent  # first the fields that each event reads: this is their order in memory
         self.last: i64 = NEVER
         self.total = 0
         self.earlier = 0
@@ -171,7 +180,7 @@ class Term(Branching["Term"]):
         self.earlier_link: Link = None
         self.word = word
         self.target: object = None
-        self.slot: i64 = NOWHERE  # in its word's active terms
+        self.slot: i64 = NOWHERE  # index among its word's active terms
         self.number: i64 = NOWHERE  # in the newest dump
 
     @property
@@ -179,12 +188,12 @@ class Term(Branching["Term"]):
         return self.slot != NOWHERE
 
     def since(self) -> int:
-        """Of a term of one word: the event that was the newest when its generation began."""
+        """For a term of one word: the newest event when its generation began."""
         assert self.parent is not None
         return self.parent.last
 
     def begin(self, since: i64) -> None:
-        """Be the empty chain, which has its one tuple, the empty one, from an event on."""
+        """Become the empty chain, which has one tuple, the empty one, from an event on."""
         self.total = 1
         self.last = since
 
@@ -192,11 +201,11 @@ class Term(Branching["Term"]):
         return Version(FOREVER, self.total, self.last, self.previous, self.link)
 
     def before(self) -> Version:
-        """What it was before `last`."""
+        """Its state before `last`."""
         return Version(self.last, self.earlier, self.earlier_last, self.earlier_previous, self.earlier_link)
 
     def at(self, tick: i64) -> Version:
-        """What it was as of an event, at most `reach` ago."""
+        """Its state as of an event, at most `reach` ago."""
         if self.last <= tick:
             return self.now()
         past = self.past
@@ -218,7 +227,7 @@ class Term(Branching["Term"]):
         return (version.previous, version.link)
 
     def keep(self, tick: i64) -> None:
-        """Before it fires at an event: keep what it was before the last time, for those who may still ask."""
+        """Store the state before the last firing, if a later word may ask for it; called before the next firing."""
         oldest = tick - self.reach
         if self.last <= oldest:
             self.past = None
@@ -230,18 +239,18 @@ class Term(Branching["Term"]):
         self.past = kept
 
     def behind(self, word: Word) -> Term | None:
-        """The term of this one and a word."""
+        """The term of this one followed by a word."""
         return self.next(id(word))
 
     def extend(self, word: Word) -> Term:
-        """A child that is not there yet."""
+        """Add a child that does not exist yet."""
         new = Term(self, word)
         self.grow(id(word), new)
         self.reach = max(self.reach, word.depth)
         return new
 
     def idle(self) -> bool:
-        """Whether nobody needs it."""
+        """Whether neither a subscription nor another term needs it."""
         return self.ends == 0 and self.alone()
 
 

@@ -1,13 +1,13 @@
-"""All subscriptions that are chains of words, counted together: a trie of their words, stepped by each event.
+"""The trie of all subscriptions that are chains of words: each event steps it, and it counts tuples.
 
-A word is contiguous, so that where it ends says where it began; and what may follow at any later time is one number,
-the tuples so far. An event therefore steps the words that the newest events are in the middle of, and completes some;
-each completed word looks only at terms whose parent has a tuple (P-ToPSS notes, 3.3). Two traps: what a word continues
-must have ended before that word began, hence totals "as of" a position; and who came later must not see what was
-counted before, hence `since`.
+A word is contiguous, so its end determines its beginning; and the tuples that a later word may continue are one number,
+the total so far. So an event steps the words that contain the newest events, and completes some of them; each completed
+word visits only terms whose parent has a tuple (P-ToPSS notes, 3.3). There are two traps. A word continues only tuples
+that ended before the word began, hence totals "as of" a position. A later subscription must not see earlier tuples,
+hence `since`.
 
-Here: subscribing, unsubscribing, events. Not here: the structures (terms), saving and checking them (dump);
-variables, conditions and windows, which words do not have.
+Here: subscribing, unsubscribing, events. Not here: the structures (terms), saving and checking them (dump); variables,
+conditions and windows, which words do not have.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..matches import Matched, MatchSource, matched_of
 from .items import Item, Items
 from .terms import NEVER, NOWHERE, Link, Term, Word, ends_of
 
-SPARED: Final = 8192  # so many items, and two for each term begun, are kept before they are asked for
+SPARED: Final = 8192  # items that are kept before a tidying, besides two for each term with a tuple
 
 
 @final
 @mypyc_attr(acyclic=True)
 class Fired(MatchSource):
-    """What one event has completed of a term: `count` tuples, of any size."""
+    """The completions of one event for a term: `count` tuples, of any size."""
 
     __slots__ = ("_link", "_previous", "_tick", "count", "items", "term")
 
@@ -53,7 +53,7 @@ class Fired(MatchSource):
         return True
 
     def witness(self) -> list[Item]:
-        """The items of one of the tuples, in the order of the words: that with the latest events. O(its length)."""
+        """The items of one of the tuples, in the order of the words: the one with the latest events. O(its length)."""
         found: list[Item] = []
         for end, length in reversed(ends_of(self.term, self._tick, self._previous, self._link)):
             found += self.items.of_word(end, length)
@@ -62,27 +62,27 @@ class Fired(MatchSource):
 
 @final
 class WordTrie:
-    """Symbols are numbers that the caller gives to primitives: equal primitives have equal numbers."""
+    """The trie. The caller numbers the primitives with symbols: equal primitives have equal symbols."""
 
     def __init__(self) -> None:
         self.root = Word(None, NOWHERE, 0)
         self.position: i64 = NEVER  # of the newest event
-        self.tick: i64 = 0  # its number among those taken: what is said of neighbours holds for both
-        self.cursors: list[Word] = []  # the words in the middle of which the newest events are
+        self.tick: i64 = 0  # its number among the events taken; neighbours are adjacent in both numbers
+        self.cursors: list[Word] = []  # the words that contain the newest events, up to these
         self.items = Items({}, 1)
-        self.begun: list[Term] = []  # terms that remember a tuple, and some that were removed since the last tidying
+        self.begun: list[Term] = []  # terms with a tuple, and some that were removed since the last tidying
         self._longest: i64 = 1
         self.terms = 0
         self._origin: Term | None = None
 
     def add(self, words: list[list[int]]) -> Term:
-        """The term of a chain of words, which sees tuples whose first event is yet to come. O(its length).
+        """Add a chain of words; returns its term, which sees tuples whose first event comes later. O(its length).
 
         Its first word belongs to a generation: an origin, which has one empty tuple since the position of the newest
-        event, so that a word counts only if it began after that. A term of an older generation is shared as long as
-        nothing tells them apart: it has no tuple, and the newest events are not in the middle of one of its. All that
-        is added between two events is one generation, so loading before the first event shares everything.
-        Raises ValueError if there is no word or an empty one.
+        event, so that a word counts only if it began after that. The term of an older generation is shared while
+        nothing distinguishes the two: it has no tuple, and the newest events are not in the middle of one of its
+        tuples. All chains added between two events are one generation, so loading before the first event shares
+        everything. Raises ValueError if there is no word or an empty one.
         """
         if not words or not all(words):
             raise ValueError("expected words, each of at least one symbol, found an empty one")
@@ -95,7 +95,7 @@ class WordTrie:
         return term
 
     def remove(self, term: Term) -> None:
-        """Undo one add; what nobody else needs goes. O(its length)."""
+        """Undo one `add`; drops the parts that nothing else needs. O(its length)."""
         assert term.ends > 0
         term.ends -= 1
         while term.idle():
@@ -114,11 +114,11 @@ class WordTrie:
             term = parent
 
     def take(self, symbols: list[int], position: i64, item: Item, fired: list[Fired]) -> None:
-        """One event: the different symbols that it satisfies, and its number in the stream, greater than the last.
+        """Process an event, given the different symbols that it satisfies.
 
-        Appends what it completes of terms that are whole subscriptions, each term once. The order of what is appended
-        depends on the order of adds, removes and events only.
-        O(words that go on + terms that fire) as a rule.
+        `position`: its number in the stream, greater than the last. Appends its completions of terms that are whole
+        subscriptions, each term once. Their order depends only on the order of adds, removes and events. Usually
+        O(words that continue + terms that fire).
         """
         if position != self.position + 1:
             self.cursors = []
@@ -142,7 +142,7 @@ class WordTrie:
         self.cursors = goes_on
 
     def _complete(self, word: Word, goes_on: list[Word], fired: list[Fired]) -> None:
-        """The newest event is the last of a word: fire the terms whose parents have tuples from before its first."""
+        """Complete a word at the newest event: fire the terms whose parents have tuples from before its first event."""
         if word.kid is not None or word.kids is not None:
             goes_on.append(word)
         active = word.active
@@ -150,7 +150,7 @@ class WordTrie:
             return
         tick: i64 = self.tick
         before: i64 = tick - word.depth
-        for i in range(len(active)):  # not those that come while it runs: their parents have no tuple from before
+        for i in range(len(active)):  # without the terms added meanwhile: their parents have no tuple from before
             term = active[i]
             parent = term.parent
             assert parent is not None
@@ -196,7 +196,7 @@ class WordTrie:
         self.begun = [term for term in self.begun if term.active and term.reach > 0]
         for term in self.begun:
             versions = [term.now()]
-            if term.last > tick - term.reach:  # somebody may ask for what was before that
+            if term.last > tick - term.reach:  # a later word may ask for the state before that
                 versions += [term.before(), *(term.past or ())]
             for version in versions:
                 if version.total > 0:
@@ -220,7 +220,7 @@ class WordTrie:
         return term
 
     def enter(self, term: Term) -> Term:
-        """A new term is counted, and active if its parent has a tuple."""
+        """Count a new term; it is active if its parent has a tuple."""
         self.terms += 1
         term.word.terms += 1
         parent = term.parent
@@ -230,7 +230,7 @@ class WordTrie:
         return term
 
     def _untouched(self, first: Term) -> bool:
-        """Whether a term of one word is, but for `since`, as if it were new. O(cursors)."""
+        """Whether a term of one word is like a new one, except for `since`. O(cursors)."""
         origin = first.parent
         assert origin is not None
         if first.total > 0:
@@ -241,7 +241,7 @@ class WordTrie:
         return not any(self.tick - c.depth >= origin.last and c in within for c in self.cursors)
 
     def word(self, symbols: list[int]) -> Word:
-        """The node of a word, made where it is missing."""
+        """The node of a word, created if it is missing."""
         word = self.root
         for symbol in symbols:
             known = word.next(symbol)

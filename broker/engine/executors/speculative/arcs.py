@@ -1,10 +1,10 @@
-"""The arcs of a register automaton, ready to run: which of them an event can take is answered once an event.
+"""The arcs of a register automaton, ready to run: the arcs that an event can take are computed once an event.
 
-What arcs ask of the event alone is evaluated when it comes, into a number, its class; events of one class can take the
-same arcs (AFA, F.1: the triggering set). So repair never evaluates it again, however often it comes by.
+The conditions of arcs on the event alone are evaluated at its arrival, into a number, its class; events of one class
+can take the same arcs (AFA, F.1: the triggering set). So repairs do not evaluate these conditions again.
 
-Here: classes, and the arcs of a state for a class, now and at an earlier time. Hot. Not here: nodes (nodes), when arcs
-change (the host).
+Here: classes, and the arcs of a state for a class, now and at an earlier time. Hot. Not here: nodes (nodes), the times
+of arc changes (the host).
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ SAME: Final = -1
 
 @final
 class Step:
-    """An arc without what it asks of the event alone. `guards`: one of these must hold; `target` beyond the states is
-    a result, of the final state with that number. `ignores`: a run that is under way is afterwards as
-    it was before."""
+    """An arc without its condition on the event alone. One of `guards` must hold.
+
+    A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
+    is under way unchanged.
+    """
 
     __slots__ = ("begin", "carried", "computed", "end", "guards", "ignores", "name", "source", "target")
 
@@ -39,7 +41,7 @@ class Step:
         self.guards = guards
         self.begin: i64 = arc.begin
         self.end: i64 = arc.end
-        self.carried: list[int] = []  # for each register the one that it is afterwards, SAME if it is computed
+        self.carried: list[int] = []  # for each register its source register, SAME if it is computed
         self.computed: list[Computation | None] = []
         for source in arc.update:
             if isinstance(source, Computed):
@@ -83,7 +85,7 @@ class Step:
 
 @final
 class Written:
-    """An arc as it is, with its clauses split: for each the number of what it asks of the event alone, and the rest."""
+    """An arc with split clauses: for each, the number of its condition on the event alone, and the rest."""
 
     def __init__(self, arc: Arc, statics: list[int], rests: list[All | None]) -> None:
         self.arc = arc
@@ -93,8 +95,10 @@ class Written:
 
 @final
 class ArcTable:
-    """All arcs of an automaton. `final`: the first number of a result. `changed`: the time from which on the arcs are
-    as they are now."""
+    """All arcs of an automaton. `final`: the first number of a result.
+
+    `changed`: the time from which on the present arcs apply.
+    """
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -102,9 +106,9 @@ class ArcTable:
         self.floats: list[bool] = [attribute.type == "float" for attribute in automaton.schema.attributes]
         self.streams: list[str] = [source.stream for source in automaton.sources]
         self.changed: i64 = -FOREVER
-        self._forms: list[list[All | None]] = [[] for _ in self.streams]  # by stream, what is asked of its events alone
+        self._forms: list[list[All | None]] = [[] for _ in self.streams]  # by stream, conditions on its events alone
         self._numbers: dict[tuple[int, Clause], int] = {}
-        self._classes: dict[tuple[int, int], int] = {}  # by stream and which forms hold
+        self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
         self._known: list[tuple[int, int]] = []  # the same by class
         self._written: list[list[Written]] = []  # by state
         self._now: list[list[list[Step] | None]] = []  # by state and class
@@ -114,8 +118,10 @@ class ArcTable:
     # --- arcs ---------------------------------------------------------------------------------------------------
 
     def write(self, arcs: tuple[Arc, ...]) -> bool:
-        """These are all arcs; whether they ask something new of events alone, so that each has another class.
-        O(arcs)."""
+        """Set all arcs. Returns whether they have new conditions on events alone, so that the classes of events change.
+
+        O(arcs).
+        """
         states = len(self.automaton.states)
         self._written = [[] for _ in range(states)]
         self._moves = [[] for _ in range(states)]
@@ -151,7 +157,7 @@ class ArcTable:
     # --- classes ------------------------------------------------------------------------------------------------
 
     def classify(self, stream: i64, row: Row) -> i64:
-        """The class of an event. O(what is asked of its stream's events alone)."""
+        """The class of an event. O(conditions on its stream's events alone)."""
         held = 0
         forms = self._forms[stream]
         i: i64
@@ -168,7 +174,7 @@ class ArcTable:
         return found
 
     def steps(self, state: i64, klass: i64, time: i64) -> list[Step]:
-        """The arcs out of a state that an event of a class and a time can take, but for what they ask of registers."""
+        """The arcs out of a state for an event of a class and a time; their conditions on registers are untested."""
         if time < self.changed:
             return self._found(state, klass, time)
         steps = self._now[state][klass]

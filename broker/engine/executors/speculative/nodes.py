@@ -1,9 +1,9 @@
-"""Nodes: what the events up to one of them have led to. A node is a run; the nodes of an event are its block.
+"""Nodes: the runs after an event. The nodes of an event are its block.
 
-A block is in the order of the events with which its runs began, and of one event in the order of the arcs. Blocks are
-not changed but replaced, so that an event which every run ignores shares that of the event before.
+A block is in the order of the first events of its runs, and for one first event in the order of the arcs. Blocks are
+replaced, never changed, so that an event that every run ignores shares the block of the previous event.
 
-Here: nodes, and the block that follows from the one before. Hot. Not here: events and their order (timeline).
+Here: nodes, and computing a block from the previous one. Hot. Not here: events and their order (timeline).
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from .arcs import ArcTable, Step
 @final
 @mypyc_attr(acyclic=True)
 class Node:
-    """A run: it began with the event that came `order`-th at `start`, and lives as long as that one, until `end`.
-    `trace` is the digest of the events that it took, `links` are these: (those before, the last)."""
+    """A run. It began with the event at time `start` with number `order`, and lives as long as that event, until `end`.
+
+    `trace` is the digest of the events that it took, `links` are these: (earlier ones, the last).
+    """
 
     __slots__ = ("end", "links", "order", "registers", "start", "state", "trace")
 
@@ -48,18 +50,18 @@ class Node:
 
 @final
 class Stepper:
-    """What one event makes of runs. `made`: how many nodes there have been; `most`: the nodes of the largest block."""
+    """Computes the block of one event. `made`: the number of nodes so far; `most`: the nodes of the largest block."""
 
     def __init__(self, table: ArcTable) -> None:
         self.table = table
         self.made: i64 = 0
         self.most: i64 = 0
-        self._group: i64 = 0  # where the nodes of the current start begin in the block
+        self._group: i64 = 0  # where the nodes of the current first event begin in the block
 
     def block(
         self, before: list[Node], upto: i64, row: Row, klass: i64, time: i64, id: i64, begins: Node | None
     ) -> list[Node]:
-        """The nodes of an event: of the first `upto` before it, and of the run that begins with it. O(nodes x arcs)."""
+        """The nodes of an event, from the first `upto` nodes before it and the run that it begins. O(nodes x arcs)."""
         table = self.table
         out: list[Node] = []
         i: i64
@@ -105,7 +107,7 @@ class Stepper:
             self._enter(Node(node.start, node.order, node.end, step.target, registers, trace, links), time, id, out)
 
     def _enter(self, node: Node, time: i64, id: i64, out: list[Node]) -> None:
-        """A node, and those that arcs without event lead to, unless they are there."""
+        """Add a node, and the nodes behind arcs without event, unless they exist."""
         if node.state >= self.table.final or len(self.table.moves(node.state)) == 0:
             self._put(node, out)
             return

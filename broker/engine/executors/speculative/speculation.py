@@ -1,7 +1,7 @@
-"""The timelines of all keys of one automaton, and what becomes of its results.
+"""The timelines of all keys of one automaton, and the changes of its results.
 
-Here: events to their keys, withdrawals by id, what is final, arcs that come and go; within a batch what was found and
-lost again is not told. Not here: one key (timeline), what a subscriber is told (the host).
+Here: the key of an event, withdrawals by id, final results, changes of arcs. A result that was found and lost within
+one batch is not reported. Not here: one key (timeline), reports to subscribers (the host).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .timeline import Change, Entry, Timeline
 
 @final
 class Speculation:
-    """`newest`: the time of the newest event, `promised`: no earlier event comes; None before either."""
+    """`newest`: the time of the newest event; `promised`: no earlier event comes. None before either."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -38,7 +38,7 @@ class Speculation:
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row) -> None:
-        """An event of the stream with that number. O(log events of its key), and what it changes."""
+        """Process an event of the stream with that number. O(log events of its key), and the changes that it causes."""
         key: Row = tuple([row[position] for position in self._keys[stream]])
         if None in key:
             return
@@ -52,7 +52,7 @@ class Speculation:
             self.newest = time
 
     def retract(self, id: int) -> bool:
-        """An event is withdrawn; False if none of that id can be."""
+        """Withdraw an event; False if no event with that id can be withdrawn."""
         place = self._places.pop(id, None)
         if place is None:
             return False
@@ -61,7 +61,7 @@ class Speculation:
         return True
 
     def punctuate(self, time: int) -> None:
-        """No event before that time comes, or goes, any more. O(keys with something that goes)."""
+        """Promise that no event before that time comes or is withdrawn any more. O(keys with something to drop)."""
         self.promised = time
         for key, timeline in list(self.timelines.items()):
             if len(timeline.times) > 0 and timeline.times[0] < time:
@@ -73,8 +73,10 @@ class Speculation:
     # --- arcs ---------------------------------------------------------------------------------------------------
 
     def write(self, arcs: tuple[Arc, ...], begin: int, end: int) -> None:
-        """The arcs are these, which differ from those before for the events of [begin, end). Events that are kept there
-        are looked at again; state that earlier ones led to stays. O(arcs, and events in the interval)."""
+        """Set the arcs, which change for the events of [begin, end). O(arcs, and events in the interval).
+
+        Stored events of the interval are processed again; the state that earlier events led to stays.
+        """
         asks = self.table.write(arcs)
         for timeline in self.timelines.values():
             if asks:
@@ -87,7 +89,7 @@ class Speculation:
     # --- results ------------------------------------------------------------------------------------------------
 
     def settle(self) -> list[Change]:
-        """What has become of results since the last call, without what came and went meanwhile. O(changes)."""
+        """The changes of results since the last call, without results that came and went in between. O(changes)."""
         changes, self.changes = self.changes, []
         if all(change.inserted for change in changes):
             return changes
@@ -96,7 +98,7 @@ class Speculation:
             mark = _mark(change)
             net[mark] = net.get(mark, 0) + (1 if change.inserted else -1)
         kept: list[Change] = []
-        for change in reversed(changes):  # the last word on a result is the one that stays
+        for change in reversed(changes):  # the last change of a result decides
             mark = _mark(change)
             if net[mark] == (1 if change.inserted else -1):
                 net[mark] = 0

@@ -1,8 +1,8 @@
 """A timeline: the events of one key in the order of their times, each with its block, and the one repair.
 
-The block of an event follows from the one before and from the event alone. So whatever changes at an event (it comes,
-it goes, its arcs are others), the blocks behind it are made again until one comes out as it was; then all behind it are
-as they were, too. Runs that began later than the change cannot have changed: they are not looked at.
+The block of an event depends only on the previous block and on the event. So after any change at an event (it is
+inserted, withdrawn, or its arcs change), the blocks after it are computed again until one does not change; then no
+later block changes. Runs that began later than the change cannot change and are skipped.
 
 Here: one key. Hot. Not here: keys (speculation), nodes (nodes).
 """
@@ -19,8 +19,10 @@ from .nodes import Node, Stepper
 
 @final
 class Entry:
-    """An event and its block; `finals`: how many of its nodes are results. Events of one time are in the order of
-    `order`."""
+    """An event and its block; `finals`: the number of its nodes that are results.
+
+    Events of one time are in the order of `order`.
+    """
 
     __slots__ = ("block", "finals", "id", "item", "klass", "order", "row", "stream", "time")
 
@@ -38,7 +40,7 @@ class Entry:
 
 @final
 class Change:
-    """A result that is there from now on (`inserted`), or no more: the run, and the time of its last event."""
+    """A result that was added (`inserted`) or removed: the run, and the time of its last event."""
 
     __slots__ = ("entry", "inserted", "node", "time")
 
@@ -50,14 +52,14 @@ class Change:
 
 @final
 class Timeline:
-    """`entries` and, beside them, their `times`; `changes`: what has become of results since somebody took them."""
+    """`entries` and, beside them, their `times`; `changes`: changes of results that are not yet taken."""
 
     def __init__(self, stepper: Stepper, key: Row, begins: Node, within: i64) -> None:
         self.stepper = stepper
         self.key = key
         self.entries: list[Entry] = []
         self.times: list[int] = []
-        self.cleaned: list[Node] = []  # the block of the last event that is there no more
+        self.cleaned: list[Node] = []  # the block of the last event that was dropped
         self.begins = begins
         self.within = within
         self.visited: i64 = 0
@@ -65,7 +67,7 @@ class Timeline:
     # --- changes ------------------------------------------------------------------------------------------------
 
     def insert(self, entry: Entry, changes: list[Change]) -> None:
-        """An event, at its place in time. O(log events), its block, and what it changes."""
+        """Insert an event at its time. O(log events), its block, and the changes that it causes."""
         at = self.place(entry.time, entry.order)
         n: i64 = len(self.entries)
         entry.block = self._made(at, entry, -1, 0, True)
@@ -82,7 +84,7 @@ class Timeline:
             self.repair(at + 1, entry.time, entry.order, changes)
 
     def remove(self, at: i64, changes: list[Change]) -> None:
-        """The event there never was. Costs as `insert`."""
+        """Remove the event there. Costs as `insert`."""
         entry = self.entries[at]
         del self.entries[at]
         del self.times[at]
@@ -91,7 +93,7 @@ class Timeline:
         self.repair(at, entry.time, entry.order, changes)
 
     def place(self, time: i64, order: i64) -> i64:
-        """Where an event is, or would be. O(log events)."""
+        """The index of an event, present or not. O(log events)."""
         times = self.times
         n: i64 = len(times)
         if n == 0 or times[n - 1] < time:
@@ -108,7 +110,7 @@ class Timeline:
         return low
 
     def repair(self, at: i64, time: i64, order: i64, changes: list[Change]) -> None:
-        """Make the blocks from there on again, of runs that began with that event or before, until one is as it was."""
+        """Compute the blocks from there on again, for runs begun by that event or earlier, until one is unchanged."""
         entries = self.entries
         n: i64 = len(entries)
         while at < n:
@@ -123,8 +125,7 @@ class Timeline:
             at += 1
 
     def renew(self, first: i64, upto: i64, changes: list[Change]) -> None:
-        """Make the blocks of these events again, since their arcs have changed, and those behind until one is as it
-        was."""
+        """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged."""
         entries = self.entries
         n: i64 = len(entries)
         at = first
@@ -180,7 +181,7 @@ class Timeline:
         self, block: list[Node], upto: i64, other: list[Node], upto_other: i64, inserted: bool, time: i64,
         changes: list[Change],
     ) -> None:  # fmt: skip
-        """Tell of the results that are in a block and not in the other; both are in the order of their starts."""
+        """Report the results that are in one block and not in the other; both are in the order of their starts."""
         final_state = self.stepper.table.final
         j: i64 = 0
         i: i64
@@ -201,8 +202,10 @@ class Timeline:
     # --- time ---------------------------------------------------------------------------------------------------
 
     def clean(self, time: i64) -> list[int]:
-        """No event before that time comes any more: forget those that are earlier, but for the last one's block. The
-        ids that go. O(what goes)."""
+        """No event before that time comes any more: forget the earlier events, but keep the last one's block.
+
+        Returns the ids of these events. O(events dropped).
+        """
         upto = self.place(time, -(1 << 62))
         if upto == 0:
             return []
@@ -213,7 +216,7 @@ class Timeline:
         return gone
 
     def idle(self, time: i64) -> bool:
-        """Whether an event at that time or later would find nothing here."""
+        """Whether the timeline has no state for an event at that time or later."""
         if len(self.entries) > 0:
             return False
         final_state = self.stepper.table.final
@@ -231,7 +234,7 @@ class Timeline:
 
 
 def _begun_upto(block: list[Node], time: i64, order: i64) -> i64:
-    """How many nodes are of runs that began with that event or before."""
+    """The number of nodes whose runs began with that event or before."""
     n: i64 = len(block)
     while n > 0:
         node = block[n - 1]

@@ -3,7 +3,7 @@
 What a state that does not skip holds is of use to the event after its stamp only. Windows take their part of an event
 after all have been read.
 
-Here: totals and nodes by state. Not here: windows themselves (window), keys (cells).
+Here: totals and nodes by state. Not here: windows themselves (window_subtracting, window_stacks), keys (cells).
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from .tuples import (
     walk,
 )
 from .window import Window
+from .window_stacks import StackedWindow
+from .window_subtracting import SubtractingWindow
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
 NOTHING: Final[list[TupleNode]] = []  # where only a witness is wanted, lists are replaced and do not grow
@@ -62,7 +64,7 @@ class Windows(Runner):
         self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if machine.tuples else [NOTHING] * states
         self.trims: list[int] = [FEW] * states if machine.tuples else []
         self.kept = 0  # nodes of tuples
-        self.windows = [Window(*each) for each in zip(machine.bounds, machine.sizes, machine.fleeting)]
+        self.windows = [window_of(*span) for span in zip(machine.bounds, machine.sizes, machine.fleeting)]
         self.due: i64 = UNCHANGING
         self.begun: list[list[int]] = [[] for _ in machine.bounds]
 
@@ -135,7 +137,9 @@ class Windows(Runner):
         elif not self.nodes[target] or node.best >= self.nodes[target][0].best:
             self.nodes[target] = [node]
         if arc.begins >= 0:
-            self.begun[arc.begins] += [int(arc.to), value]
+            begun = self.begun[arc.begins]
+            begun.append(int(arc.to))
+            begun.append(value)
         elif not arc.inner:
             self.totals[target] += value
 
@@ -232,6 +236,10 @@ class Windows(Runner):
             else:
                 window.load(saved)
             self.due = min(self.due, window.due)
+
+
+def window_of(bound: int, size: int, fleeting: list[int]) -> Window:
+    return StackedWindow(bound, size, fleeting) if fleeting else SubtractingWindow(bound, size)
 
 
 def _best(node: TupleNode) -> int:

@@ -1,0 +1,61 @@
+"""Many subscriptions in one request: how they are divided into messages, and what became of each.
+
+Here: that. Not here: the call that sends the messages (calls), the options of one subscription (calls.prepare).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from broker.language.subscription import SubscriptionDefinition
+from broker.wire import Failure, Message, Subscribe, Subscribed, SubscribeMany, SubscriptionOutcome, SubscriptionRequest
+from broker.wire.limits import SUBSCRIPTIONS_AT_ONCE_MAX
+
+from .errors import ForetellError, remote_error
+from .session import Session
+
+QUERIES_AT_ONCE_CHARACTERS: Final = 128 * 1024
+"""A request for several subscriptions ends with the query that reaches this size: so it fits a frame."""
+
+
+def prepared(
+    prepare: Callable[..., Subscribe], session: Session, definitions: Iterable[SubscriptionDefinition]
+) -> list[Subscribe]:
+    """The request for each, its inbox open. Raises DefinitionError; then none is open."""
+    found: list[Subscribe] = []
+    try:
+        for d in definitions:
+            forecast = None if d.forecast is None else dict(d.forecast)
+            found.append(prepare(d.name, d.language, d.query, d.lineage, d.report, forecast))
+    except BaseException:
+        for request in found:
+            session.close_inbox(request.name)
+        raise
+    return found
+
+
+def divided(requests: Sequence[Subscribe]) -> Iterator[Sequence[Subscribe]]:
+    """The requests, divided into messages. Linear in the requests."""
+    begin = size = 0
+    for at, request in enumerate(requests):
+        size += len(request.query or "")
+        if at + 1 - begin == SUBSCRIPTIONS_AT_ONCE_MAX or size >= QUERIES_AT_ONCE_CHARACTERS:
+            yield requests[begin : at + 1]
+            begin, size = at + 1, 0
+    if begin < len(requests):
+        yield requests[begin:]
+
+
+def message(part: Sequence[Subscribe]) -> Callable[[int], Message]:
+    """One message for some requests, which have a window and what happens to a slow client in common."""
+    wanted = tuple([SubscriptionRequest(r.name, r.language, r.query, r.lineage, r.report, r.forecast) for r in part])
+    return partial(SubscribeMany, wanted=wanted, credits=part[0].credits, when_slow=part[0].when_slow)
+
+
+def outcome(each: SubscriptionOutcome) -> Subscribed | ForetellError:
+    """What became of one: the answer that it would have had alone, or the error."""
+    if each.code is None:
+        return Subscribed(0, each.name, each.attached)
+    return remote_error(Failure(0, each.code, each.message, each.line, each.column, each.excerpt, each.retry))
