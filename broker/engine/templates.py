@@ -27,7 +27,7 @@ Equalities: TypeAlias = tuple[int, ...]
 """For each used literal the first literal, or the constant, that it equals."""
 Planning: TypeAlias = Callable[[Automaton], MachinePlan]
 
-KEPT_MAX: Final = 64  # the most patterns of equal literals of one template whose plans are kept
+EQUALITIES_MAX: Final = 64  # the most patterns of equal literals of one template whose plans are kept
 
 
 @final
@@ -86,7 +86,7 @@ class MachineTemplate:
         if equal in self._kept:
             kept = self._kept[equal]
         else:
-            if len(self._kept) >= KEPT_MAX:
+            if len(self._kept) >= EQUALITIES_MAX:
                 self._kept.clear()
             marks = self._marks(equal, literals)
             kept = None if marks is None else _KeptPlan(self._bound(self._parts.bind(marks)), self._planned)

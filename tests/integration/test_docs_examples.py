@@ -29,10 +29,11 @@ from broker.automaton.analyses import countable
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
-from broker.engine import Engine, Options, forms, shares
+from broker.engine import Engine, Options, forms, shares, templates
 from broker.engine.executors import expansion
 from broker.engine.executors.kleene import plan as kleene_plan
 from broker.engine.executors.tuple_counts import machine as counting
+from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.events import Event, Row, StreamDefinition, lines, parse_line, row_from_mapping
 from broker.forecast import (
     choice,
@@ -108,6 +109,8 @@ LIMIT_MODULES: Final = (
     forms,
     expansion,
     counting,
+    counting_plans,
+    templates,
     shares,
     settings,
     connections,

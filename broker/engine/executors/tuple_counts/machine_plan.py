@@ -19,7 +19,7 @@ from .machine import CountBounds, CountingMachine
 from .plan import CountingPlan, counting_plan
 from .progress import CountedProgress
 
-KEPT_MAX: Final = 64  # counting plans of one template
+COUNTING_PLANS_MAX: Final = 64  # counting plans of one template
 
 
 class CountsPlan(CompositePlan):
@@ -41,7 +41,7 @@ class CountsPlan(CompositePlan):
         within = self.automaton.within
         found = self._counting.get(within)
         if found is None:
-            if len(self._counting) >= KEPT_MAX:
+            if len(self._counting) >= COUNTING_PLANS_MAX:
                 self._counting.clear()
             found = self._counting[within] = counting_plan(self.automaton)
         return found
