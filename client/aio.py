@@ -96,9 +96,10 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. Raises DefinitionError, Unsupported."""
-        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
+        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle))
 
     async def publish(
         self,

@@ -85,13 +85,14 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`: microseconds. Raises DefinitionError, also if the stream exists with another
+        `lateness`, `speculation`, `idle`: microseconds. Raises DefinitionError, also if the stream exists with another
         definition; Unsupported.
         """
-        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
+        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle))
 
     def publish(
         self,

@@ -147,11 +147,12 @@ class Calls:
         disorder: str,
         lateness: int | None,
         speculation: int | None,
+        idle: int | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation)
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -394,4 +395,5 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         entry.lateness,
         entry.speculation,
+        entry.idle,
     )

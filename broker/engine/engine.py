@@ -119,10 +119,19 @@ class Engine:
         return self.runtime.now
 
     def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. Raises DefinitionError or Unsupported."""
-        self._declare(StreamDefinition(name, Schema.declare(attributes), key, disorder))
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
+        engine has no clock, and only keeps `idle`. Raises DefinitionError or Unsupported.
+        """
+        self._declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def _declare(self, definition: StreamDefinition) -> None:
         if definition.name not in self.catalog.streams and len(self.catalog.streams) >= self.options.streams_max:

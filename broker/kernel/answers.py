@@ -78,12 +78,13 @@ def stream_definition(request: AddStream) -> StreamDefinition:
         request.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         request.lateness,
         request.speculation,
+        request.idle,
     )
 
 
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
     """The error for a declaration that differs from the existing stream, with the first difference."""
-    for field in ("schema", "key", "disorder", "lateness", "speculation"):
+    for field in ("schema", "key", "disorder", "lateness", "speculation", "idle"):
         if getattr(existing, field) != getattr(wanted, field):
             break
     what = "other attributes" if field == "schema" else f"another {field}"
@@ -93,7 +94,7 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
     """The wire entry of a stream."""
     return StreamEntry(
-        stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
+        stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation, stream.idle
     )
 
 

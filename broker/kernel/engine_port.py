@@ -40,7 +40,14 @@ class EnginePort(Protocol):
     def now(self) -> int | None: ...
 
     def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
     ) -> Any: ...
 
     def subscribe(

@@ -21,6 +21,7 @@ class StreamDeclared:
     disorder: str
     lateness: int | None
     speculation: int | None
+    idle: int | None = None
 
 
 @final

@@ -53,9 +53,9 @@ class StreamRequests:
             if len(engine.streams) >= self.limits.streams:
                 raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
             attributes = wanted.schema.declared()
-            engine.add_stream(wanted.name, attributes, key=wanted.key, disorder=wanted.disorder)
-            definition = wanted.name, attributes, wanted.key, wanted.disorder, wanted.lateness, wanted.speculation
-            self._record(StreamDeclared(*definition))
+            order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
+            engine.add_stream(wanted.name, attributes, wanted.key, *order)
+            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order))
         elif existing != wanted:
             raise contradiction(existing, wanted)
         return [Send(key, Done(request.correlation))]

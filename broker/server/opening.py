@@ -82,8 +82,9 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
         existing = engine.streams.get(stream.name)
         if existing is None:
             yield StreamDeclared(
-                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
-            )
+                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
+                stream.idle,
+            )  # fmt: skip
         elif existing != stream:
             raise DefinitionError(f"stream {stream.name!r} has another definition in the journal, and cannot change")
     for one in wanted.subscriptions.values():

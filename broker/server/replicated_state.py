@@ -58,7 +58,8 @@ class ReplicatedState:
                 self.receipts.note(record, engine.now)
                 self.cursors.keep_all(results)
             case StreamDeclared():
-                engine.add_stream(record.name, record.attributes, record.key, cast("Disorder", record.disorder))
+                order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
+                engine.add_stream(record.name, record.attributes, record.key, *order)
             case SubscriptionAdded():
                 engine.subscribe(
                     record.name, record.language, record.query, record.lineage, record.report, record.forecast

@@ -80,6 +80,7 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     13: (CursorSetAside, (_TEXT, _NUMBER, _TEXT, _NUMBER, _NUMBER)),
     14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
     15: (TimeWasReset, (_TEXT, _NUMBER_OR_NONE)),
+    16: (StreamDeclared, (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _NUMBER_OR_NONE)),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""

@@ -26,8 +26,8 @@ class JournaledEngine:
     def replay(self, position: int, time: int, record: Record) -> None:
         match record:
             case StreamDeclared():
-                disorder = cast("Disorder", record.disorder)
-                self.engine.add_stream(record.name, record.attributes, key=record.key, disorder=disorder)
+                order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
+                self.engine.add_stream(record.name, record.attributes, record.key, *order)
             case SubscriptionAdded():
                 self.engine.subscribe(
                     record.name,

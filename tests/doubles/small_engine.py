@@ -70,9 +70,17 @@ class SmallEngine:
         self.failures: list[Any] = []
 
     def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
-        self.streams[name] = StreamDefinition(name, Schema.declare(attributes), key, disorder)
+        schema = Schema.declare(attributes)
+        self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
 
     def subscribe(
         self,

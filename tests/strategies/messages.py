@@ -85,7 +85,7 @@ def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[obj
     return st.lists(strategy, max_size=3).map(tuple)
 
 
-_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count)
+_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count, _optional_count)
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
 _subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))

@@ -101,7 +101,7 @@ SAID: Final[tuple[Message, ...]] = (
     Pong(13),
     Published(5, 2, 3, 1, (Refusal(1, "late", "expected a time of 3 or later, found 2"),)),
     Subscribed(6, "a", True, False, "always", 5, 2),
-    Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5),), False),
+    Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5, 9),), False),
     Subscriptions(10, (SubscriptionEntry("a", "cayuga", _QUERY, 3, 17, {"mine": 3}),), True),
     StatisticsReport(11, {"broker": {"events": 1, "share": 0.5}}),
     Failure(6, "query", "expected a name", 1, 5, "x y\n  ^", None),
