@@ -32,6 +32,7 @@ from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .change_calls import ChangeCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
@@ -151,6 +152,14 @@ class Client:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
+    async def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.punctuate(time, stream, where))
+
+    async def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Raises as the blocking client does."""
+        return await self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     async def subscribe(
@@ -189,6 +198,17 @@ class Client:
                 self.release(request.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
+
+    async def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.update(name, insert, delete, start, end))
 
     async def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
@@ -302,6 +322,10 @@ class Client:
         if self._opened is None:
             raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
         return self._opened[0]
+
+    @property
+    def _changes(self) -> ChangeCalls:
+        return ChangeCalls(self._connection.session)
 
     @property
     def _calls(self) -> Calls:

@@ -21,6 +21,7 @@ from broker.wire.keys import Keys
 
 from .authority import client_keys
 from .calls import Call, Calls, run
+from .change_calls import ChangeCalls
 from .connection import Connection
 from .dead_letter import DeadLetter
 from .durable import Durable
@@ -65,6 +66,7 @@ class Client:
     ) -> None:
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
+        self._changes = ChangeCalls(self._connection.session)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -140,6 +142,21 @@ class Client:
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
+    def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.
+
+        Results that have waited for it follow as notifications. `time`: microseconds or ISO-8601. Raises LateEvent,
+        EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.punctuate(time, stream, where))
+
+    def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Results that it was part of are withdrawn by notifications of the kind `retraction`.
+
+        Raises EventError for an id that is unknown or final, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     def subscribe(
@@ -198,6 +215,21 @@ class Client:
                 self.release(request.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription, for all who are attached to it: all of it, or nothing.
+
+        `insert`: texts of arcs; `delete`: names of arcs. `start`, `end`: the times of the events for which this holds;
+        by default all events from now on. Raises QueryError, DefinitionError, UnknownSubscription, PermissionDenied.
+        """
+        return self._run(self._changes.update(name, insert, delete, start, end))
 
     def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""

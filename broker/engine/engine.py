@@ -21,6 +21,7 @@ from ..events.errors import (
     LimitExceeded,
     QueryError,
     UnknownSubscription,
+    Unsupported,
 )
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
@@ -33,6 +34,7 @@ from .anew import begin_anew
 from .batches import fitting
 from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
 from .dispatch.dispatcher import Dispatcher
+from .executors.contract import NOTHING_DUE
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
 from .forecasts.probability import Probability, probability_of
@@ -117,6 +119,17 @@ class Engine:
     def now(self) -> int | None:
         """The newest processed time, in microseconds; None before the first event."""
         return self.runtime.now
+
+    @property
+    def accepts_from(self) -> int | None:
+        """The time before which an event is late: the newest processed or promised one. None: no event is late."""
+        return newest(self.runtime)
+
+    @property
+    def due(self) -> int | None:
+        """A punctuation behind this time reports results that wait for it. None: nothing waits."""
+        moment = self.program.machines.clock.next
+        return None if moment >= NOTHING_DUE else moment
 
     def add_stream(
         self,
@@ -223,14 +236,35 @@ class Engine:
             results.notify(0, target, notice)
         return results
 
-    def punctuate(self, time: int) -> Results:
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Results:
         """Promise that no stream brings an earlier event; report the results that waited for this time. Raises
-        LateEvent if a later event has come before.
+        LateEvent if a later event has come before, and Unsupported for one stream or a predicate.
         """
+        if stream is not None or where is not None:
+            raise Unsupported("a punctuation of one stream, or a predicated one, is not supported yet")
         before = newest(self.runtime)
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
         return self._done(punctuate(self.runtime, time))
+
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that can still be withdrawn; None: there is no such event."""
+        return None
+
+    def retract(self, id: int) -> Results:
+        """Withdraw an event. Raises Unsupported."""
+        raise Unsupported("a retraction is not supported yet")
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> Results:
+        """Change the arcs of a subscription. Raises Unsupported."""
+        raise Unsupported("an update of a subscription is not supported yet")
 
     def _done(self, results: Results) -> Results:
         self.matches += results.entries()

@@ -94,7 +94,13 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
     """The wire entry of a stream."""
     return StreamEntry(
-        stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation, stream.idle
+        stream.name,
+        stream.schema.declared(),
+        stream.key,
+        stream.disorder,
+        stream.lateness,
+        stream.speculation,
+        stream.idle,
     )
 
 

@@ -83,6 +83,39 @@ class EnginePort(Protocol):
         """Raise the error that `publish` would raise. If there is none, the batch can be published in any pieces."""
         ...
 
+    @property
+    def accepts_from(self) -> int | None:
+        """The time before which an event is late: the newest time, or what was promised; None: no event is late."""
+        ...
+
+    @property
+    def due(self) -> int | None:
+        """A punctuation behind this moment reports results that wait for time to pass; None: nothing waits."""
+        ...
+
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Iterable[EngineResult]:
+        """Take the promise that no event before `time` follows, on a stream or on any."""
+        ...
+
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that can still be withdrawn; None: there is no such event."""
+        ...
+
+    def retract(self, id: int) -> Iterable[EngineResult]:
+        """Withdraw an event."""
+        ...
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> Iterable[EngineResult]:
+        """Change the arcs of a subscription."""
+        ...
+
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:
         """Set `now` back to a time, and begin all subscriptions that read the stream anew; their last results."""
         ...

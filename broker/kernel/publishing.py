@@ -35,7 +35,7 @@ def take(
         return BatchTaken(batch.stream, (), (), ()), ()
     times: Sequence[int]
     if batch.times is None:
-        newest = engine.now
+        newest = engine.accepts_from
         times = [now if newest is None else max(now, newest)] * len(rows)
     else:
         times = batch.times
@@ -49,7 +49,7 @@ def take(
     except (EarlyEvent, LateEvent):
         stream = engine.streams[batch.stream]
         _check_whole(stream, times, rows, starts)
-        kept, refused = _sifted(times, engine.now, latest)
+        kept, refused = _sifted(times, engine.accepts_from, latest)
         if not kept:
             return BatchTaken(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]

@@ -40,7 +40,7 @@ class ReadRequests:
         }
 
     def _probability(self, key: bytes, session: Session, request: AskProbability, now: int) -> list[Send]:
-        self._admission.check_probability(session.account.user, request.name, self._engine.subscriptions)
+        self._admission.check_existing(session.account.user, request.name, self._engine.subscriptions)
         found = self._engine.probability(request.name, request.key, request.within)
         return [Send(key, ProbabilityReport(request.correlation, found.line()))]
 

@@ -27,7 +27,7 @@ class StreamDeclared:
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionAdded:
-    """A subscription as the engine got it; `options` are the broker's own, and empty today."""
+    """A subscription as the engine got it; `options` are those of later versions: `results`."""
 
     name: str
     language: str
@@ -73,9 +73,47 @@ class ClockTick:
 @final
 @dataclass(frozen=True, slots=True)
 class Punctuated:
+    """No event before `time` follows, on a stream or on any. `client`, `message`: as in BatchTaken."""
+
     time: int
     stream: str | None
     where: str | None
+    client: str | None = None
+    message: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """The events with these ids were withdrawn. `client`, `message`, `refused`: as in BatchTaken."""
+
+    ids: Sequence[int]
+    client: str | None = None
+    message: int | None = None
+    refused: Sequence[Sequence[Any]] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """Arcs of a subscription came and went, as in the engine's `update`. `client`, `message`: as in BatchTaken."""
+
+    subscription: str
+    insert: Sequence[str]
+    delete: Sequence[str]
+    start: int | None
+    end: int | None
+    client: str | None = None
+    message: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamClocked:
+    """Whether the broker's clock has stamped all events of a stream until now; its next events change that."""
+
+    stream: str
+    clocked: bool
 
 
 @final
@@ -170,6 +208,9 @@ Record: TypeAlias = (
     | BatchTaken
     | ClockTick
     | Punctuated
+    | Retracted
+    | Updated
+    | StreamClocked
     | LimitsChanged
     | ModelChanged
     | CursorAdded

@@ -22,6 +22,8 @@ _GROWING: Final = frozenset(
         ("broker", "batches"),
         ("broker", "batches_repeated"),
         ("broker", "batches_expired"),
+        ("broker", "changes"),
+        ("broker", "clock_punctuations"),
         ("broker", "events_refused_late"),
         ("broker", "results"),
         ("broker", "notifications_sent"),
