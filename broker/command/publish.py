@@ -34,8 +34,7 @@ def publish(
     ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Publish the events of a file, in its order with its retractions, punctuations and updates. The broker refuses what
-    is late and takes the rest."""
+    """Publish a file: events, retractions, punctuations, updates. What is late is refused, the rest taken."""
     with connect(broker) as client:
         if subscriptions is not None:
             declare_streams(client, subscriptions)

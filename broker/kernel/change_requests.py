@@ -49,7 +49,7 @@ class ChangeRequests:
         publisher, known = self._intake.repeated(session.account, request, now)
         if known is not None:
             return [Send(key, known)]
-        latest = self._clock_guard.latest(self._engine.accepts_from)
+        latest = self._clock_guard.latest(self._engine.now)
         if latest is not None and request.time > latest:
             raise EarlyEvent(f"expected a punctuation up to {latest} (ahead_max), found {request.time}")
         results = self._engine.punctuate(request.time, request.stream, request.where)

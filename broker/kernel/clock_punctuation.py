@@ -1,9 +1,10 @@
 """Punctuates by the broker's clock, so that absence, windows and finality are told on a broker without events.
 
-A stream lets the clock promise for it in two cases. If the clock has stamped all its events, no earlier one can follow.
-If it says `idle`, and has got nothing for so long, it is held to be quiet. The promise is made for all streams at once,
-because they share one order of time; so each stream that was ever published to must let the clock promise. It is made
-only when the engine has results that wait for it, and it is recorded, so that a replay makes it at the same place.
+A stream lets the clock promise for it in two cases. If it is in order of arrival, and the clock has stamped all its
+events, no earlier one can follow. If it says `idle`, and has got nothing for so long, it is held to be quiet; if it
+also says `lateness`, the promise stays so far behind the clock. The promise is made for all streams at once, because
+they share one order of time; so each stream that was ever published to must let the clock promise. It is made only when
+the engine has results or events that wait for it, and it is recorded, so that a replay makes it at the same place.
 
 Not here: the clock itself (broker.server), its jumps (clock_guard.py), what a punctuation means (the engine).
 """
@@ -52,7 +53,7 @@ class ClockPunctuation:
     def heard(self, stream: str, stamped: bool, now: int) -> None:
         """Note a batch. `stamped`: the clock gave its times. Called before the receipts note the batch."""
         clocked = self._receipts.clocked
-        if stamped:
+        if stamped and self._engine.streams[stream].disorder == "arrival":
             if stream in self._heard:
                 self._heard[stream] = now
             elif stream not in clocked:
@@ -77,7 +78,7 @@ class ClockPunctuation:
         moment = self._engine.due
         if moment is None or self._blocking or not self._clock_guard.settled:
             return None
-        due = moment + 1
+        due = moment + 1 + self._behind()
         for stream, heard in self._heard.items():
             idle = self._idle(stream)
             if heard is None:
@@ -91,12 +92,10 @@ class ClockPunctuation:
         due = self.due(now)
         if due is None or now < due:
             return []
-        after = self._engine.accepts_from
-        if after is not None and now < after:
-            return []
-        results = self._engine.punctuate(now)
+        promised = now - self._behind()
+        results = self._engine.punctuate(promised)
         self._count += 1
-        self._record(Punctuated(now, None, None))
+        self._record(Punctuated(promised, None, None))
         return self._distribute([results])
 
     def statistics(self) -> dict[str, int]:
@@ -107,6 +106,13 @@ class ClockPunctuation:
         """For tests."""
         assert self._blocking == sum(self._idle(stream) is None for stream in self._heard)
         assert not any(self._receipts.clocked.get(stream) for stream in self._heard)
+
+    def _behind(self) -> int:
+        """How far the promise stays behind the clock: the greatest lateness. O(streams whose publishers give times)."""
+        behind = 0
+        for stream in self._heard:
+            behind = max(behind, self._engine.streams[stream].lateness or 0)
+        return behind
 
     def _idle(self, stream: str) -> int | None:
         return self._engine.streams[stream].idle

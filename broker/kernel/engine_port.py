@@ -83,9 +83,8 @@ class EnginePort(Protocol):
         """Raise the error that `publish` would raise. If there is none, the batch can be published in any pieces."""
         ...
 
-    @property
-    def accepts_from(self) -> int | None:
-        """The time before which an event is late: the newest time, or what was promised; None: no event is late."""
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
         ...
 
     @property

@@ -93,7 +93,9 @@ class Intake:
         account.check_rate(now)
         if batch.times is None:
             self._clock_guard.check_clock(now)
-        latest = self._clock_guard.latest(self._engine.accepts_from)
+        latest = self._clock_guard.latest(self._engine.now)
+        if most is not None and len(batch.rows) > most and self._disordered():
+            most = None  # revisions of one batch cancel at its end, so its pieces would give other results
         record, results = take(self._engine, batch, publisher, self.receipts.events + 1, now, most, latest)
         account.spend(len(batch.rows), now)
         if batch.rows:
@@ -108,6 +110,10 @@ class Intake:
             refused = tuple([Refusal(*each) for each in record.refused])
             published = Published(0, 0, self._engine.now, None, refused)
         return self._answered(session, batch, published, results)
+
+    def _disordered(self) -> bool:
+        """Whether a stream may have its events out of order. O(streams)."""
+        return any(stream.disorder != "arrival" for stream in self._engine.streams.values())
 
     def repeated(self, account: UserAccount, request: Numbered, now: int) -> tuple[str | None, Published | None]:
         """The key of a request's publisher, and the answer if this is a repetition. Raises Expired, LimitExceeded."""

@@ -160,19 +160,18 @@ class SmallEngine:
         definition = self.streams[stream]
         assert ids is not None
         assert len(times) == len(rows) == len(ids)
-        check_times(definition, times, self.accepts_from)
+        check_times(definition, times, self.accepts_from(stream))
         if starts is not None:
             check_starts(definition, starts, times)
         return check_rows(definition, rows)
 
-    @property
-    def accepts_from(self) -> int | None:
+    def accepts_from(self, stream: str) -> int | None:
         known = [each for each in (self.now, self.promised) if each is not None]
         return max(known, default=None)
 
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> list[SmallResult]:
         """What waits is a result of each subscription."""
-        before = self.accepts_from
+        before = self.accepts_from("")
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, found {time}")
         self.promised = time

@@ -34,7 +34,7 @@ class Recording(Rig):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kernel._durability = "always"  # noqa: SLF001  # a rig has no journal
+        self.kernel._durability = "always"  # a rig has no journal
         self.say(ANN, subscribe())
         self.say(ANN, publish([self.now, self.now + 1], [5, 6], [10, 11]))
         self.recorded()

@@ -100,13 +100,6 @@ def test_a_clock_that_jumps_does_not_promise() -> None:
     assert rig.notified() == 1
 
 
-def test_a_clock_behind_a_promise_waits() -> None:
-    rig = Clocked()
-    rig.engine.punctuate(rig.now + SECOND)
-    rig.wait(rig.now - 1)
-    assert rig.notified() == 0
-
-
 def test_events_without_a_time_come_behind_what_was_promised() -> None:
     rig = Clocked()
     rig.publish("S")
@@ -120,7 +113,7 @@ def test_events_without_a_time_come_behind_what_was_promised() -> None:
 
 def test_it_is_recorded_and_replayed() -> None:
     rig = Clocked()
-    rig.kernel._durability = "always"  # noqa: SLF001  # a rig has no journal
+    rig.kernel._durability = "always"  # a rig has no journal
     rig.publish("S")
     rig.publish("I", rig.now)
     rig.wait(rig.now)
