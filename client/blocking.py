@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Literal, Self, TypeVar, final
 
 from broker.events import StreamDefinition
 from broker.language.names import DEFAULT_LANGUAGE
@@ -23,6 +23,7 @@ from .authority import client_keys
 from .calls import Call, Calls, run
 from .change_calls import ChangeCalls
 from .connection import Connection
+from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
@@ -67,6 +68,7 @@ class Client:
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
         self._changes = ChangeCalls(self._connection.session)
+        self._cursors = CursorCalls(self._connection.session)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -170,6 +172,7 @@ class Client:
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: Literal["each", "final"] | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 
@@ -179,14 +182,16 @@ class Client:
 
         `durable`: the name of a cursor, or a Durable with options. A cursor outlives this client and keeps results
         until they are acknowledged. `when_slow`: what happens to results when the broker's queue is full: the new ones
-        are
-        dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends ("disconnect")
-        and reading it raises SlowConsumer.
+        are dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends
+        ("disconnect") and reading it raises SlowConsumer. `results`: "final" reports a result only when nothing can
+        withdraw it any more.
 
         Raises QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
         PermissionDenied; Busy if another client is attached to the cursor.
         """
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
+        request = self._calls.prepare(
+            name, language, query, lineage, report, forecast, window, durable, when_slow, results
+        )
         try:
             answer = self._run(self._calls.subscribe(request))
         except BaseException:
@@ -252,7 +257,19 @@ class Client:
         last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
         created anew; ProtocolError for a position that was not delivered yet.
         """
-        self._run(self._calls.acknowledge(name, position, incarnation))
+        self._run(self._cursors.acknowledge(name, position, incarnation))
+
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Acknowledge as `acknowledge` does, without waiting: the request is sent now or with the next call.
+
+        Acknowledgements are ordered and cumulative. Unanswered ones are sent again after a reconnect. A refusal is
+        reported as the FlowEvent UNACKNOWLEDGED and raised by the next call for this subscription. Raises
+        UnknownSubscription if this client has no such durable subscription.
+        """
+        try:
+            self._cursors.acknowledge_later(name, position, incarnation)
+        finally:
+            self._connection.send_later()
 
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
@@ -260,7 +277,7 @@ class Client:
         It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
         acknowledgement.
         """
-        self._run(self._calls.refuse(name, position, reason, incarnation))
+        self._run(self._cursors.refuse(name, position, reason, incarnation))
 
     def reset_time(self, stream: str) -> tuple[int, str] | None:
         """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
@@ -272,25 +289,25 @@ class Client:
 
     def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
-        return self._run(self._calls.dead_letters(cursor))
+        return self._run(self._cursors.dead_letters(cursor))
 
     def discard(self, cursor: str, *positions: int) -> None:
         """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
-        self._run(self._calls.settle(cursor, positions, False))
+        self._run(self._cursors.settle(cursor, positions, False))
 
     def requeue(self, cursor: str, *positions: int) -> None:
         """Deliver dead letters again, with their ids, at new positions.
 
         Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
-        self._run(self._calls.settle(cursor, positions, True))
+        self._run(self._cursors.settle(cursor, positions, True))
 
     def forget(self, cursor: str) -> None:
         """Delete a durable subscription's cursor and the results it keeps.
 
         Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
-        self._run(self._calls.forget(cursor))
+        self._run(self._cursors.forget(cursor))
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability of the next match of a key of a predictive subscription, from the key's last event on.

@@ -51,6 +51,7 @@ from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
+from .updates import ArcUpdate
 from .updating import update
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
@@ -233,6 +234,10 @@ class Engine:
         in the arc's text, DefinitionError, EventError if it reaches events that are final, LimitExceeded, Unsupported.
         """
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
+
+    def updates(self, name: str) -> Sequence[ArcUpdate]:
+        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
         self.matches += results.entries()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
@@ -31,6 +31,14 @@ from .durable_delivery import AnyDelivery
 
 EXCESS_RETRY_MICROSECONDS: Final = 100_000
 """When to send a batch again that was refused because too many waited."""
+
+UPDATES_SHOWN_MAX: Final = 16
+"""How many updates of a subscription a listing shows, the newest."""
+
+UPDATES_SHOWN_CHARACTERS: Final = 4_096
+"""A listing shows no update that makes their arcs longer than this."""
+
+Update: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int, int]
 
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 
@@ -114,6 +122,7 @@ def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) 
 def subscriptions_page(
     known: Iterable[tuple[SubscriptionDefinition, Mapping[bytes, AnyDelivery]]],
     kept: Callable[[str], dict[str, int]],
+    updates: Callable[[str], Sequence[Update]],
     request: ListSubscriptions,
 ) -> Subscriptions:
     """The page of subscriptions behind `after`. `known` is sorted by name; `kept` returns the cursors of one."""
@@ -126,11 +135,13 @@ def subscriptions_page(
                 len(deliveries),
                 bounded_count(sum(delivery.waiting for delivery in deliveries.values())),
                 kept(definition.name),
+                1 + len(updates(definition.name)),
+                _newest(updates(definition.name)),
             )
             for definition, deliveries in known
             if definition.name > request.after
         ),
-        lambda entry: len(entry.query) + sum(len(name) + 8 for name in entry.cursors),
+        _subscription_size,
     )
     return Subscriptions(request.correlation, entries, more)
 
@@ -157,6 +168,23 @@ def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tup
         page.append(entry)
         size += _ENTRY_BYTES_EXTRA + _CHARACTER_BYTES_MAX * (len(entry.name) + characters(entry))
     return tuple(page), False
+
+
+def _newest(updates: Sequence[Update]) -> tuple[Update, ...]:
+    """The newest updates, as far as they fit an entry; the oldest of them first."""
+    found: list[Update] = []
+    size = 0
+    for update in reversed(updates):
+        size += sum(map(len, (*update[0], *update[1])))
+        if len(found) == UPDATES_SHOWN_MAX or size > UPDATES_SHOWN_CHARACTERS:
+            break
+        found.append((update[0], update[1], update[2], update[3]))
+    return tuple(reversed(found))
+
+
+def _subscription_size(entry: SubscriptionEntry) -> int:
+    arcs = sum(map(len, [text for update in entry.updates for texts in update[:2] for text in texts]))
+    return len(entry.query) + arcs + sum(len(name) + 8 for name in entry.cursors)
 
 
 def _stream_size(entry: StreamEntry) -> int:

@@ -59,6 +59,7 @@ class EnginePort(Protocol):
         lineage: bool | None = None,
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
+        results: str | None = None,
     ) -> Any: ...
 
     def unsubscribe(self, name: str) -> Any: ...
@@ -113,6 +114,10 @@ class EnginePort(Protocol):
         end: int | None = None,
     ) -> Iterable[EngineResult]:
         """Change the arcs of a subscription."""
+        ...
+
+    def updates(self, name: str) -> Sequence[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
+        """The updates of a subscription: inserted arcs, names of deleted ones, times from and to which they hold."""
         ...
 
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:

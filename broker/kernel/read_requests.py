@@ -55,4 +55,5 @@ class ReadRequests:
     def _subscriptions(self, key: bytes, session: Session, request: ListSubscriptions, now: int) -> list[Send]:
         user = session.account.user
         entries = (each for each in self._attachments.entries() if self._admission.sees(user, each[0].name))
-        return [Send(key, subscriptions_page(entries, partial(self._subscribing.cursor_requests.kept, user), request))]
+        kept = partial(self._subscribing.cursor_requests.kept, user)
+        return [Send(key, subscriptions_page(entries, kept, self._engine.updates, request))]

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
+from ..language.subscription import SubscriptionDefinition
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ class SubscriptionAdded:
     report: str | None
     forecast: Mapping[str, Any] | None
     options: Mapping[str, Any]
+
+
+def options_of(definition: SubscriptionDefinition) -> dict[str, Any]:
+    """The options of a definition in its record."""
+    return {} if definition.results is None else {"results": definition.results}
 
 
 @final

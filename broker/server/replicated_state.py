@@ -79,8 +79,9 @@ class ReplicatedState:
                 engine.add_stream(record.name, record.attributes, record.key, *order)
             case SubscriptionAdded():
                 engine.subscribe(
-                    record.name, record.language, record.query, record.lineage, record.report, record.forecast
-                )
+                    record.name, record.language, record.query, record.lineage, record.report, record.forecast,
+                    record.options.get("results"),
+                )  # fmt: skip
                 self.sources.add(record.name)
             case SubscriptionRemoved(name):
                 engine.unsubscribe(name)

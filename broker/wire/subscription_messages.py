@@ -175,7 +175,8 @@ class SubscriptionEntry:
 
     `cursors`: the cursors that the asking user may see, by name, each with its number of unacknowledged results.
     `version`: 1, and 1 more for each update. `updates`: the newest of them, the oldest first, each with the inserted
-    arcs, the names of the deleted ones, and the times between which they hold; 2**63 - 1 is no end.
+    arcs, the names of the deleted ones, and the times from
+    and to which they hold; beyond 2**61 there is no such end.
     """
 
     name: str

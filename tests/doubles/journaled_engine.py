@@ -36,6 +36,7 @@ class JournaledEngine:
                     lineage=record.lineage,
                     report=record.report,
                     forecast=record.forecast,
+                    results=record.options.get("results"),
                 )
             case SubscriptionRemoved(name):
                 self.engine.unsubscribe(name)

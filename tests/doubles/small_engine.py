@@ -73,7 +73,7 @@ class SmallEngine:
         self.promised: int | None = None
         self.due: int | None = None  # a test says what waits for time to pass
         self.punctuated: list[tuple[int, str | None, str | None]] = []
-        self.updates: dict[str, list[tuple[Any, ...]]] = {}
+        self.updated: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int, int]]] = {}
         self.taken: list[int] = []
         self.of: dict[int, str] = {}  # the stream of each event that is not withdrawn
         self.failures: list[Any] = []
@@ -100,8 +100,9 @@ class SmallEngine:
         lineage: bool | None = None,
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
+        results: str | None = None,
     ) -> None:
-        definition = SubscriptionDefinition(name, language, query, lineage, report, forecast)
+        definition = SubscriptionDefinition(name, language, query, lineage, report, forecast, results)
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists")
         word, _, what = query.partition(" ")
@@ -202,8 +203,11 @@ class SmallEngine:
     ) -> list[SmallResult]:
         if "wrong" in insert:
             raise QueryError("line 1, column 1: expected an arc, found 'wrong'", 1, 1, "wrong\n^")
-        self.updates.setdefault(name, []).append((tuple(insert), tuple(delete), start, end))
+        self.updated.setdefault(name, []).append((tuple(insert), tuple(delete), start or 0, end or 2**63 - 1))
         return [SmallResult(name, 0, 0, {})]
+
+    def updates(self, name: str) -> list[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
+        return self.updated.get(name, [])
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
         if name not in self.subscriptions:

@@ -95,7 +95,7 @@ def test_an_update_is_whole_or_not_at_all() -> None:
         "subscription 'al' is not known; did you mean 'all'?",
     )
     assert rig.recorded() == []
-    assert len(rig.engine.updates["all"]) == 1
+    assert len(rig.engine.updated["all"]) == 1
 
 
 @pytest.mark.parametrize(

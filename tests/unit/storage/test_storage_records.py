@@ -131,7 +131,10 @@ def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
         (99, b"", "expected a record of a kind that this version knows, found kind 99"),
         (5, b"\xc1", "expected a ClockTick, found no msgpack"),
         (5, msgpack.packb(["now"]), "expected the 1 fields of a ClockTick, found others"),
-        (14, msgpack.packb(["a", [[2]], True]), "expected positions in a DeadLettersSettled, found something else"),
+        (14, msgpack.packb(["a", [[2]], True]), "expected a DeadLettersSettled with values of one type in a list"),
+        (18, msgpack.packb([[1, "a"], None, None, []]), "expected a Retracted with values of one type in a list"),
+        (18, msgpack.packb([[1], None, None, [[1, "a"]]]), "expected refusals in a Retracted, found something else"),
+        (19, msgpack.packb(["a", [1], [], None, None, None, None]), "expected a Updated with values of one type"),
         (9, msgpack.packb(["ann"]), "expected the 2 fields of a CursorMoved, found others"),
     ],
 )
