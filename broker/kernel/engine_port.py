@@ -15,6 +15,11 @@ class EngineResult(Protocol):
     @property
     def subscription(self) -> str: ...
 
+    @property
+    def withdrawn(self) -> bool:
+        """Whether it withdraws an earlier result."""
+        ...
+
     def line(self) -> dict[str, Any]: ...
 
 

@@ -71,7 +71,9 @@ class Intake:
             "batches": 0,
             "batches_repeated": 0,
             "batches_expired": 0,
-            "changes": 0,
+            "events_withdrawn": 0,
+            "punctuations": 0,
+            "updates": 0,
             "events_refused_late": 0,
             "events_refused_early": 0,
         }
@@ -134,7 +136,13 @@ class Intake:
     def note_change(self, change: Punctuated | Retracted | Updated) -> Published:
         """Record a change that was carried out; its receipt."""
         self._record(change)
-        self._counts["changes"] += 1
+        match change:
+            case Punctuated():
+                self._counts["punctuations"] += 1
+            case Retracted(ids):
+                self._counts["events_withdrawn"] += len(ids)
+            case Updated():
+                self._counts["updates"] += 1
         return self.receipts.note_change(change, self._engine.now)
 
     def continue_batch(self, most: int | None) -> list[Send]:

@@ -39,6 +39,10 @@ class SmallResult:
     data: dict[str, Any]
     kind: str = "match"
 
+    @property
+    def withdrawn(self) -> bool:
+        return self.kind == "retraction"
+
     def line(self) -> dict[str, Any]:
         return {
             "kind": self.kind,

@@ -56,7 +56,7 @@ def test_a_punctuation_is_recorded_and_answered_and_late_events_are_refused() ->
     assert rig.recorded() == [Punctuated(moment, None, None)]
     assert rig.told(Punctuate(8, rig.now + 6, "S", "x > 5"))[0] == Published(8, 0, rig.engine.now, None, ())
     assert rig.engine.punctuated[-1] == (rig.now + 6, "S", "x > 5")
-    assert rig.kernel.statistics()["broker"]["changes"] == 2
+    assert rig.kernel.statistics()["broker"]["punctuations"] == 2
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,8 @@ def test_events_are_withdrawn_and_one_that_cannot_be_is_refused_alone() -> None:
     assert answer == Published(7, 2, rig.engine.now, None, refused)
     assert [(line["kind"], line["lineage"]) for line in results] == [("retraction", [11]), ("retraction", [10])]
     assert rig.recorded() == [Retracted([11, 10], refused=[(each.index, each.code, each.reason) for each in refused])]
+    broker = rig.kernel.statistics()["broker"]
+    assert (broker["events_withdrawn"], broker["retractions"]) == (2, 2)
     answer, results = rig.told(Retract(8, (11,)))
     assert isinstance(answer, Published)
     assert (answer.count, results, rig.recorded()) == (0, [], [])
