@@ -25,18 +25,12 @@ from ..wire import (
     Subscriptions,
 )
 from ..wire import DeadLetters as DeadLettersPage
-from ..wire.limits import PAGE_BYTES_TARGET
+from ..wire.limits import PAGE_BYTES_TARGET, UPDATES_SHOWN_CHARACTERS, UPDATES_SHOWN_MAX
 from .dead_letters import DeadLetterQueue
 from .durable_delivery import AnyDelivery
 
 EXCESS_RETRY_MICROSECONDS: Final = 100_000
 """When to send a batch again that was refused because too many waited."""
-
-UPDATES_SHOWN_MAX: Final = 16
-"""How many updates of a subscription a listing shows, the newest."""
-
-UPDATES_SHOWN_CHARACTERS: Final = 4_096
-"""A listing shows no update that makes their arcs longer than this."""
 
 Update: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int, int]
 
