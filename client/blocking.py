@@ -22,6 +22,7 @@ from broker.wire.keys import Keys
 from .authority import client_keys
 from .calls import Call, Calls, run
 from .connection import Connection
+from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
@@ -65,6 +66,7 @@ class Client:
     ) -> None:
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
+        self._cursors = CursorCalls(self._connection.session)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -219,7 +221,19 @@ class Client:
         last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
         created anew; ProtocolError for a position that was not delivered yet.
         """
-        self._run(self._calls.acknowledge(name, position, incarnation))
+        self._run(self._cursors.acknowledge(name, position, incarnation))
+
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Acknowledge as `acknowledge` does, without waiting: the request is sent now or with the next call.
+
+        Acknowledgements are ordered and cumulative. Unanswered ones are sent again after a reconnect. A refusal is
+        reported as the FlowEvent UNACKNOWLEDGED and raised by the next call for this subscription. Raises
+        UnknownSubscription if this client has no such durable subscription.
+        """
+        try:
+            self._cursors.acknowledge_later(name, position, incarnation)
+        finally:
+            self._connection.send_later()
 
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
@@ -227,7 +241,7 @@ class Client:
         It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
         acknowledgement.
         """
-        self._run(self._calls.refuse(name, position, reason, incarnation))
+        self._run(self._cursors.refuse(name, position, reason, incarnation))
 
     def reset_time(self, stream: str) -> tuple[int, str] | None:
         """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
@@ -239,25 +253,25 @@ class Client:
 
     def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
-        return self._run(self._calls.dead_letters(cursor))
+        return self._run(self._cursors.dead_letters(cursor))
 
     def discard(self, cursor: str, *positions: int) -> None:
         """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
-        self._run(self._calls.settle(cursor, positions, False))
+        self._run(self._cursors.settle(cursor, positions, False))
 
     def requeue(self, cursor: str, *positions: int) -> None:
         """Deliver dead letters again, with their ids, at new positions.
 
         Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
-        self._run(self._calls.settle(cursor, positions, True))
+        self._run(self._cursors.settle(cursor, positions, True))
 
     def forget(self, cursor: str) -> None:
         """Delete a durable subscription's cursor and the results it keeps.
 
         Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
-        self._run(self._calls.forget(cursor))
+        self._run(self._cursors.forget(cursor))
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability of the next match of a key of a predictive subscription, from the key's last event on.

@@ -15,6 +15,8 @@ class Source(Protocol):
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None: ...
+
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
 
@@ -47,6 +49,14 @@ class Notification:
         """
         source, position = self._durable()
         return source.acknowledge(self.subscription, position, self.incarnation)
+
+    def acknowledge_later(self) -> None:
+        """Acknowledge all results up to this one without waiting for the answer; also in `client.aio` a plain call.
+
+        Raises as `Client.acknowledge_later`, and UnknownSubscription if the subscription is not durable.
+        """
+        source, position = self._durable()
+        source.acknowledge_later(self.subscription, position, self.incarnation)
 
     def refuse(self, reason: str) -> Any:
         """Set this result of a durable subscription aside as a dead letter, because it cannot be processed.
