@@ -212,21 +212,25 @@ class Results(Sequence[Match]):
         if source.arbitrary() and not composed.each_one:
             identity = digest(f"{prefix}{values!r}\0", event_item, 0)
         else:
-            identity = digest(prefix, trace_of(matched.assigned), 0)
+            identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
         data = dict(zip(outcome.names, values, strict=True))
-        start, end, incomplete = matched.start, matched.end, source.doubtful()
+        start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if subscriber.lineage is False:
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete)
+            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
-        bindings: dict[str, list[int]] = {}
+        bindings: dict[str, list[int]] | None = {} if names else None
         lineage: list[int] = []
         for component, item, _ in matched.assigned:
             contributed = ids(item)
-            bindings.setdefault(names[component], []).extend(contributed)
+            if bindings is not None:
+                bindings.setdefault(names[component], []).extend(contributed)
             lineage += contributed
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion)
+        return Match(
+            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
+            lifetime=lifetime,
+        )  # fmt: skip
 
     def _identity_of(self, subscriber: Subscriber) -> str:
         if self._identified is not subscriber:
@@ -317,4 +321,4 @@ class Results(Sequence[Match]):
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
-    return results.expanded() if isinstance(results, Results) else results
+    return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()

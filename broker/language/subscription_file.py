@@ -23,7 +23,7 @@ from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
 _STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation")
-_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast")
+_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
 
@@ -103,6 +103,7 @@ def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition
         lineage=table.get("lineage"),
         report=table.get("report"),
         forecast=table.get("forecast"),
+        results=table.get("results"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Random templates of every language for groups, with members that differ in constants, and scripts of what happens to them.
+"""Random templates of every language for groups, with members that differ in constants, and what happens to them.
 
 A template is a text with places for constants; grids are coarse, so that members and events often meet exactly. Not
 here: what must hold.

@@ -53,13 +53,16 @@ class PartialMatch:
 class Matched(NamedTuple):
     """A match: its events, the times of the first and the last one, and its values.
 
-    The events are in the order of the operands or of the stream.
+    The events are in the order of the operands or of the stream. `trace`: the number by which it is known, if its
+    events are not enough. `lifetime`: from when, and to when, all its events live; None for no end.
     """
 
     assigned: Assigned
     start: int
     end: int
     values: Row
+    trace: int | None = None
+    lifetime: tuple[int, int | None] | None = None
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -109,10 +112,14 @@ def matched_of(assigned: Assigned, values: Row) -> Matched:
     return Matched(assigned, min(times), max(times), values)
 
 
-def trace_of(assigned: Assigned) -> i64:
+def trace_of(matched: Matched) -> i64:
     """The digest of a match."""
     trace: i64 = 0
-    for component, item, _ in assigned:
+    known = matched.trace
+    if known is not None:
+        trace = known
+        return trace
+    for component, item, _ in matched.assigned:
         number: i64 = item if isinstance(item, int) else item[0]
         trace = mixed(trace, number, component)
     return trace

@@ -11,12 +11,13 @@ from typing import Final
 from ...events.errors import DefinitionError, Unsupported
 from ...language.names import LANGUAGES as NAMES
 from ...language.subscription import SubscriptionDefinition
+from .afa import AFA
 from .cayuga import CAYUGA
 from .language import Language
 from .ptopss import PTOPSS
 from .sase import SASE
 
-LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS)}
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, AFA)}
 PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its future row will set this
 
 

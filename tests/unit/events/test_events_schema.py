@@ -132,12 +132,14 @@ def test_wrong_streams_are_refused(fields: dict[str, object], message: str) -> N
 def test_errors_have_stable_codes() -> None:
     assert sorted(ERRORS) == [
         "definition",
+        "duplicate-event",
         "early",
         "error",
         "event",
         "late",
         "limit",
         "query",
+        "unknown-event",
         "unknown-stream",
         "unknown-subscription",
         "unsupported",
