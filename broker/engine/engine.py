@@ -51,6 +51,7 @@ from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
+from .updates import ArcUpdate
 from .updating import update
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
@@ -103,6 +104,18 @@ class Engine:
         return self.runtime.now
 
     @property
+    def due(self) -> int | None:
+        """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
+        moment = self.program.machines.clock.next
+        if self.disorder is not None:
+            moment = min(moment, self.disorder.due())
+        return None if moment >= END_OF_TIME else moment
+
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
+        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
+
+    @property
     def told(self) -> int | None:
         """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
         return self.now if self.disorder is None else END_OF_TIME
@@ -115,10 +128,11 @@ class Engine:
         disorder: Disorder = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness` and `speculation`: microseconds, as in a
-        file (StreamDefinition). Raises DefinitionError."""
-        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation` and `idle`: microseconds, as
+        in a file (StreamDefinition); an engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream as `add_stream` does."""
@@ -197,6 +211,10 @@ class Engine:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
         return self._done(punctuate(self.runtime, time))
 
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that may be withdrawn; None: there is no such event."""
+        return None if self.disorder is None else self.disorder.stream_of(id)
+
     def retract(self, id: int) -> JoinedResults:
         """Withdraw an event. Raises UnknownEvent if there is none of that id, or it is final, as all in order are."""
         if self.disorder is None:
@@ -216,6 +234,10 @@ class Engine:
         in the arc's text, DefinitionError, EventError if it reaches events that are final, LimitExceeded, Unsupported.
         """
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
+
+    def updates(self, name: str) -> Sequence[ArcUpdate]:
+        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
         self.matches += results.entries()
