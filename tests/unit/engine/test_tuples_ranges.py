@@ -1,4 +1,4 @@
-"""A time condition with two bounds, by windows and by cells: the same counts and tuples, whatever is saved meanwhile."""
+"""A time condition with two bounds: windows count and list what cells do, whatever is saved meanwhile."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from strategies.composite_subscriptions import lowered
 
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine.executors.tuple_counts import Completion, CountingMachine, Partition
+from broker.engine.executors.tuple_counts.tuples import Tuple
 
 RANGE = "@(t(b) - t(a) >= {low}) @(t(b) - t(a) < {high})"
 MATCHES = (
@@ -55,7 +56,7 @@ def test_a_range_in_windows_counts_as_in_cells(match: str, tuples: bool) -> None
     assert windowed or "AND" in match
 
 
-def listed(completion: Completion) -> list[object]:
+def listed(completion: Completion) -> list[Tuple]:
     found = list(completion.tuples())
     assert len(found) == len(set(found)) == completion.count
     assert found[0] == completion.witness()
