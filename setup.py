@@ -99,6 +99,7 @@ HOT: Final = (
     "broker/engine/executors/tuple_counts/window.py",
     "broker/engine/executors/tuple_counts/window_stacks.py",
     "broker/engine/executors/tuple_counts/window_subtracting.py",
+    "broker/engine/executors/tuple_counts/window_sums.py",
     "broker/engine/executors/tuple_counts/windows.py",
     "broker/engine/index/arcs.py",
     "broker/engine/index/axis.py",

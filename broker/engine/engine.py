@@ -393,13 +393,11 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self.catalog, self.runtime, self.events, self.matches))
+        return save(EngineState(self))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        state = EngineState(engine.catalog, engine.runtime, install=engine.install)
-        restore(data, state)
-        engine.events, engine.matches = state.events, state.matches
+        restore(data, EngineState(engine))
         return engine

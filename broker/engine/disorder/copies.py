@@ -25,18 +25,24 @@ def name_of_copy(name: str) -> str:
 
 @final
 class OrderedCopies:
-    """The names of the subscriptions whose automata run a second time, with the streams that these make up."""
+    """`feeds`: the names of the subscriptions whose automata run a second time, with the streams that these make up.
+
+    `restoring`: while a snapshot is restored, the subscriptions that revised when it was taken.
+    """
 
     def __init__(self, catalog: Catalog, program: Program, readers: RevisingReaders) -> None:
         self.catalog = catalog
         self.program = program
         self.readers = readers
         self.feeds: dict[str, Feed] = {}
+        self.restoring: frozenset[str] | None = None
 
     def can_revise(self, subscriber: Subscriber) -> bool:
         """Whether a subscription reads its streams before their events are final: all of them have their events at
         arrival, and one of them may withdraw some."""
         form = subscriber.form
+        if self.restoring is not None:
+            return subscriber.name in self.restoring
         if form.changing is None or subscriber.results == "final":
             return False
         streams = [stream for stream, _ in form.sources]

@@ -212,6 +212,18 @@ class Reordering:
             "finality_behind": max(0, marks.newest - marks.safe) if known else None,
         }
 
+    def dump(self) -> Any:
+        """Plain data."""
+        return [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
+
+    def load(self, data: Any) -> None:
+        """The inverse, after all subscriptions have joined."""
+        marks, buffer, ahead, readers = data
+        self.marks.load(marks)
+        self.buffer.load(buffer)
+        self.ahead.load(ahead)
+        self.readers.load(readers)
+
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         self.buffer.check_invariants()

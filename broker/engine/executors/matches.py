@@ -108,8 +108,13 @@ class MatchSource:
 
 def matched_of(assigned: Assigned, values: Row) -> Matched:
     """A match whose events are in the order of the operands."""
-    times = [time for _, _, time in assigned]
-    return Matched(assigned, min(times), max(times), values)
+    start = end = assigned[0][2]
+    for _, _, time in assigned:
+        if time < start:
+            start = time
+        if time > end:
+            end = time
+    return Matched(assigned, start, end, values)
 
 
 def trace_of(matched: Matched) -> i64:
