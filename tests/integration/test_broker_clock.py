@@ -78,13 +78,13 @@ def test_it_is_told_after_a_crash_too_and_once(fsync: str, tmp_path: Path) -> No
     cursor = Durable("desk")
     with broker_process(configuration) as broker, Client(broker.address) as client:
         declare(client)
-        with client.subscribe("unpaid", "sase", UNPAID, durable=cursor) as subscription:
-            client.publish("Order", {"number": 1})
-            first = subscription.next(PATIENCE_SECONDS)
-            assert first is not None
-            told.append(first.id)
-            client.publish("Order", {"number": 2})
-            broker.process.kill()
+        subscription = client.subscribe("unpaid", "sase", UNPAID, durable=cursor)
+        client.publish("Order", {"number": 1})
+        first = subscription.next(PATIENCE_SECONDS)
+        assert first is not None
+        told.append(first.id)
+        client.publish("Order", {"number": 2})
+        broker.process.kill()
     with (
         broker_process(configuration) as broker,
         Client(broker.address) as client,
