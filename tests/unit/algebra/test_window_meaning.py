@@ -70,7 +70,9 @@ def test_windows_by_what_events_are(query: str, word: str, wanted: list[tuple[in
 
 
 def test_rising_runs_once_each() -> None:
-    query = "FROM S WINDOW AFTER any* MATCHING (any & !([v > prev.v])) [v > prev.v]* KEEP LONGEST AGGREGATE count(*) AS n"
+    query = (
+        "FROM S WINDOW AFTER any* MATCHING (any & !([v > prev.v])) [v > prev.v]* KEEP LONGEST AGGREGATE count(*) AS n"
+    )
     rows = found(query, *valued(5, 6, 7, 3, 4, 2))
     assert [(one.lineage[0], one.lineage[-1], one.values) for one in rows] == [(1, 3, (3,)), (4, 5, (2,)), (6, 6, (1,))]
 
