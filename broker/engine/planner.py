@@ -24,6 +24,7 @@ from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.tuple_counts.machine_plan import CountsPlan
+from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
@@ -92,6 +93,10 @@ def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
     return KeyedRunsPlan()
 
 
+def _windows(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
+
+
 def _reference(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else ReferencePlan(wanted.automaton)
 
@@ -102,6 +107,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(CountsPlan, _counts),
     ExecutorRow(PatternPlan, _pattern),
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
+    ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
 MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # only one executor can be this: it sits inside the lookup of events

@@ -43,9 +43,7 @@ def _check(query: WindowQuery, events: list[Event]) -> None:
     assert accepted(automaton, expression, part) == windows(expression, part)
 
 
-def accepted(
-    automaton: WindowAutomaton, expression: WindowExpression, part: list[TimedEvent]
-) -> set[tuple[int, int]]:
+def accepted(automaton: WindowAutomaton, expression: WindowExpression, part: list[TimedEvent]) -> set[tuple[int, int]]:
     """The windows by the tables, one start at a time."""
     columns = dict(automaton.classes)
     letters = [columns[sum(1 << atom for atom in satisfied(expression, part, at))] for at in range(len(part))]

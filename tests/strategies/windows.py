@@ -99,7 +99,12 @@ def regexes(draw: st.DrawFn, depth: int = 3) -> RegexExpression:
     if kind <= 1:
         return EventPredicate(draw(st.sampled_from(PREDICATES)))
     if kind <= 3:
-        return draw(st.sampled_from((AnyEvent(), Quantified(AnyEvent(), 0, None), Quantified(AnyEvent(), 1, None))))
+        some: tuple[RegexExpression, ...] = (
+            AnyEvent(),
+            Quantified(AnyEvent(), 0, None),
+            Quantified(AnyEvent(), 1, None),
+        )
+        return draw(st.sampled_from(some))
     inner = regexes(depth - 1)
     if kind == 4:
         return Complement(draw(inner))

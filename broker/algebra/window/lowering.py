@@ -17,16 +17,10 @@ from ...language.window.sugar import written_out
 from ..partitioned_stream import PartitionedStream
 from ..resolution import partitioned_streams, refuse, resolve, type_family
 from ..terms import Constant, Term, nullable, used
+from ..window_aggregates import ClockGrid, WindowAggregate
 from .conditions import Conditions, EventScope
 from .formulas import lower_formula
-from .window_expression import (
-    ClockGrid,
-    WindowAggregate,
-    WindowExpression,
-    WindowFormula,
-    WindowPair,
-    WindowRegex,
-)
+from .window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
 
 
 def lower(

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from ...events.schema import Row, Value
 from ..semantics import Environment, Occurrence, holds, value
 from ..terms import Term
-from .aggregates import aggregate
-from .window_expression import ClockGrid, WindowAggregate, WindowExpression, WindowFormula, WindowRegex
+from ..window_aggregates import ClockGrid, WindowAggregate, aggregate
+from .window_expression import WindowExpression, WindowFormula, WindowRegex
 
 Spans: TypeAlias = set[tuple[int, int]]
 """Sequences of events of a partition: the first position, and that behind the last; (i, i) is empty."""

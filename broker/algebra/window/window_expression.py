@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ...events.schema import Schema, ValueType
+from ...events.schema import Schema
 from ..partitioned_stream import PartitionedStream
 from ..terms import Term
+from ..window_aggregates import ClockGrid, Keeping, WindowAggregate
 
 RegexOperator: TypeAlias = Literal["any", "event", "then", "or", "and", "not", "times"]
 FormulaOperator: TypeAlias = Literal["holds", "less", "equal", "next", "in", "not", "and", "or", "exists", "exists set"]
-Keeping: TypeAlias = Literal["each", "shortest", "longest", "earliest", "latest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +66,6 @@ class WindowFormula:
     first: int = -1
     second: int = -1
     at: int = field(default=-1, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ClockGrid:
-    """The windows [k * slide + offset, k * slide + offset + size) that have events, for each integer k; in
-    microseconds."""
-
-    size: int
-    slide: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class WindowAggregate:
-    """A value of a window: `function` of the terms in `arguments`, of different values only if `distinct`.
-
-    `share`: which part of the values a quantile is not below.
-    """
-
-    function: str
-    arguments: tuple[Term, ...]
-    distinct: bool
-    name: str
-    type: ValueType
-    share: str = ""
 
 
 @dataclass(frozen=True, slots=True)

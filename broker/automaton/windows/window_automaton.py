@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...algebra.normal_form import Form
-from ...algebra.window.window_expression import ClockGrid, Keeping, WindowAggregate
+from ...algebra.window_aggregates import ClockGrid, Keeping, WindowAggregate
 
 DEAD: Final = -1
 """Instead of a state: no window can come of this."""

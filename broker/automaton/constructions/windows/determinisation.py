@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from .window_automaton import DEAD
+from ...windows.window_automaton import DEAD
 
 STATES_MAX: Final = 10_000
 """The most states of the prefix automaton, and of the body automaton, of one subscription."""

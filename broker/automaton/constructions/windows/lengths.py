@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from ...algebra.window.window_expression import WindowRegex
+from ....algebra.window.window_expression import WindowRegex
 
 Interval: TypeAlias = tuple[int, int | None]
 """The least and the greatest number of events; None for no greatest one."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from ...algebra.window.window_expression import WindowFormula
+from ....algebra.window.window_expression import WindowFormula
 from .determinisation import STATES_MAX, Table, TooManyStates, explored, minimal
 
 MARKED_STATES_MAX: Final = 30_000

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias, final
 
-from ...algebra.window.window_expression import WindowRegex
+from ....algebra.window.window_expression import WindowRegex
 
 NOTHING: Final = 0  # matches no sequence
 EPSILON: Final = 1  # matches the empty sequence

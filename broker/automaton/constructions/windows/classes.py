@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
 
-from ...algebra.functions import compare
-from ...algebra.normal_form import Form
-from ...algebra.terms import Comparison, Constant, Term
-from ...events.errors import LimitExceeded
+from ....algebra.functions import compare
+from ....algebra.normal_form import Form
+from ....algebra.terms import Comparison, Constant, Term
+from ....events.errors import LimitExceeded
 
 CLASSES_MAX: Final = 4_096
 """The most classes of events of one subscription."""

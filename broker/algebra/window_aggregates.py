@@ -1,7 +1,8 @@
-"""What the aggregates of windows compute, from all values of a window at once.
+"""The aggregates of windows: what they compute, from all values of a window at once; which windows are kept.
 
-Here: one function, from which meaning and tests take the truth, and executors what they do not compute step by step.
-Not here: types (lowering).
+Here: what the meaning of windows, their automata and their executor have in common; the function `aggregate`, from which
+meaning and tests take the truth, and executors what they do not compute step by step. Not here: which sequences of
+events are windows (semantics).
 
 Nulls are skipped, but by `first` and `last`. Sums, averages and deviations are exact: computed from the exact sum, and
 rounded once.
@@ -11,11 +12,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from ...events.schema import Value
-from ..functions import bounded
+from ..events.schema import Value, ValueType
+from .functions import bounded
+from .terms import Term
+
+Keeping: TypeAlias = Literal["each", "shortest", "longest", "earliest", "latest"]
+"""Which windows are results: each, of each start the shortest or the longest, of each end the earliest or the latest
+start."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockGrid:
+    """The windows [k * slide + offset, k * slide + offset + size) that have events, for each integer k; in
+    microseconds."""
+
+    size: int
+    slide: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAggregate:
+    """A value of a window: `function` of the terms in `arguments`, of different values only if `distinct`.
+
+    `share`: which part of the values a quantile is not below.
+    """
+
+    function: str
+    arguments: tuple[Term, ...]
+    distinct: bool
+    name: str
+    type: ValueType
+    share: str = ""
 
 
 def aggregate(function: str, distinct: bool, share: str, columns: Sequence[Sequence[Value]]) -> Value:

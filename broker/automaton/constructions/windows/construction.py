@@ -1,7 +1,7 @@
 """Constructs the automaton of a window subscription (semantics 5.2 and 5.3).
 
 Here: from pairs or a formula to tables of a prefix and a body automaton, minimised and numbered breadth first, so that
-equal windows written in different ways are one automaton. Not here: derivatives, formulas, tables (automaton/windows).
+equal windows written in different ways are one automaton. Not here: derivatives, formulas, tables (regular, marked, determinisation).
 
 The prefix automaton of a union has a derivative of each prefix as its state; where prefixes match, the body that begins
 is the union of their bodies. So no window comes out twice.
@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from ...algebra.normal_form import normalise
-from ...algebra.terms import Attribute, Register, Side, Term, replace
-from ...algebra.window.window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
-from ...events.errors import LimitExceeded
-from ...language.diagnostics import query_error
-from ..automaton import Automaton, TimeModel
-from ..windows.classes import classes_of
-from ..windows.determinisation import (
+from ....algebra.normal_form import normalise
+from ....algebra.terms import Attribute, Register, Side, Term, replace
+from ....algebra.window.window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
+from ....events.errors import LimitExceeded
+from ....language.diagnostics import query_error
+from ...automaton import Automaton, TimeModel
+from ...windows.window_automaton import DEAD, WindowAutomaton, WindowPart
+from .classes import classes_of
+from .determinisation import (
     STATES_MAX,
     Table,
     TooManyStates,
@@ -28,16 +29,15 @@ from ..windows.determinisation import (
     merged,
     minimal,
 )
-from ..windows.lengths import bounded
-from ..windows.marked import (
+from .lengths import bounded
+from .marked import (
     LETTERS_MAX,
     MARKED_STATES_MAX,
     MarkedAutomata,
     TooManyLetters,
     TooManyMarkedStates,
 )
-from ..windows.regular import NOTHING, RegularExpressions
-from ..windows.window_automaton import DEAD, WindowAutomaton, WindowPart
+from .regular import NOTHING, RegularExpressions
 
 OPERANDS: Final = ()
 """The events of a window have no names."""
