@@ -181,7 +181,7 @@ WARM: Final = (
     "broker/forecast/verification.py",
     "broker/kernel/accounts.py",
     "broker/kernel/admission.py",
-    "broker/kernel/ahead.py",
+    "broker/kernel/clock_guard.py",
     "broker/kernel/attachments.py",
     "broker/kernel/cursor.py",
     "broker/kernel/cursors.py",

@@ -1,8 +1,8 @@
 """The aggregates of windows: what they compute, from all values of a window at once; which windows are kept.
 
-Here: what the meaning of windows, their automata and their executor have in common; the function `aggregate`, from which
+Here: what the meaning of windows, their automata and their executor have in common. From the function `aggregate`
 meaning and tests take the truth, and executors what they do not compute step by step. Not here: which sequences of
-events are windows (semantics).
+events are windows (the semantics of the language).
 
 Nulls are skipped, but by `first` and `last`. Sums, averages and deviations are exact: computed from the exact sum, and
 rounded once.

@@ -202,7 +202,7 @@ class Engine:
         now = 0 if self.now is None else self.now
         results = Results([now], [()], [0], [now], {})
         for target, notice in told:
-            results.tell(0, target, notice)
+            results.notify(0, target, notice)
         return results
 
     def finish(self) -> Results:
@@ -211,7 +211,7 @@ class Engine:
         """
         results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
-            results.tell(0, target, notice)
+            results.notify(0, target, notice)
         return results
 
     def punctuate(self, time: int) -> Results:

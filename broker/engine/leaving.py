@@ -84,7 +84,7 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
         target = Target(Outcome((), ()), subscriber)
         told, left = withdraw(catalog, program, subscriber)
         for other, notice in told:
-            results.tell(event, other, notice)
+            results.notify(event, other, notice)
         results.suspend(event, target, reason)
         if reason == FAILED:
             results.failures.append((event, [target], fault.error))
@@ -95,14 +95,15 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
 def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
     """The names of the subscriptions behind a merged automaton or machine that raised an error. O(subscriptions)."""
     cause, merged = fault.cause, program.merged
-    seats: list[str] = []  # registrations of subscriptions with machines
+    served: list[str] = []  # by a machine, by name
     if isinstance(cause, Matcher):
-        seats = [name for name, seat in program.machines.seats.items() if seat.matcher is cause]
+        registrations = program.machines.registrations
+        served = [name for name, registration in registrations.items() if registration.matcher is cause]
     elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:
-        seats = program.machines.users(cause)
+        served = program.machines.users(cause)
 
     def below(service: Service) -> bool:
-        return service.name in seats if service.end is None else merged.concerns(cause, service.end)
+        return service.name in served if service.end is None else merged.concerns(cause, service.end)
 
     found = []
     for name, subscriber in catalog.subscriptions.items():
@@ -114,6 +115,6 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
             services += catalog.internal[stream].services
         recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
         member = any(merged.concerns_member(cause, recipe, subscriber.literals) for recipe in recipes)
-        if name in seats or member or any(map(below, services)):
+        if name in served or member or any(map(below, services)):
             found.append(name)
     return found

@@ -33,8 +33,15 @@ class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
     __slots__ = (
-        "_awaited", "_definitions", "_deliveries", "_engine", "_held", "_lingering", "_permanent", "_record",
+        "_awaited",
+        "_definitions",
+        "_deliveries",
+        "_engine",
+        "_held",
+        "_permanent",
+        "_record",
         "_sources",
+        "_unneeded",
     )  # fmt: skip
 
     def __init__(
@@ -57,7 +64,7 @@ class Attachments:
         self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
         self._awaited: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
         self._deliveries: dict[str, dict[bytes, AnyDelivery]] = {}
-        self._lingering: dict[str, None] = {}
+        self._unneeded: dict[str, None] = {}
 
     def of(self, name: str) -> Mapping[bytes, AnyDelivery]:
         """The deliveries of a subscription by session, in the order in which they attached. O(1)."""
@@ -101,7 +108,7 @@ class Attachments:
             else:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
-        self._lingering.pop(name, None)
+        self._unneeded.pop(name, None)
         self._awaited.pop(name, None)
         return existing is not None
 
@@ -111,9 +118,9 @@ class Attachments:
 
     def abandon(self) -> None:
         """Stop waiting for clients from before a crash, and remove the subscriptions that none came back for."""
-        self._lingering.update(self._awaited)
+        self._unneeded.update(self._awaited)
         self._awaited = {}
-        self._remove_lingering()
+        self._remove_unneeded()
 
     def rename(self, name: str, old: bytes, new: bytes) -> None:
         """Change the key of a session."""
@@ -132,8 +139,8 @@ class Attachments:
     def release(self, name: str) -> None:
         """Remove a subscription from the engine if no client, cursor or configuration needs it."""
         if name not in self._deliveries and not self._stays(name):
-            self._lingering[name] = None
-            self._remove_lingering()
+            self._unneeded[name] = None
+            self._remove_unneeded()
 
     def _stays(self, name: str) -> bool:
         return name in self._permanent or self._held(name)
@@ -164,21 +171,21 @@ class Attachments:
                 assert delivery.subscription == name
                 delivery.check_invariants()
         for name in subscriptions:
-            kept = self._stays(name) or name in self._lingering or name in self._awaited
+            kept = self._stays(name) or name in self._unneeded or name in self._awaited
             assert name in self._deliveries or kept
-        assert not (self._lingering | self._awaited).keys() & self._deliveries.keys()
+        assert not (self._unneeded | self._awaited).keys() & self._deliveries.keys()
 
-    def _remove_lingering(self) -> None:
+    def _remove_unneeded(self) -> None:
         # Each removal may free another subscription that it read. Names leave in the order in which their clients left.
         removed = True
         while removed:
             removed = False
-            for name in tuple(self._lingering):
+            for name in tuple(self._unneeded):
                 try:
                     self._engine.unsubscribe(name)
                 except ForetellError:
                     continue
-                del self._lingering[name], self._definitions[name]
+                del self._unneeded[name], self._definitions[name]
                 self._record(SubscriptionRemoved(name))
                 if self._sources is not None:
                     self._sources.remove(name)

@@ -14,7 +14,7 @@ from ..events import EarlyEvent
 from ..wire import Expired, Publish, Published, Refusal
 from .accounts import UserAccount
 from .admission import Admission
-from .ahead import Ahead
+from .clock_guard import ClockGuard
 from .deadlines import check_deadline
 from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
@@ -44,7 +44,7 @@ class Intake:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
+        "_admission", "_clock_guard", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
         "receipts", "work",
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ class Intake:
         durability: str,
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
-        ahead: Ahead,
+        clock_guard: ClockGuard,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -65,7 +65,7 @@ class Intake:
         self._durability = durability
         self._record = record
         self._end_slow = end_slow
-        self._ahead = ahead
+        self._clock_guard = clock_guard
         self._counts = {
             "batches": 0,
             "batches_repeated": 0,
@@ -98,8 +98,8 @@ class Intake:
             raise
         account.check_rate(now)
         if batch.times is None:
-            self._ahead.check_clock(now)
-        latest = self._ahead.latest(self._engine.now)
+            self._clock_guard.check_clock(now)
+        latest = self._clock_guard.latest(self._engine.now)
         record, results = take(self._engine, batch, publisher, self.receipts.events + 1, now, most, latest)
         account.spend(len(batch.rows), now)
         if record.rows:

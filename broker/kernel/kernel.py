@@ -27,9 +27,9 @@ from typing import Any, Final, final
 from ..events import ForetellError
 from ..wire import Busy, Hello, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
 from .admission import Admission
-from .ahead import Ahead
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
+from .clock_guard import ClockGuard
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
 from .distribution import Distribution
@@ -79,9 +79,26 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
-        "_durability", "_engine", "_handlers", "_intake", "_left_until", "_reading", "_records", "_session_requests",
-        "_sessions", "_streams", "_subscribing", "limits",
+        "_admission",
+        "_around",
+        "_attachments",
+        "_clock_guard",
+        "_counts",
+        "_cursors",
+        "_distribution",
+        "_draining",
+        "_durability",
+        "_engine",
+        "_handlers",
+        "_intake",
+        "_left_until",
+        "_reading",
+        "_records",
+        "_session_requests",
+        "_sessions",
+        "_streams",
+        "_subscribing",
+        "limits",
     )  # fmt: skip
 
     def __init__(
@@ -107,7 +124,7 @@ class Kernel:
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
         self._draining = False
-        self._ahead = Ahead(self.limits.ahead_max)
+        self._clock_guard = ClockGuard(self.limits.ahead_max)
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
             engine, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
@@ -115,7 +132,7 @@ class Kernel:
         )  # fmt: skip
         self._intake = Intake(
             engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
-            self._subscribing.end_slow, self._ahead,
+            self._subscribing.end_slow, self._clock_guard,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
         self._streams = StreamRequests(
@@ -135,7 +152,7 @@ class Kernel:
         No input of a client raises. An exception is a mistake of the broker or of its engine; records made before it
         are returned by the next step.
         """
-        self._ahead.observe(now)
+        self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
         if not (self._records or given_up):
@@ -295,6 +312,6 @@ class Kernel:
 
     def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = self._streams.limits = limits
-        self._ahead.most = limits.ahead_max
+        self._clock_guard.most = limits.ahead_max
         self._admission.change(access)
         return self._session_requests.reconfigure(limits)

@@ -15,7 +15,7 @@ from ..executors.matches import Lineage, contributed, trace_of
 from ..results import Results
 
 
-def tell(results: Results, time: i64) -> None:
+def report(results: Results, time: i64) -> None:
     """Turn the completions since the last call into results and derived events.
 
     O(served targets), and for published streams O(matches).

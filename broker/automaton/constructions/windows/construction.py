@@ -1,7 +1,8 @@
 """Constructs the automaton of a window subscription (semantics 5.2 and 5.3).
 
 Here: from pairs or a formula to tables of a prefix and a body automaton, minimised and numbered breadth first, so that
-equal windows written in different ways are one automaton. Not here: derivatives, formulas, tables (regular, marked, determinisation).
+equal windows written in different ways are one automaton. Not here: derivatives (regular), formulas (marked), tables
+(determinisation).
 
 The prefix automaton of a union has a derivative of each prefix as its state; where prefixes match, the body that begins
 is the union of their bodies. So no window comes out twice.

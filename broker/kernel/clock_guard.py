@@ -19,7 +19,7 @@ CLOCK_SETTLES_MICROSECONDS: Final = 10_000_000
 
 
 @final
-class Ahead:
+class ClockGuard:
     """The accepted time of the clock. `most`: microseconds that an event may be ahead of it; None: no limit."""
 
     __slots__ = ("_clock", "_jumped", "_shown", "most")
