@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...algebra.normal_form import describe_form
+from ...algebra.normal_form import Form, describe_form
 from ...events.instant import format_duration
+from ..analyses.window_bounds import window_bounds
 from ..diagram import Edge, Graph, Node
 from .window_automaton import DEAD, WindowAutomaton, WindowPart
 
@@ -25,12 +26,26 @@ def windows_lines(windows: WindowAutomaton) -> list[str]:
         clock = windows.clock
         size, slide = format_duration(clock.size), format_duration(clock.slide)
         return [*lines, f"windows of the clock: {size} long, one every {slide}"]
-    conditions = f"{len(windows.atoms)} conditions, {len(windows.classes)} classes of events"
+    conditions = f"conditions: {len(windows.atoms)}, classes of events: {len(windows.classes)}"
     lines.append(f"{conditions}, {windows.columns} of them different")
     for part in windows.parts:
-        sizes = f"{len(part.starts)} states of the prefix, {len(part.final)} of the body"
+        sizes = f"states of the prefix: {len(part.starts)}, of the body: {len(part.final)}"
         lines.append(", ".join([sizes, *_bounds(part)]))
+    lines.append(_bounded(windows))
     return lines
+
+
+def _bounded(windows: WindowAutomaton) -> str:
+    """Whether the number of open starts is bounded; if not, the events that open one more each time they come."""
+    bounds = window_bounds(windows)
+    again = "; windows of one start may end again and again" if bounds.again else ""
+    if bounds.verdict == "bounded":
+        most = "bounded" if bounds.starts is None else f"at most {bounds.starts}"
+        return f"open starts: {most}{again}"
+    repeated = ", ".join(f"[{_label(windows, [column])}]" for column in bounds.witness)
+    if bounds.verdict == "unbounded":
+        return f"open starts: unbounded, one more each time these events come: {repeated}"
+    return f"open starts: unknown, since {bounds.reason}; they would grow with these events: {repeated}"
 
 
 def _bounds(part: WindowPart) -> Iterator[str]:
@@ -88,13 +103,18 @@ def _label(windows: WindowAutomaton, columns: list[int]) -> str:
     for number, atom in enumerate(windows.atoms):
         holding = {letter for letter in letters if letter >> number & 1}
         if holding == inside:
-            return describe_form(atom)
+            return _described(atom)
         if letters - holding == inside:
-            return f"not ({describe_form(atom)})"
+            return f"not ({_described(atom)})"
     parts = [_class(windows, letter) for letter in sorted(inside)[:4]]
     return " or ".join(parts) + (" or ..." if len(inside) > len(parts) else "")
 
 
 def _class(windows: WindowAutomaton, letter: int) -> str:
-    holding = [describe_form(atom) for number, atom in enumerate(windows.atoms) if letter >> number & 1]
+    holding = [_described(atom) for number, atom in enumerate(windows.atoms) if letter >> number & 1]
     return " and ".join(holding) if holding else "no condition"
+
+
+def _described(atom: Form) -> str:
+    """A condition in the names of the text, which has no sign before a register."""
+    return describe_form(atom).replace("$.", "")

@@ -12,7 +12,7 @@ is in [least, most] and their duration at most `within`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ...algebra.normal_form import Form
@@ -57,7 +57,7 @@ class WindowAutomaton:
     keep: Keeping
     aggregates: tuple[WindowAggregate, ...]
     gap: int | None
-    said: str = ""
+    said: str = field(default="", compare=False)
 
     @property
     def columns(self) -> int:
