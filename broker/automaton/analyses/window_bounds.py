@@ -17,9 +17,9 @@ from typing import Final, Literal, TypeAlias
 
 from ..windows.window_automaton import DEAD, WindowAutomaton, WindowPart
 
-STATES_MAX: Final = 100
+VERDICT_STATES_MAX: Final = 100
 """The most states of a body for which the question is answered; the search is cubic in them."""
-VECTORS_MAX: Final = 20_000
+VERDICT_VECTORS_MAX: Final = 20_000
 """The most numbers of starts by state that are looked at to find the greatest number of open starts."""
 
 Verdict: TypeAlias = Literal["bounded", "unbounded", "unknown"]
@@ -55,8 +55,8 @@ def _part(windows: WindowAutomaton, part: WindowPart) -> WindowBounds:
     if part.most is not None:
         return WindowBounds("bounded", part.most, False)
     again = windows.keep not in ("shortest", "longest") and _ends_again(windows.columns, part)
-    if len(part.final) > STATES_MAX:
-        return WindowBounds("unknown", None, again, (), f"the automaton has more than {STATES_MAX} states")
+    if len(part.final) > VERDICT_STATES_MAX:
+        return WindowBounds("unknown", None, again, (), f"the automaton has more than {VERDICT_STATES_MAX} states")
     witness = _witness(windows.columns, part)
     if witness is None:
         return WindowBounds("bounded", _most_starts(windows.columns, part), again)
@@ -147,6 +147,6 @@ def _most_starts(columns: int, part: WindowPart) -> int | None:
             if vector not in known:
                 known.add(vector)
                 waiting.append(vector)
-                if len(known) > VECTORS_MAX:
+                if len(known) > VERDICT_VECTORS_MAX:
                     return None
     return most

@@ -22,7 +22,7 @@ from ...automaton import Automaton, TimeModel
 from ...windows.window_automaton import DEAD, WindowAutomaton, WindowPart
 from .classes import classes_of
 from .determinisation import (
-    STATES_MAX,
+    WINDOW_STATES_MAX,
     Table,
     TooManyStates,
     explored,
@@ -40,6 +40,8 @@ from .marked import (
 )
 from .regular import NOTHING, RegularExpressions
 
+ALONE: Final = WINDOW_STATES_MAX // 4
+"""States from which on a part is said to be the reason for too many."""
 OPERANDS: Final = ()
 """The events of a window have no names."""
 
@@ -217,16 +219,14 @@ def _too_large(regexes: list[WindowRegex], where: str, classes: list[int], text:
         if inner is None:
             break
         culprit = inner
-    message = f"expected an expression after {where} with at most {STATES_MAX} states, found one with more"
+    message = f"expected an expression after {where} with at most {WINDOW_STATES_MAX} states, found one with more"
     return LimitExceeded(str(query_error(text, culprit.at, message)))
 
 
 def _fits(regex: WindowRegex, classes: list[int]) -> bool:
     space = RegularExpressions()
     try:
-        explored(
-            [space.of(regex)], lambda node: [space.derivative(node, letter) for letter in classes], STATES_MAX // 4
-        )
+        explored([space.of(regex)], lambda node: [space.derivative(node, one) for one in classes], ALONE)
     except TooManyStates:
         return False
     return True
@@ -248,7 +248,7 @@ def _of_formula(expression: WindowExpression, classes: list[int], text: str) -> 
         message = f"expected a part of the formula with at most {MARKED_STATES_MAX} states, found one with more"
         raise LimitExceeded(str(query_error(text, error.at, message))) from None
     except TooManyStates:
-        message = f"expected a formula with at most {STATES_MAX} states, found one with more"
+        message = f"expected a formula with at most {WINDOW_STATES_MAX} states, found one with more"
         raise LimitExceeded(str(query_error(text, formula.at, message))) from None
     numbers = {state: at for at, state in enumerate(states)}
     return _UnnumberedPart(prefix, [numbers[begin] for begin in begins], body, final)

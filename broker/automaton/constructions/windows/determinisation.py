@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from ...windows.window_automaton import DEAD
 
-STATES_MAX: Final = 10_000
+WINDOW_STATES_MAX: Final = 10_000
 """The most states of the prefix automaton, and of the body automaton, of one subscription."""
 
 Table: TypeAlias = list[list[int]]
@@ -24,7 +24,7 @@ class TooManyStates(Exception):
 
 
 def explored(
-    begins: Sequence[_State], step: Callable[[_State], list[_State]], most: int = STATES_MAX
+    begins: Sequence[_State], step: Callable[[_State], list[_State]], most: int = WINDOW_STATES_MAX
 ) -> tuple[list[_State], Table]:
     """All states that are reached, in breadth-first order, and their rows. `step` gives the successor for each column.
 

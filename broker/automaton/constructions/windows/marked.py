@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from ....algebra.window.window_expression import WindowFormula
-from .determinisation import STATES_MAX, Table, TooManyStates, explored, minimal
+from .determinisation import WINDOW_STATES_MAX, Table, TooManyStates, explored, minimal
 
 MARKED_STATES_MAX: Final = 30_000
 """The most states of an automaton with marks on the way to that of a formula."""
@@ -160,7 +160,7 @@ class MarkedAutomata:
         def along(state: int) -> list[int]:
             return [table.rows[state][c * self.sets] for c in columns]
 
-        before, prefix = explored([0], along, STATES_MAX)
+        before, prefix = explored([0], along, WINDOW_STATES_MAX)
 
         def step(state: tuple[Any, Any]) -> list[tuple[Any, Any]]:
             first = 1 if state[0] == START_OF_BODY else 0
@@ -168,7 +168,7 @@ class MarkedAutomata:
             return [(row[c * self.sets + first], table.final[row[c * self.sets + first + 2]]) for c in columns]
 
         begins: list[Hashable] = [(START_OF_BODY, state) for state in before]
-        states, body = explored(begins, step, STATES_MAX)  # type: ignore[arg-type]
+        states, body = explored(begins, step, WINDOW_STATES_MAX)  # type: ignore[arg-type]
         final = [state[0] != START_OF_BODY and bool(state[1]) for state in states]  # type: ignore[index]
         return prefix, begins, states, body, final
 
