@@ -365,8 +365,7 @@ class Engine:
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
         completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported if the executor keeps none.
-        """
+        UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
