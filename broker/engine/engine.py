@@ -378,7 +378,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program)
+        return diagram(self.catalog, self.program, self.disorder)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
@@ -386,7 +386,7 @@ class Engine:
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program)
+        return explain(self.catalog, self.program, self.disorder)
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
