@@ -26,9 +26,11 @@ def meant(query: WindowQuery, events: list[Event]) -> list[Found]:
     return sorted([(one.lineage, one.start, one.end, one.values) for one in results(expression, timed)], key=repr)
 
 
-def play(texts: list[str], events: list[Event], cuts: list[int], at_once: bool, saved: int) -> list[list[Found]]:
-    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is
-    restored."""
+def play(
+    texts: list[str], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool = False
+) -> list[list[Found]]:
+    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored;
+    `promises`: a punctuation comes before each batch."""
     engine = Engine()
     engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
     for number, text in enumerate(texts):
@@ -39,6 +41,8 @@ def play(texts: list[str], events: list[Event], cuts: list[int], at_once: bool, 
         upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
         part = events[at:upto]
         trim(engine, at_once)
+        if promises:
+            found += engine.punctuate(part[0][0])
         found += engine.publish("S", [time for time, _ in part], [row for _, row in part])
         engine.check_invariants()
         if batch == saved:
@@ -69,12 +73,14 @@ def trim(engine: Engine, at_once: bool) -> None:
 BATCHES = st.lists(st.integers(1, 4), max_size=3)
 
 
-@given(st.lists(queries(), min_size=1, max_size=3), streams(14), BATCHES, st.booleans(), st.integers(-1, 4))
+@given(
+    st.lists(queries(), min_size=1, max_size=3), streams(14), BATCHES, st.booleans(), st.integers(-1, 4), st.booleans()
+)
 def test_the_engine_finds_what_is_meant(
-    several: list[WindowQuery], events: list[Event], cuts: list[int], at_once: bool, saved: int
+    several: list[WindowQuery], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool
 ) -> None:
     texts = [print_query(query) for query in several]
-    assert play(texts, events, cuts, at_once, saved) == [meant(query, events) for query in several]
+    assert play(texts, events, cuts, at_once, saved, promises) == [meant(query, events) for query in several]
 
 
 @given(queries(marked()), streams(6), BATCHES, st.booleans(), st.integers(-1, 4))
