@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, WindowResult, results
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
+from broker.language.subscription_file import read_subscription_file
 from broker.language.window import parse
 
 SCHEMA = Schema.declare({"ty": "string", "v": "int"})
@@ -131,3 +136,30 @@ def test_what_has_no_meaning_is_refused_with_its_place(query: str, message: str)
     with pytest.raises(QueryError) as error:
         found(query)
     assert message in str(error.value)
+
+
+CASES = Path(__file__).parents[2] / "conformance" / "cases.jsonl"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case["id"])
+        for case in map(json.loads, CASES.read_text(encoding="utf-8").splitlines())
+        if case["language"] == "window"
+    ],
+)
+def test_the_meaning_agrees_with_the_fixed_cases(case: dict[str, Any]) -> None:
+    file = read_subscription_file(case["subscriptions"], case["id"])
+    schemas = {stream.name: stream.schema for stream in file.streams}
+    (definition,) = file.subscriptions
+    expression = lower(parse(definition.query), definition.query, schemas.get, list)
+    names = expression.source.schema.names
+    events = [
+        TimedEvent(event["id"], event["time"], tuple(event["data"][name] for name in names)) for event in case["events"]
+    ]
+    told = results(expression, events)
+    assert sorted([one.lineage[0], one.lineage[-1]] for one in told) == sorted(case["expect"]["spans"])
+    if "data" in case["expect"]:
+        data = [dict(zip(expression.schema.names, one.values)) for one in told]
+        assert sorted(data, key=repr) == sorted(case["expect"]["data"], key=repr)
