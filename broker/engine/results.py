@@ -212,12 +212,12 @@ class Results(Sequence[Match]):
         if source.arbitrary() and not composed.each_one:
             identity = digest(f"{prefix}{values!r}\0", event_item, 0)
         else:
-            identity = digest(prefix, trace_of(matched.assigned), 0)
+            identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
         data = dict(zip(outcome.names, values, strict=True))
-        start, end, incomplete = matched.start, matched.end, source.doubtful()
+        start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if subscriber.lineage is False:
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete)
+            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
         lineage = contributed(matched)
         bindings: dict[str, list[int]] | None = {} if names else None
@@ -225,7 +225,10 @@ class Results(Sequence[Match]):
             for component, item, _ in matched.assigned:
                 bindings.setdefault(names[component], []).extend(ids(item))
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion)
+        return Match(
+            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
+            lifetime=lifetime,
+        )  # fmt: skip
 
     def _identity_of(self, subscriber: Subscriber) -> str:
         if self._identified is not subscriber:
@@ -316,4 +319,4 @@ class Results(Sequence[Match]):
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
-    return results.expanded() if isinstance(results, Results) else results
+    return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()

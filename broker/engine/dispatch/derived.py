@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ..executors.epoch_matches import Derived
 from ..executors.matches import Lineage, contributed, trace_of
 from ..results import Results
+from ..trace import mixed
 
 
 def report(results: Results, time: i64) -> None:
@@ -24,9 +25,10 @@ def report(results: Results, time: i64) -> None:
         # Each match that can be made becomes an event, even if one result stands for all of them.
         for matched in composed.expanded().each():
             values, links = target.outcome.bound(matched.values), _links(contributed(matched))
-            trace = trace_of(matched.assigned)
+            trace = trace_of(matched)
             for feed in target.feeds or ():
-                made = Derived(feed.stream, values, matched.start, int(time), int(trace), links)
+                number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
+                made = Derived(feed.stream, values, matched.start, int(time), int(number), links)
                 results.epochs.derived.append(made)
 
 

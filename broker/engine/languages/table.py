@@ -11,13 +11,14 @@ from typing import Final
 from ...events.errors import DefinitionError, Unsupported
 from ...language.names import LANGUAGES as NAMES
 from ...language.subscription import SubscriptionDefinition
+from .afa import AFA
 from .cayuga import CAYUGA
 from .language import Language
 from .ptopss import PTOPSS
 from .sase import SASE
 from .window import WINDOW
 
-LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, WINDOW)}
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, AFA, WINDOW)}
 
 
 def register(language: Language) -> None:
