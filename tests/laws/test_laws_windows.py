@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -10,6 +11,9 @@ from strategies.windows import SCHEMA, Event, marked, queries, streams
 
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
+from broker.automaton.analyses.agreement import crossing
+from broker.automaton.analyses.window import remembers, window_of
+from broker.automaton.constructions.windows import automaton_of_windows
 from broker.engine import Engine
 from broker.engine.executors.windows.clock import ClockMachine
 from broker.engine.executors.windows.machine import WindowMachine
@@ -86,3 +90,47 @@ def test_the_engine_finds_what_is_meant(
 @given(queries(marked()), streams(6), BATCHES, st.booleans(), st.integers(-1, 4))
 def test_formulas_too(query: WindowQuery, events: list[Event], cuts: list[int], at_once: bool, saved: int) -> None:
     assert play([print_query(query)], events, cuts, at_once, saved) == [meant(query, events)]
+
+
+def lines(text: str, numbered: list[tuple[int, Event]]) -> set[str]:
+    """The results over events with these ids, with their own ids."""
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    engine.subscribe("q", language="window", query=text, lineage=True)
+    times, rows = [time for _, (time, _) in numbered], [row for _, (_, row) in numbered]
+    found = [*engine.publish("S", times, rows, [number for number, _ in numbered]), *engine.finish()]
+    return {json.dumps(match.line()) for match in found}
+
+
+@given(queries(), streams(14))
+def test_partitions_may_be_worked_on_apart(query: WindowQuery, events: list[Event]) -> None:
+    """What facts about automata promise to Spark: the key of BY divides the work."""
+    text = print_query(query)
+    numbered = list(enumerate(events, start=1))
+    automaton = automaton_of_windows(lower(query, text, lambda name: SCHEMA, lambda: ["S"]), text)
+    if crossing(automaton, {"S": 0}) is not None:
+        assert not query.partition
+        return
+    apart = [lines(text, [one for one in numbered if one[1][1][0] == ty]) for ty in ("A", "B", "C", None)]
+    assert lines(text, numbered) == set().union(*apart)
+
+
+@given(queries(), streams(14), st.integers(0, 14))
+def test_what_remembers_nothing_may_begin_anywhere(query: WindowQuery, events: list[Event], cut: int) -> None:
+    """So it does to time slices: those who own matches by their first event need no event before."""
+    text = print_query(query)
+    automaton = automaton_of_windows(lower(query, text, lambda name: SCHEMA, lambda: ["S"]), text)
+    if remembers(automaton):
+        return
+    numbered = list(enumerate(events, start=1))
+    within = window_of(automaton)
+    upto = len(events)
+    if within is not None and cut < len(events):
+        upto = max(at for at, (time, _) in numbered if time <= events[cut][0] + within)
+    whole = {line for line in lines(text, numbered) if json.loads(line)["lineage"][0] > cut}
+    if upto == len(events):
+        assert lines(text, numbered[cut:]) == whole
+    else:
+        owned = {line for line in whole if json.loads(line)["lineage"][0] == cut + 1}
+        slice_ = {line for line in lines(text, numbered[cut:upto]) if json.loads(line)["lineage"][0] == cut + 1}
+        assert slice_ == owned
