@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,7 @@ from .results import json_line
 from .run import apply_control
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
+    from ..engine.match import Match
 
 
 def partial(
@@ -34,7 +35,7 @@ def partial(
     engine = load_engine(subscriptions)
     engine.partial_matches(name, 0)  # refuses what has none, before any event is read
 
-    def publish(batch: EventBatch) -> Results:
+    def publish(batch: EventBatch) -> Sequence[Match]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
     with open_events(events, engine.streams, format, stream, time) as reading, progress(reading) as advance:

@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, Protocol, TextIO, final
 
+from ..events.instant import FOREVER
+
 
 class Printable(Protocol):
     """What this module reads of a result."""
@@ -46,7 +48,14 @@ class ResultWriter:
         self._held: list[Printable] = []  # results with the same end
 
     def add(self, results: Iterable[Printable], now: int | None) -> None:
-        """Add results, and write those that end before `now`. O(n log n) in the results written."""
+        """Add results, and write those that end before `now`. O(n log n) in the results written.
+
+        If that is FOREVER, results may be withdrawn, and are written as they come.
+        """
+        if now == FOREVER:
+            self._output.writelines(json_line(result.line()) for result in results)
+            self._output.flush()
+            return
         for result in results:
             if self._held and (result.end != self._held[0].end or len(self._held) == PORTION_RESULTS):
                 self._write()

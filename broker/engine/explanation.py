@@ -33,10 +33,11 @@ def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
     kinds: dict[str, list[Known]] = {}
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
-        if plan is not None and name not in program.machines.seats:
+        if plan is not None and name not in program.machines.registrations:
             kinds.setdefault(plan.kind, []).append(Known(name, plan, None))
-    for name, seat in program.machines.seats.items():
-        kinds.setdefault(seat.plan.kind, []).append(Known(stream_name(name), seat.plan, seat.matcher.machine))
+    for name, registration in program.machines.registrations.items():
+        plan, machine = registration.plan, registration.matcher.machine
+        kinds.setdefault(plan.kind, []).append(Known(stream_name(name), plan, machine))
     return [kinds[kind] for kind in sorted(kinds)]
 
 

@@ -17,6 +17,10 @@ from .names import LANGUAGES
 Report: TypeAlias = Literal["all", "completions"]
 """all: every tuple of events; completions: one result for each completing event and binding."""
 
+Results: TypeAlias = Literal["each", "final"]
+"""each: a result is told when it is found, and withdrawn if it no longer holds; final: once, when it is final."""
+
+RESULTS: Final[tuple[str, ...]] = get_args(Results)
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
 FORECAST_KEYS: Final = (
     "within",
@@ -40,7 +44,9 @@ FORECAST_KEYS: Final = (
 class SubscriptionDefinition:
     """A subscription with its name and options. Raises DefinitionError, whose message starts with the name.
 
-    `lineage` None means the language's default. `forecast` is stored as given; only its keys are checked here.
+    `lineage`
+    None means the language's default, `results` None means each. `forecast` is stored as given; only its keys are
+    checked here.
     """
 
     name: str
@@ -49,6 +55,7 @@ class SubscriptionDefinition:
     lineage: bool | None = None
     report: str | None = None
     forecast: dict[str, Any] | None = field(default=None, hash=False)
+    results: str | None = None
 
     def __post_init__(self) -> None:
         checked_subscription_name(self.name)
@@ -59,6 +66,8 @@ class SubscriptionDefinition:
             raise self._error(f"lineage: expected true or false, found {shown(self.lineage)}")
         if self.report is not None:
             self._check_word("report", self.report, REPORTS)
+        if self.results is not None:
+            self._check_word("results", self.results, RESULTS)
         if self.forecast is not None:
             self._check_forecast(self.forecast)
 

@@ -5,35 +5,28 @@ Not here: any section.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import final
+from typing import TYPE_CHECKING, final
 
-from ..catalog import Catalog
-from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
-from ..forms import Parsed
+
+if TYPE_CHECKING:
+    from ..engine import Engine
 
 
 @final
 class EngineState:
-    """`install` activates a subscription as of a time; `executors` are those with saved machines, by machine number.
+    """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
+    `revising` the names of those that revise.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        runtime: Dispatcher,
-        events: int = 0,
-        matches: int = 0,
-        install: Callable[[Parsed, int], None] | None = None,
-    ) -> None:
-        self.catalog = catalog
-        self.runtime = runtime
-        self.program = runtime.program
-        self.events = events
-        self.matches = matches
-        self.install = install
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.catalog = engine.catalog
+        self.runtime = engine.runtime
+        self.program = engine.program
         self.executors: dict[int, str] = {}
-        self.runs: list[PartialMatch] = runtime.runs.live()
+        self.results: dict[str, str] = {}
+        self.revising: frozenset[str] = frozenset()
+        self.runs: list[PartialMatch] = engine.runtime.runs.live()
