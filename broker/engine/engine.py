@@ -7,6 +7,7 @@ engine is a pure function of the calls to it: no clock, no I/O except `load`, no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -52,7 +53,7 @@ from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
 from .updates import ArcUpdate
-from .updating import update
+from .updating import update, update_again
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -69,14 +70,13 @@ class Engine:
         self.runtime.suspend = self._put_out
         self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
         self.events = 0  # events accepted so far; numbers the events without an id
-        self.matches = 0  # matches found so far; a match that equal subscriptions share counts once
+        self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
-        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
-        """
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, whose message
+        begins with the path, if the content is invalid; OSError if the file cannot be read."""
         engine = cls(options)
         load_into(engine, path)
         return engine
@@ -138,7 +138,7 @@ class Engine:
             raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
         self.catalog.declare(definition)
         if self.disorder is None and definition.disorder != "arrival":
-            self.disorder = Reordering(self)
+            self.disorder = Reordering(self.catalog, self.runtime)
 
     def subscribe(
         self,
@@ -279,9 +279,8 @@ class Engine:
         starts: Sequence[int] | None = None,
     ) -> Results | JoinedResults:
         """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one, or, on
-        a stream with disorder, than what is final there; there DuplicateEvent, and LimitExceeded if too many events
-        wait. A refused batch changes nothing.
+        EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or what is final;
+        with disorder DuplicateEvent, LimitExceeded if too many events wait. A refused batch changes nothing.
         """
         definition = self.catalog.stream(stream)
         taken = self._fitting(definition, times, rows, ids, starts)
@@ -291,7 +290,7 @@ class Engine:
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
             self.disorder.check(definition, numbers)
-            joined = self.disorder.publish(definition, moments, taken, numbers, begun)
+            joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(stream, moments, taken, numbers, begun)
@@ -340,8 +339,7 @@ class Engine:
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
-        """
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
         return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
@@ -378,7 +376,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program)
+        return diagram(self.catalog, self.program, self.disorder)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
@@ -386,15 +384,15 @@ class Engine:
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program)
+        return explain(self.catalog, self.program, self.disorder)
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self))
+        return save(EngineState(self, partial(update_again, self)))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        restore(data, EngineState(engine))
+        restore(data, EngineState(engine, partial(update_again, engine)))
         return engine
