@@ -50,6 +50,20 @@ def test_an_order_without_a_payment_is_told_without_any_event() -> None:
             assert client.statistics()["broker"]["clock_punctuations"] == 5
 
 
+def test_a_session_is_told_when_it_is_over_without_any_event() -> None:
+    with broker_process() as broker, Client(broker.address) as client:
+        declare(client)
+        query = "FROM Order WINDOW SESSION 300 ms AGGREGATE count(*) AS n"
+        with client.subscribe("visits", "window", query) as subscription:
+            client.publish("Order", {"number": 1})
+            begun = time.monotonic()
+            client.publish("Order", {"number": 2})
+            notification = subscription.next(PATIENCE_SECONDS)
+            assert notification is not None
+            assert notification.data == {"n": 2}
+            assert WAIT_SECONDS <= time.monotonic() - begun < WAIT_SECONDS + 5 * QUICKLY_SECONDS
+
+
 def test_streams_whose_publishers_give_times_wait_until_they_are_idle() -> None:
     with broker_process() as broker, Client(broker.address) as client:
         declare(client, idle=500_000)
