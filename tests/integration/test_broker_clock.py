@@ -47,7 +47,7 @@ def test_an_order_without_a_payment_is_told_without_any_event() -> None:
                 late.append(waited(subscription, begun) - WAIT_SECONDS)
             assert min(late) >= 0
             assert sorted(late)[2] < QUICKLY_SECONDS, late
-            assert client.statistics()["broker"]["clock_punctuations"] == 5
+            assert client.statistics()["broker"]["clock_punctuations"] >= 5
 
 
 def test_a_session_is_told_when_it_is_over_without_any_event() -> None:
