@@ -18,3 +18,6 @@ def check(subscriptions: SubscriptionsArgument) -> None:
         reads = ", ".join(dict.fromkeys(language.reads(syntax)))
         publishing = "" if syntax.publish is None else f", publishes {syntax.publish}"
         typer.echo(f"ok {name}: {language.name}, reads {reads}{publishing}")
+        plan = engine.catalog.subscriptions[name].machine
+        for advice in [] if plan is None else plan.advice():
+            typer.echo(f"   {name}: {advice}")
