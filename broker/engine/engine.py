@@ -25,13 +25,14 @@ from ..events.errors import (
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
+from ..events.time_unit import instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
+from .catalog import Catalog, Definitions, Holding, InternalStream
 from .dispatch.dispatcher import Dispatcher
 from .explanation import diagram, explain
 from .forecasts.explanation import chain_diagram
@@ -40,6 +41,7 @@ from .forecasts.subscription import PredictiveSubscription
 from .foretelling import foretell
 from .forms import Parsed
 from .leaving import Told, forget, put_out, withdraw
+from .loading import install_all
 from .notices import Notice
 from .options import Options
 from .prepared import Prepared
@@ -85,11 +87,7 @@ class Engine:
         try:
             for stream in file.streams:
                 engine._declare(stream)
-            parsed = [engine.catalog.parse(s) for s in file.subscriptions]
-            for one in parsed:
-                engine.catalog.check_publish(one.definition.name, one.publish)
-            for one in in_order(parsed):
-                engine.install(one, ALWAYS_SINCE)
+            install_all(engine, file.subscriptions)
         except QueryError as error:
             raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
         except ForetellError as error:
@@ -277,18 +275,19 @@ class Engine:
     def publish(
         self,
         stream: str,
-        times: Sequence[int],
+        times: Sequence[Any],
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results:
         """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
         EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one. A
-        refused batch changes nothing.
+        refused batch changes nothing. Times: microseconds, or datetimes, or times of numpy or pandas.
         """
-        taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
+        given = instants_of(times)
+        taken = fitting(self.catalog.stream(stream), given, rows, ids, starts, newest(self.runtime))
         n = len(taken)
-        moments = list(times)
+        moments = list(given)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
         self.events += n

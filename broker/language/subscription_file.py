@@ -22,8 +22,8 @@ from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation")
-_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "time_unit")
+_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
 
@@ -33,10 +33,14 @@ _Definition = TypeVar("_Definition", StreamDefinition, SubscriptionDefinition)
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionFile:
-    """The declarations of a file, in order. Names are unique within streams and within subscriptions."""
+    """The declarations of a file, in order. Names are unique within streams and within subscriptions.
+
+    `hidden`: the subscriptions whose results only go to the stream that they publish.
+    """
 
     streams: tuple[StreamDefinition, ...]
     subscriptions: tuple[SubscriptionDefinition, ...]
+    hidden: frozenset[str] = frozenset()
 
 
 def read_subscription_file(text: str, place: str) -> SubscriptionFile:
@@ -52,6 +56,7 @@ def read_subscription_file(text: str, place: str) -> SubscriptionFile:
     return SubscriptionFile(
         tuple(_definitions(document, "streams", place, _stream)),
         tuple(_definitions(document, "subscriptions", place, _subscription)),
+        frozenset(name for name, table in document.get("subscriptions", {}).items() if table.get("hidden")),
     )
 
 
@@ -91,11 +96,14 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         disorder=table.get("disorder", "arrival"),
         lateness=_duration(table, "lateness"),
         speculation=_duration(table, "speculation"),
+        time_unit=table.get("time_unit"),
     )
 
 
 def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition:
     _check_keys(table, _SUBSCRIPTION_KEYS)
+    if type(table.get("hidden", False)) is not bool:
+        raise DefinitionError(f"hidden: expected true or false, found {shown(table['hidden'])}")
     return SubscriptionDefinition(
         name=name,
         language=_required(table, "language"),

@@ -289,7 +289,7 @@ def test_parquet_without_pyarrow_names_the_extra(
         (["run", "s.toml"], "Missing option '--events'"),
         (["run"], "Missing argument"),
         (["run", "s.toml", "--events", "e.jsonl", "--fast"], "No such option: --fast"),
-        (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "'xml' is not one of"),
+        (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "csv, tsv, parquet or table, found 'xml'"),
         (["run", "s.toml", "--events", "e.jsonl", "--model", "m"], "m: No such file or directory"),
         (["run", "s.toml", "--events", "e.jsonl", "--save-model", "no/m"], "no/m: expected a folder"),
         (["subscribe", "q", "--query", "x", "--file", "s.toml", "--broker", "tcp://127.0.0.1:1"], "found both"),
