@@ -21,6 +21,7 @@ from broker.events import (
     row_from_mapping,
     shown,
 )
+from broker.language.habits import language_meant
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
@@ -225,6 +226,8 @@ class Calls:
         when_slow: WhenSlow | None = None,
     ) -> Subscribe:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
+        if query is None and type(language) is str and " " in language.strip():
+            language, query = language_meant(language), language  # a query in the place of the language
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")

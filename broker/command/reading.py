@@ -66,7 +66,7 @@ class Reading:
     numbers; None: each stream's own.
     """
 
-    __slots__ = ("_flat", "_gathering", "_stream", "_time", "bad", "format", "streams", "times")
+    __slots__ = ("_gathering", "_stream", "bad", "format", "streams", "time", "times")
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Reading:
         self.streams = streams
         self.format = format
         self._stream = stream
-        self._time = time or TIME_COLUMN
+        self.time = time or TIME_COLUMN
         self.times = FileTimes(streams, unit)
         self.bad = BadEvents() if bad is None else bad
         self._gathering: Gathering | None = None
@@ -100,14 +100,14 @@ class Reading:
                 from .csv_rows import read_csv
 
                 separator = "\t" if kind == "tsv" else ","
-                rows = read_csv(source, place, definition, self._time, self.times, self.bad, separator)
+                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator)
                 yield EventReader(rows, place, "line", extent)
                 return
             from .parquet_rows import open_parquet, read_parquet
 
             whole = extent is None or file == STANDARD_INPUT
             with open_parquet(source.read() if whole else file, place) as table:
-                rows = read_parquet(table, place, definition, self._time, self.times, self.bad)
+                rows = read_parquet(table, place, definition, self.time, self.times, self.bad)
                 yield EventReader(rows, place, "row", table.metadata.num_rows)
 
     def definition(self) -> StreamDefinition:
@@ -116,7 +116,7 @@ class Reading:
 
     def _lines(self) -> Gathering:
         if self._gathering is None:  # one for all files, which numbers their events
-            flat = None if self._stream is None else FlatEvents(self.definition(), self._time)
+            flat = None if self._stream is None else FlatEvents(self.definition(), self.time)
             self._gathering = Gathering(self.streams, self.times, self.bad, flat)
         return self._gathering
 
