@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar, final
+from typing import Any, Literal, Self, TypeVar, final
 
 from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
@@ -33,6 +33,7 @@ from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .change_calls import ChangeCalls
 from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
@@ -99,10 +100,11 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
         time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. Raises DefinitionError, Unsupported."""
-        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, time_unit))
+        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
 
     async def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
         """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
@@ -161,6 +163,14 @@ class Client:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
+    async def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.punctuate(time, stream, where))
+
+    async def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Raises as the blocking client does."""
+        return await self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     async def subscribe(
@@ -174,9 +184,12 @@ class Client:
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: Literal["each", "final"] | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to a subscription. Arguments and errors are as in the blocking client."""
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
+        request = self._calls.prepare(
+            name, language, query, lineage, report, forecast, window, durable, when_slow, results
+        )
         try:
             answer = await self._run(self._calls.subscribe(request))
         except BaseException:
@@ -199,6 +212,17 @@ class Client:
                 self.release(request.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
+
+    async def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.update(name, insert, delete, start, end))
 
     async def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
@@ -324,6 +348,10 @@ class Client:
         if self._opened is None:
             raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
         return self._opened[0]
+
+    @property
+    def _changes(self) -> ChangeCalls:
+        return ChangeCalls(self._connection.session)
 
     @property
     def _calls(self) -> Calls:

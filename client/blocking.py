@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Literal, Self, TypeVar, final
 
 from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
@@ -21,6 +21,7 @@ from broker.wire.keys import Keys
 
 from .authority import client_keys
 from .calls import Call, Calls, run
+from .change_calls import ChangeCalls
 from .connection import Connection
 from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
@@ -67,6 +68,7 @@ class Client:
     ) -> None:
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
+        self._changes = ChangeCalls(self._connection.session)
         self._cursors = CursorCalls(self._connection.session)
         try:
             self._run(self._calls.open())
@@ -88,15 +90,16 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
         time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`: microseconds. `time_unit`: of the numbers that this client gives as times of the
-        stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream exists
-        with another definition; Unsupported.
+        `lateness`, `speculation`, `idle`: microseconds. `time_unit`: of the numbers that this client gives as times of
+        the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
+        exists with another definition; Unsupported.
         """
-        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, time_unit))
+        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
 
     def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
         """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
@@ -152,6 +155,21 @@ class Client:
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
+    def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.
+
+        Results that have waited for it follow as notifications. `time`: microseconds or ISO-8601. Raises LateEvent,
+        EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.punctuate(time, stream, where))
+
+    def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Results that it was part of are withdrawn by notifications of the kind `retraction`.
+
+        Raises EventError for an id that is unknown or final, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     def subscribe(
@@ -165,6 +183,7 @@ class Client:
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: Literal["each", "final"] | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 
@@ -174,14 +193,16 @@ class Client:
 
         `durable`: the name of a cursor, or a Durable with options. A cursor outlives this client and keeps results
         until they are acknowledged. `when_slow`: what happens to results when the broker's queue is full: the new ones
-        are
-        dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends ("disconnect")
-        and reading it raises SlowConsumer.
+        are dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends
+        ("disconnect") and reading it raises SlowConsumer. `results`: "final" reports a result only when nothing can
+        withdraw it any more.
 
         Raises QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
         PermissionDenied; Busy if another client is attached to the cursor.
         """
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
+        request = self._calls.prepare(
+            name, language, query, lineage, report, forecast, window, durable, when_slow, results
+        )
         try:
             answer = self._run(self._calls.subscribe(request))
         except BaseException:
@@ -210,6 +231,21 @@ class Client:
                 self.release(request.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription, for all who are attached to it: all of it, or nothing.
+
+        `insert`: texts of arcs; `delete`: names of arcs. `start`, `end`: the times of the events for which this holds;
+        by default all events from now on. Raises QueryError, DefinitionError, UnknownSubscription, PermissionDenied.
+        """
+        return self._run(self._changes.update(name, insert, delete, start, end))
 
     def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""

@@ -139,12 +139,13 @@ class Calls:
         disorder: str,
         lateness: int | None,
         speculation: int | None,
+        idle: int | None = None,
         time_unit: TimeUnit | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, time_unit)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation)
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -224,6 +225,7 @@ class Calls:
         window: int,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: str | None = None,
     ) -> Subscribe:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
         if query is None and type(language) is str and " " in language.strip():
@@ -237,13 +239,14 @@ class Calls:
         if query is None:
             checked_subscription_name(name)
         else:
-            SubscriptionDefinition(name, language, query, lineage, report, options)
+            SubscriptionDefinition(name, language, query, lineage, report, options, results)
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
         return Subscribe(
-            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow
-        )
+            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow,
+            results=results,
+        )  # fmt: skip
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Send a prepared request."""
@@ -339,4 +342,5 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         entry.lateness,
         entry.speculation,
+        entry.idle,
     )

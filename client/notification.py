@@ -25,6 +25,8 @@ class Source(Protocol):
 class Notification:
     """A match, or another result of the given `kind`. A field that does not apply is None, and `line()` lacks it.
 
+    A retraction has the id and the fields of the match that it withdraws.
+
     The `kind` "incomplete" is not a result; it reports that `limit` was hit. One from the broker stands in the place of
     `missed` results from the time `since` on. One from the engine says that at `since` the engine dropped partial
     matches. The field `incomplete` of a match is something else; see there.
@@ -127,8 +129,14 @@ class Notification:
         return as_datetime(self.end)
 
     @property
+    def lifetime(self) -> tuple[int, int | None] | None:
+        """Of a match of AFA: the times from which and to which it holds, in microseconds; None for no end."""
+        found = self._line.get("lifetime")
+        return None if found is None else (found[0], found[1])
+
+    @property
     def time(self) -> int | None:
-        """The time of a result that is not a match, in microseconds."""
+        """The time of a result that is not a match, in microseconds. Results before that of a punctuation are final."""
         return self._line.get("time")
 
     @property

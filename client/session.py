@@ -30,13 +30,13 @@ from broker.wire import (
     Failure,
     Message,
     Notifications,
+    Numbered,
     Probe,
-    Publish,
     Refuse,
     Subscribe,
     Subscribed,
     SubscribedMany,
-    SubscribeMany,
+    Timed,
     Welcome,
     WireError,
     decode,
@@ -155,11 +155,11 @@ class Session:
         correlation = self._correlation + 1
         message = make(correlation)
         deadline = self._deadlines.of(message, waits)
-        numbered = isinstance(message, Publish) and self.publisher is not None
-        if isinstance(message, Publish) and numbered:
+        numbered = isinstance(message, Numbered) and self.publisher is not None
+        if isinstance(message, Numbered) and numbered:
             number = self._numbers_from + correlation
             message = replace(message, publisher=self.publisher, number=number, deadline=deadline)
-        elif deadline is not None and isinstance(message, Publish | Subscribe | SubscribeMany):
+        elif deadline is not None and isinstance(message, Timed):
             message = replace(message, deadline=deadline)
         repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:

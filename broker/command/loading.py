@@ -41,7 +41,7 @@ def load_engine(path: Path, lineage: bool = False) -> Engine:
     engine = Engine()
     with placed(str(path)):
         for stream in file.streams:
-            engine.catalog.declare(stream)
+            engine.declare(stream)
         install_all(engine, [replace(each, lineage=True) for each in file.subscriptions])
     return engine
 

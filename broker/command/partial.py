@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,7 +20,7 @@ from .sorting import sources
 from .sources import files_of
 
 if TYPE_CHECKING:
-    from ..engine.results import Results
+    from ..engine.match import Match
 
 
 def partial(
@@ -36,7 +37,7 @@ def partial(
     engine = load_engine(subscriptions)
     engine.partial_matches(name, 0)  # refuses what has none, before any event is read
 
-    def publish(batch: EventBatch) -> Results:
+    def publish(batch: EventBatch) -> Sequence[Match]:
         return engine.publish(batch.stream, batch.times, batch.rows, batch.ids, batch.starts)
 
     reading = Reading(engine.streams, format, stream, time, time_unit)

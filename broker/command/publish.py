@@ -1,4 +1,7 @@
-"""`foretell publish`: sends the events of a file to a broker, and reports refused events with their place."""
+"""`foretell publish`: sends the events of a file to a broker, and its retractions, punctuations and updates.
+
+What the broker refuses is reported with its place; the rest goes on.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..events import ForetellError, LateEvent
+from ..events import EventError, ForetellError, LateEvent, Punctuation, Retraction, UpdateLine
 from .bad_events import STOP, BadEvents, OnBadOption, handled, values_of
-from .batch import BATCH_EVENTS, EventBatch, answers, stream_named
-from .complaint import BadInput
+from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
+from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .file_times import TimeUnitOption
 from .progress import progress
@@ -41,7 +44,7 @@ def publish(
     ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Publish the events of a file. The broker refuses events that are late and takes the others."""
+    """Publish files: events, retractions, punctuations, updates. What is late is refused, the rest taken."""
     taken, refused = 0, list[str]()
     files = files_of(file)
     with connect(broker) as client, handled(on_bad) as bad:
@@ -65,7 +68,7 @@ def publish(
 def publish_events(
     client: Client, reading: EventReader, size: int, bad: BadEvents | None = None
 ) -> tuple[int, list[str]]:
-    """Publish, and return how many events the broker has taken, and a line for each late event that is not left out.
+    """Publish, and return how many events the broker has taken, and a line for each refused one that is not left out.
 
     Raises the first other error, with its place; the events before it are published.
     """
@@ -83,7 +86,13 @@ def publish_events(
     with progress(reading) as advance:
         for item in reading.items:
             if not isinstance(item, EventBatch):
-                raise BadInput(f"{reading.where(item.place)}: expected an event, as nothing else can be published")
+                with placed(reading.where(item.place)):
+                    try:
+                        _change(client, item)
+                    except EventError as error:
+                        refused.append(f"{reading.where(item.place)}: {error}")
+                advance(item.position)
+                continue
             for begin in range(0, len(item.times), size):
                 part = item.part(begin, begin + size)
                 for sent, receipt in answers(part, reading.where, send, leave_out if goes_on else None):
@@ -96,3 +105,16 @@ def publish_events(
                             refused.append(f"{at}: {event.reason}")
             advance(item.position)
     return taken, refused
+
+
+def _change(client: Client, item: Control) -> None:
+    """Send a line that is not an event. Raises EventError if the broker refuses it and others may follow."""
+    match item.line:
+        case Retraction(id):
+            client.retract(id)
+        case Punctuation(time, stream, where):
+            client.punctuate(time, stream, where)
+        case UpdateLine(name, insert, delete, since, until):
+            client.update(name, insert, delete, since, until)
+        case _:
+            raise BadInput("expected an event, a retraction, a punctuation or an update, found a subscription")

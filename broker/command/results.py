@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol, TextIO, final
 
 from ..events import format_instant
+from ..events.instant import FOREVER
 
 
 class Printable(Protocol):
@@ -99,7 +100,15 @@ class ResultWriter:
         self._held: list[Printable] = []  # results with the same end
 
     def add(self, results: Iterable[Printable], now: int | None) -> None:
-        """Add results, and write those that end before `now`. O(n log n) in the results written."""
+        """Add results, and write those that end before `now`. O(n log n) in the results written.
+
+        If that is FOREVER, results may be withdrawn, and are written as they come.
+        """
+        if now == FOREVER:
+            for result in results:
+                self._put([result])
+            self._output.flush()
+            return
         for result in results:
             if self._held and (result.end != self._held[0].end or len(self._held) == PORTION_RESULTS):
                 self._write()
@@ -115,8 +124,11 @@ class ResultWriter:
 
     def _write(self) -> None:
         self._held.sort(key=lambda result: result.id)
-        lines = [result.line() for result in self._held]
+        self._put(self._held)
+        self._held = []
+
+    def _put(self, results: list[Printable]) -> None:
+        lines = [result.line() for result in results]
         if self._complete is not None:
             lines = [line for each in lines if (line := self._complete(each)) is not None]
         self._output.write(lines)
-        self._held = []

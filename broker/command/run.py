@@ -18,7 +18,6 @@ from ..events import (
     StreamDefinition,
     SubscribeLine,
     UnsubscribeLine,
-    Unsupported,
     UpdateLine,
     suggestion,
 )
@@ -52,7 +51,7 @@ class EmbeddedEngine(Protocol):
     @property
     def streams(self) -> Mapping[str, StreamDefinition]: ...
     @property
-    def now(self) -> int | None: ...
+    def told(self) -> int | None: ...
     def publish(
         self,
         stream: str,
@@ -69,9 +68,19 @@ class EmbeddedEngine(Protocol):
         lineage: bool | None = None,
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
+        results: str | None = None,
     ) -> object: ...
     def unsubscribe(self, name: str) -> Sequence[Printable]: ...
-    def punctuate(self, time: int) -> Sequence[Printable]: ...
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Sequence[Printable]: ...
+    def retract(self, id: int) -> Sequence[Printable]: ...
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> Sequence[Printable]: ...
     def finish(self) -> Sequence[Printable]: ...
 
 
@@ -175,7 +184,7 @@ def finish(engine: EmbeddedEngine, results: ResultWriter) -> None:
     """Report what waited for the end of the events."""
     from ..engine.results import expanded
 
-    results.add(expanded(engine.finish()), engine.now)
+    results.add(expanded(engine.finish()), engine.told)
     results.finish()
 
 
@@ -204,10 +213,10 @@ def match_events(
             for item in reading.items:
                 if isinstance(item, EventBatch):
                     for found in answers(item, reading.where, publish, None if bad is None or bad.stops else leave_out):
-                        results.add(expanded(found), engine.now)
+                        results.add(expanded(found), engine.told)
                 else:
                     with placed(reading.where(item.place)):
-                        results.add(expanded(apply_control(engine, item)), engine.now)
+                        results.add(expanded(apply_control(engine, item)), engine.told)
                 advance(item.position)
     except ForetellError:
         results.finish()
@@ -217,16 +226,14 @@ def match_events(
 def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
     """Do what a line that is no event asks for; returns what comes of it."""
     match control.line:
-        case SubscribeLine(name, language, query, lineage, report, forecast):
-            engine.subscribe(name, language, query, lineage, report, forecast)
+        case SubscribeLine(name, language, query, lineage, report, forecast, results):
+            engine.subscribe(name, language, query, lineage, report, forecast, results)
             return []
         case UnsubscribeLine(name):
             return engine.unsubscribe(name)
-        case Punctuation(time, None, None):
-            return engine.punctuate(time)
-        case Punctuation():
-            raise Unsupported("a punctuation of one stream, or a predicated one, is not supported yet")
-        case Retraction():
-            raise Unsupported("a retraction is not supported yet")
-        case UpdateLine():
-            raise Unsupported("an update of a subscription is not supported yet")
+        case Punctuation(time, stream, where):
+            return engine.punctuate(time, stream, where)
+        case Retraction(id):
+            return engine.retract(id)
+        case UpdateLine(name, insert, delete, since, until):
+            return engine.update(name, insert, delete, since, until)

@@ -8,7 +8,7 @@ Not here: machines that are dropped in place (account), names (catalog).
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .account import FAILED, reason_of
 from .catalog import Catalog, Holding, Service
@@ -23,7 +23,34 @@ from .subscriber import Subscriber
 from .target import Outcome, Target
 from .transition import NO_SYMBOL, Transition
 
+if TYPE_CHECKING:
+    from .engine import Engine
+
 Told: TypeAlias = list[tuple[Target, Notice]]
+
+
+def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
+    """Remove a subscription from everywhere; the results are its open forecasts. Raises DefinitionError if others need
+    it."""
+    catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
+    catalog.check_leave(subscriber)
+    left: list[str] = []
+    told: Told = []
+    if disorder is not None:
+        disorder.leave(name)
+    if catalog.withdrawn.pop(name, None) is None:
+        told, left = withdraw(catalog, program, subscriber)
+    now = 0 if engine.now is None else engine.now
+    results = Results([now], [()], [0], [now], {})
+    for target, notice in told:
+        results.notify(0, target, notice)
+    catalog.leave(subscriber)
+    if disorder is not None:
+        disorder.copies.arrange()
+    engine.runtime.refresh()
+    publish = subscriber.form.publish
+    forget(catalog, program, engine.runtime, left if publish is None else [*left, publish])
+    return results
 
 
 def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Told, list[str]]:
@@ -37,7 +64,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
             program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
-    if subscriber.machine is not None:
+    if subscriber.machine is not None and name in program.machines.registrations:
         program.machines.leave(name, subscriber, None if holding is None else holding.feed)
     return told, [] if holding is None else _release(catalog, program, holding)
 

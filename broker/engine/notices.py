@@ -1,4 +1,4 @@
-"""Forecasts and their resolutions, which subscribers receive beside matches (design 2.3).
+"""Forecasts and their resolutions, and punctuations, which subscribers receive beside matches (design 2.3).
 
 Here: their fields and JSON lines. Not here: making them (forecasts), matches (results).
 """
@@ -32,6 +32,10 @@ class Forecast(NamedTuple):
     lineage: list[int] | None
     bounds: tuple[float, float] | None = None
     calibrated: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        return "forecast"
 
     def line(self, subscription: str) -> dict[str, Any]:
         """The forecast as one JSON object."""
@@ -71,6 +75,10 @@ class Resolution(NamedTuple):
     run: str | int
     lead: int | None
 
+    @property
+    def kind(self) -> str:
+        return "resolution"
+
     def line(self, subscription: str) -> dict[str, Any]:
         """The resolution as one JSON object."""
         fields: dict[str, Any] = {
@@ -87,4 +95,19 @@ class Resolution(NamedTuple):
         return fields
 
 
-Notice: TypeAlias = Forecast | Resolution
+class Finality(NamedTuple):
+    """Results of the subscription that end before `time` are final: none of them is withdrawn, and none is added."""
+
+    id: str
+    time: int
+
+    @property
+    def kind(self) -> str:
+        return "punctuation"
+
+    def line(self, subscription: str) -> dict[str, Any]:
+        """The punctuation as one JSON object."""
+        return {"kind": "punctuation", "subscription": subscription, "id": self.id, "time": self.time}
+
+
+Notice: TypeAlias = Forecast | Resolution | Finality

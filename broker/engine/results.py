@@ -16,7 +16,7 @@ from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .composed import Composed
 from .executors.completions import Completions
 from .executors.epoch_matches import EpochMatches
-from .executors.matches import Item, Lineage, Matched, flattened, ids, trace_of
+from .executors.matches import Item, Lineage, Matched, contributed, flattened, ids, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -188,10 +188,10 @@ class Results(Sequence[Match]):
             values = target.outcome.values(row, run.row, run.slots, length, end - run.t0 + 1)
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
-        contributed = flattened(lineage) if subscriber.lineage else None
+        told = flattened(lineage) if subscriber.lineage else None
         data = dict(zip(target.outcome.names, values, strict=True))
         identity = digest(self._identity_of(subscriber), trace, ordinal)
-        return Match(subscriber.name, identity, start, end, contributed, data)
+        return Match(subscriber.name, identity, start, end, told, data)
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -212,21 +212,23 @@ class Results(Sequence[Match]):
         if source.arbitrary() and not composed.each_one:
             identity = digest(f"{prefix}{values!r}\0", event_item, 0)
         else:
-            identity = digest(prefix, trace_of(matched.assigned), 0)
+            identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
         data = dict(zip(outcome.names, values, strict=True))
-        start, end, incomplete = matched.start, matched.end, source.doubtful()
+        start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if subscriber.lineage is False:
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete)
+            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
-        bindings: dict[str, list[int]] = {}
-        lineage: list[int] = []
-        for component, item, _ in matched.assigned:
-            contributed = ids(item)
-            bindings.setdefault(names[component], []).extend(contributed)
-            lineage += contributed
+        lineage = contributed(matched)
+        bindings: dict[str, list[int]] | None = {} if names else None
+        if bindings is not None:
+            for component, item, _ in matched.assigned:
+                bindings.setdefault(names[component], []).extend(ids(item))
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion)
+        return Match(
+            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
+            lifetime=lifetime,
+        )  # fmt: skip
 
     def _identity_of(self, subscriber: Subscriber) -> str:
         if self._identified is not subscriber:
@@ -317,4 +319,4 @@ class Results(Sequence[Match]):
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
-    return results.expanded() if isinstance(results, Results) else results
+    return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..forecast.plan import ForecastPlan
     from .executors.machine_plan import MachinePlan
     from .templates import MachineTemplate, Template
+    from .updates import ArcUpdate, ChangingArcs
 
 
 @final
@@ -39,7 +40,8 @@ class Form:
     `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
     a branch without states of its own; None if it needs states. `template` has the automata. If a machine finds the
     matches, `machine` has its automaton instead, `operands` their names, and there are no recipes. With a `forecast`,
-    `foretells` makes the forecast plan from the automata, and there are no recipes either.
+    `foretells` makes the forecast plan from the automata, and there are no recipes either. `changing`: the arcs, if
+    they may change while the subscription runs.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Form:
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
         foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
+        changing: ChangingArcs | None = None,
     ) -> None:
         self.language = language
         self.written = written
@@ -74,6 +77,7 @@ class Form:
         self.report = report
         self.forecast = forecast
         self.foretells = foretells
+        self.changing = changing
 
     def automata(self) -> tuple[Automaton, ...]:
         """The automata with marked literals."""
@@ -90,11 +94,16 @@ class Form:
 class Subscriber:
     """A subscription, or one of its further automata if `branch` is not 0.
 
-    It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text with the
-    literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has them.
+    `results`: the definition's option. `updates`: those of its arcs so far, and `changing` the arcs after them, if they
+    may change. It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text
+    with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has
+    them.
     """
 
-    __slots__ = ("branch", "form", "lineage", "literals", "machine", "name", "own", "plan", "since")
+    __slots__ = (
+        *("branch", "changing", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
+        "updates",
+    )
 
     def __init__(
         self, name: str, form: Form, literals: Literals, own: str | None, lineage: bool | None, since: i64, branch: i64
@@ -108,6 +117,9 @@ class Subscriber:
         self.branch: i64 = branch
         self.machine: MachinePlan | None = None
         self.plan: ForecastPlan | None = None
+        self.results: str | None = None
+        self.changing: ChangingArcs | None = form.changing
+        self.updates: list[ArcUpdate] = []
 
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""
@@ -125,7 +137,9 @@ class Subscriber:
         """The definition that the user gave."""
         form = self.form
         query = form.written.text(self.literals) if self.own is None else self.own
-        return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report, form.forecast)
+        return SubscriptionDefinition(
+            self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
+        )
 
     def identity(self) -> str:
         """The part of an id that does not depend on the match.

@@ -23,7 +23,7 @@ LONGEST_LINE: Final = 2**20
 """The most bytes of UTF-8 in a line."""
 
 _EVENT_KEYS: Final = ("stream", "time", "start", "id", "data")
-_SUBSCRIBE_KEYS: Final = ("name", "language", "query", "lineage", "report", "forecast")
+_SUBSCRIBE_KEYS: Final = ("name", "language", "query", "lineage", "report", "forecast", "results")
 _UPDATE_KEYS: Final = ("subscription", "insert", "delete", "from", "to")
 _IDS: Final = 2**63
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
@@ -180,8 +180,9 @@ def _subscribe(line: dict[str, object], instant: InstantOf) -> SubscribeLine:
     if not isinstance(forecast, dict | None):
         raise EventError(f"forecast: expected an object, found {shown(forecast)}")
     report = None if fields.get("report") is None else _text(fields, "report")
+    results = None if fields.get("results") is None else _text(fields, "results")
     name, language, query = _text(fields, "name"), _text(fields, "language"), _text(fields, "query")
-    return SubscribeLine(name, language, query, lineage, report, forecast)
+    return SubscribeLine(name, language, query, lineage, report, forecast, results)
 
 
 def _unsubscribe(line: dict[str, object], instant: InstantOf) -> UnsubscribeLine:

@@ -24,9 +24,10 @@ class StreamDefinition:
     """A declared stream. Raises DefinitionError, whose message starts with the stream's name.
 
     `key` names the attribute that divides the stream for forecasts and for Spark; it never changes matches. `lateness`
-    (for buffer and speculate) and `speculation` (for speculate) are microseconds. `time_unit` is that of numbers which
-    are times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so
-    that definitions with different ones are equal.
+    (for buffer and speculate) and `speculation` (for speculate) are microseconds. `idle`, microseconds: after so long
+    without an event, a broker's clock promises that no earlier one follows. `time_unit` is that of numbers which are
+    times and come from outside, None: microseconds. It says how a program writes times, not what the stream is, so that
+    definitions with different ones are equal.
     """
 
     name: str
@@ -35,6 +36,7 @@ class StreamDefinition:
     disorder: Disorder = "arrival"
     lateness: int | None = None
     speculation: int | None = None
+    idle: int | None = None
     time_unit: TimeUnit | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,6 +56,8 @@ class StreamDefinition:
             raise self._error(f"time_unit: expected s, ms, us, ns or iso, found {shown(self.time_unit)}{hint}")
         self._check_duration("lateness", self.lateness, DISORDERS[1:])
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
+        if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
+            raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
 
     def _check_duration(self, what: str, duration: int | None, belongs_to: tuple[Disorder, ...]) -> None:
         if duration is None:

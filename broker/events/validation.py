@@ -81,6 +81,25 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
         last = time
 
 
+def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None) -> None:
+    """Check that times are instants, in any order, and none before `floor`, nor `lateness` before an earlier one.
+
+    Raises EventError and LateEvent as `check_times` does.
+    """
+    last = -LARGEST if floor is None else floor
+    lateness = stream.lateness
+    for index, time in enumerate(times):
+        if type(time) is not int or not -LARGEST <= time <= LARGEST:
+            place = _place(stream, index)
+            raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
+        if time < last:
+            raise LateEvent(
+                f"{_place(stream, index)}: expected a time of {last} or later, before which all is final, found {time}"
+            )
+        if lateness is not None and time - lateness > last:
+            last = time - lateness
+
+
 def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:
     """Check the starts of events that end at `times`: one for each, none after its end. Raises EventError."""
     if len(starts) != len(times):

@@ -17,12 +17,12 @@ from typing import Any, Final, final
 
 from ..engine.languages.table import canonical, default_lineage, default_report
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
-from ..language.subscription import SubscriptionDefinition
+from ..language.subscription import RESULTS, SubscriptionDefinition
 from ..wire import Subscribe
 from .answers import bounded_count
 from .durable_delivery import AnyDelivery
 from .engine_port import EnginePort
-from .records import Record, SubscriptionAdded, SubscriptionRemoved
+from .records import Record, SubscriptionAdded, SubscriptionRemoved, options_of
 from .sources import Sources
 
 _NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
@@ -90,8 +90,9 @@ class Attachments:
             _check_equal(existing, _as_given(request, existing))
         else:
             wanted = SubscriptionDefinition(
-                name, request.language, request.query, request.lineage, request.report, request.forecast
-            )
+                name, request.language, request.query, request.lineage, request.report, request.forecast,
+                request.results,
+            )  # fmt: skip
             if existing is None:
                 self._engine.subscribe(
                     name,
@@ -100,9 +101,10 @@ class Attachments:
                     lineage=wanted.lineage,
                     report=wanted.report,
                     forecast=wanted.forecast,
+                    results=wanted.results,
                 )
                 self._definitions[name] = wanted
-                self._record(SubscriptionAdded(*_fields(wanted), {}))
+                self._record(SubscriptionAdded(*_fields(wanted), options_of(wanted)))
                 if self._sources is not None:
                     self._sources.add(name)
             else:
@@ -204,7 +206,8 @@ def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> Subscript
     lineage = existing.lineage if request.lineage is None else request.lineage
     report = existing.report if request.report is None else request.report
     forecast = existing.forecast if request.forecast is None else request.forecast
-    return replace(existing, lineage=lineage, report=report, forecast=forecast)
+    results = existing.results if request.results is None else request.results
+    return replace(existing, lineage=lineage, report=report, forecast=forecast, results=results)
 
 
 def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
@@ -214,7 +217,7 @@ def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinitio
         raise DefinitionError(f"{place} language")
     if existing.query != wanted.query and not _says_the_same(existing, wanted):
         raise DefinitionError(f"{place} text")
-    for word, known, asked in zip(("report", "lineage", "forecast"), _options(existing), _options(wanted)):
+    for word, known, asked in zip(("report", "lineage", "forecast", "results"), _options(existing), _options(wanted)):
         if known != asked:
             raise DefinitionError(f"{place} {word}: expected {_shown(known)}, found {_shown(asked)}")
 
@@ -227,9 +230,10 @@ def _says_the_same(existing: SubscriptionDefinition, wanted: SubscriptionDefinit
         return False
 
 
-def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None]:
-    """Report, lineage and forecast, with the language's defaults in place."""
-    return default_report(definition), default_lineage(definition), definition.forecast
+def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None, str]:
+    """Report, lineage, forecast and results, with the defaults in place."""
+    results = definition.results or RESULTS[0]
+    return default_report(definition), default_lineage(definition), definition.forecast, results
 
 
 def _shown(option: object) -> str:

@@ -51,6 +51,11 @@ class ClockGuard:
                 min(wait, CLOCK_SETTLES_MICROSECONDS),
             )
 
+    @property
+    def settled(self) -> bool:
+        """Whether the clock is accepted: it has not jumped, or has run steadily since."""
+        return self._jumped is None
+
     def latest(self, newest: int | None) -> int | None:
         """The latest time of an event that is accepted, `newest` being the newest so far; None: no limit."""
         if self.most is None or self._clock is None:

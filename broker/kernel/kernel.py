@@ -25,10 +25,11 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, final
 
 from ..events import ForetellError
-from ..wire import Busy, Hello, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
+from ..wire import Busy, Hello, Numbered, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
 from .admission import Admission
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
+from .change_requests import ChangeRequests
 from .clock_guard import ClockGuard
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
@@ -36,6 +37,7 @@ from .distribution import Distribution
 from .engine_port import EnginePort
 from .inputs_and_effects import (
     Away,
+    ClockDue,
     ContinueBatch,
     Drain,
     Effects,
@@ -82,6 +84,7 @@ class Kernel:
         "_admission",
         "_around",
         "_attachments",
+        "_changes",
         "_clock_guard",
         "_counts",
         "_cursors",
@@ -135,9 +138,8 @@ class Kernel:
             self._subscribing.end_slow, self._clock_guard,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
-        self._streams = StreamRequests(
-            engine, self.limits, self._intake.receipts, self._record, self._intake.distribute
-        )
+        self._streams = StreamRequests(engine, self.limits, self._intake, self._record)
+        self._changes = ChangeRequests(engine, self._admission, self._intake, self._clock_guard)
         self._session_requests = SessionRequests(
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
@@ -180,6 +182,8 @@ class Kernel:
                 return []
             case Tick():
                 return self._tick(now)
+            case ClockDue():
+                return self._intake.clock.punctuate(now) if self._intake.work is None else []
             case ContinueBatch(events):
                 return self._intake.continue_batch(events)
             case MakeResults(full):
@@ -196,6 +200,10 @@ class Kernel:
     def work(self) -> Work | None:
         """The batch in work: checked, recorded, and matched in part. Read-only; ContinueBatch continues it."""
         return self._intake.work
+
+    def due(self, now: int) -> int | None:
+        """When a ClockDue is expected, in microseconds of the clock; None: not before another input."""
+        return self._intake.clock.due(now) if self._intake.work is None else None
 
     def session_of(self, token: bytes, identity: str) -> bytes | None:
         """The key of the session that a HELLO with this token would resume; None if there is none."""
@@ -242,6 +250,7 @@ class Kernel:
         self._attachments.check_invariants()
         self._cursors.check_invariants()
         self._intake.receipts.check_invariants()
+        self._intake.clock.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -263,8 +272,9 @@ class Kernel:
             if session is None:
                 return [Send(key, unknown_session(message.correlation))]
             session.last_received = now
-            if type(message) is Publish:
+            if isinstance(message, Numbered):
                 self._check_open()
+            if type(message) is Publish:
                 return self._intake.publish(key, session.account, message, now, received.events)
             handler = self._handlers.get(type(message))
             if handler is None:
@@ -281,6 +291,7 @@ class Kernel:
             Statistics: self._answer_statistics,
             **self._session_requests.requests(),
             **self._streams.requests(),
+            **self._changes.requests(),
             **self._reading.requests(),
             **self._subscribing.requests(),
             **self._subscribing.cursor_requests.requests(),

@@ -21,6 +21,10 @@ Report: TypeAlias = Literal["all", "completions"]
 _NO_LANGUAGE: Final = re.compile(r"[\s{(]")
 """A text with one of these is a query that was given in the place of the language."""
 
+Results: TypeAlias = Literal["each", "final"]
+"""each: a result is told when it is found, and withdrawn if it no longer holds; final: once, when it is final."""
+
+RESULTS: Final[tuple[str, ...]] = get_args(Results)
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
 FORECAST_KEYS: Final = (
     "within",
@@ -44,7 +48,9 @@ FORECAST_KEYS: Final = (
 class SubscriptionDefinition:
     """A subscription with its name and options. Raises DefinitionError, whose message starts with the name.
 
-    `lineage` None means the language's default. `forecast` is stored as given; only its keys are checked here.
+    `lineage`
+    None means the language's default, `results` None means each. `forecast` is stored as given; only its keys are
+    checked here.
     """
 
     name: str
@@ -53,6 +59,7 @@ class SubscriptionDefinition:
     lineage: bool | None = None
     report: str | None = None
     forecast: dict[str, Any] | None = field(default=None, hash=False)
+    results: str | None = None
 
     def __post_init__(self) -> None:
         checked_subscription_name(self.name)
@@ -68,6 +75,8 @@ class SubscriptionDefinition:
             raise self._error(f"lineage: expected true or false, found {shown(self.lineage)}")
         if self.report is not None:
             self._check_word("report", self.report, REPORTS)
+        if self.results is not None:
+            self._check_word("results", self.results, RESULTS)
         if self.forecast is not None:
             self._check_forecast(self.forecast)
 

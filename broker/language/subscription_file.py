@@ -22,8 +22,8 @@ from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "time_unit")
-_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "hidden")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle", "time_unit")
+_SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results", "hidden")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _LINE: Final = re.compile(r"line (\d+)")
 _OPENS: Final = re.compile(r"^\s*([\w-]+)\s*=\s*\{[^}]*$")
@@ -115,6 +115,7 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         disorder=table.get("disorder", "arrival"),
         lateness=_duration(table, "lateness"),
         speculation=_duration(table, "speculation"),
+        idle=_duration(table, "idle"),
         time_unit=table.get("time_unit"),
     )
 
@@ -130,6 +131,7 @@ def _subscription(name: str, table: Mapping[str, Any]) -> SubscriptionDefinition
         lineage=table.get("lineage"),
         report=table.get("report"),
         forecast=table.get("forecast"),
+        results=table.get("results"),
     )
 
 

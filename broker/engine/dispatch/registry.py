@@ -132,13 +132,15 @@ class Registry:
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
-            matcher = self._newest.get(alike)
+            matcher = None if alike is None else self._newest.get(alike)
             if matcher is not None and not _joinable(plan, matcher):
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
         if matcher is None:
-            matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
+            matcher = Matcher(plan.make(self.options), plan.executor)
+            if alike is not None:
+                self._newest[alike] = matcher
             self._enter(lane, matcher, symbols)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
@@ -193,7 +195,7 @@ class Registry:
         if matcher.machine.idle():
             self._dismiss(lane, matcher, registration.symbols)
             alike = plan.alike(self.options)
-            if self._newest.get(alike) is matcher:
+            if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
         self.symbols.release(plan.inputs())
         if lane.empty():

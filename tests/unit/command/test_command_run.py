@@ -36,7 +36,7 @@ class EchoEngine:
     def __init__(self) -> None:
         self.streams = {"Tick": TICK}
         self.calls: list[str] = []
-        self.now: int | None = None
+        self.told: int | None = None
 
     def publish(
         self,
@@ -46,9 +46,9 @@ class EchoEngine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> list[Echo]:
-        check_times(TICK, times, self.now)
+        check_times(TICK, times, self.told)
         check_rows(TICK, rows)
-        self.now = times[-1]
+        self.told = times[-1]
         self.calls.append(f"publish {len(times)}")
         return [Echo(time, str(row[0])) for time, row in zip(times, rows)]
 
@@ -60,15 +60,33 @@ class EchoEngine:
         lineage: bool | None = None,
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
+        results: str | None = None,
     ) -> None:
         self.calls.append(f"subscribe {name} {language} {query} {lineage}")
+
+        assert results is None
 
     def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")
         return []
 
-    def punctuate(self, time: int) -> list[Echo]:
-        self.calls.append(f"punctuate {time}")
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> list[Echo]:
+        self.calls.append(f"punctuate {time} {stream} {where}")
+        return []
+
+    def retract(self, id: int) -> list[Echo]:
+        self.calls.append(f"retract {id}")
+        return []
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> list[Echo]:
+        self.calls.append(f"update {name} {insert} {delete} {start} {end}")
         return []
 
     def finish(self) -> list[Echo]:
@@ -137,13 +155,24 @@ def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ('{"retract": 1}', "retract 1"),
+        ('{"punctuation": 9}', "punctuate 9 None None"),
+        ('{"punctuation": 9, "stream": "Tick", "where": "n > 1"}', "punctuate 9 Tick n > 1"),
+        ('{"update": {"subscription": "q", "delete": ["a"]}}', "update q () ('a',) None None"),
+        ('{"update": {"subscription": "q", "insert": ["b"], "from": 1, "to": 2}}', "update q ('b',) () 1 2"),
+    ],
+)
+def test_each_kind_of_control_line_is_a_call(tmp_path: Path, line: str, call: str) -> None:
+    assert run(tmp_path, line + "\n")[0].calls == [call]
+
+
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         (tick(1, 9), "line 3: stream 'Tick': expected a time of 2 or later, found 1"),
         (tick(2, "x"), "line 3: stream 'Tick', attribute 'n': expected int, found string 'x'"),
-        ('{"retract": 1}\n', "line 3: a retraction is not supported yet"),
-        ('{"punctuation": 9, "stream": "Tick"}\n', "line 3: a punctuation of one stream, or a predicated one, is not"),
-        ('{"update": {"subscription": "q", "delete": ["a"]}}\n', "line 3: an update of a subscription is not sup"),
         ("}\n", "line 3: expected a JSON object"),
     ],
 )

@@ -214,7 +214,7 @@ def test_explain_draws(folder: Path, capsys: pytest.CaptureFixture[str], format:
         (STREAM + subscription("SELECT * FROM Stok"), "did you mean 'Stock'?"),
         (STREAM + subscription("SELECT * FROM FILTER{" + "(" * 10_000 + "1" + ")" * 10_000 + "}(Stock)"), "100 levels"),
         (STREAM + subscription("SELECT * FROM FILTER{price > " + "1" * 10_000_000 + "}(Stock)"), "subscription 'q'"),
-        (STREAM + subscription("x").replace("cayuga", "afa"), "language 'afa' is not supported yet"),
+        (STREAM + subscription("x").replace("cayuga", "window"), "line 1, column 1: expected FROM, found 'x'"),
         (STREAM + subscription("Stock", "a") + 'forecast = { within = 0 }\n', "forecast: within: expected a number"),
     ],
     ids=lambda text: text[-40:].strip(),

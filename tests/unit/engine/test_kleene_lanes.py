@@ -190,7 +190,7 @@ def test_compressed_output_is_one_result_that_knows_how_many_it_stands_for() -> 
     first = next(composed.source.all())
     assert [first] == list(composed.each())
     assert first.assigned[-1] == (1, 91, 91)
-    assert trace_of(first.assigned) != 0
+    assert trace_of(first) != 0
 
 
 def test_a_snapshot_keeps_what_is_under_way() -> None:

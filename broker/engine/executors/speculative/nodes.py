@@ -14,6 +14,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
+from ...account import Exhausted
 from ...trace import mixed
 from .arcs import ArcTable, Step
 
@@ -50,10 +51,14 @@ class Node:
 
 @final
 class Stepper:
-    """Computes the block of one event. `made`: the number of nodes so far; `most`: the nodes of the largest block."""
+    """Computes the block of one event. `made`: the number of nodes so far; `most`: the nodes of the largest block.
 
-    def __init__(self, table: ArcTable) -> None:
+    Raises Exhausted instead of making more than `runs_max` nodes for one event.
+    """
+
+    def __init__(self, table: ArcTable, runs_max: i64) -> None:
         self.table = table
+        self.runs_max = runs_max
         self.made: i64 = 0
         self.most: i64 = 0
         self._group: i64 = 0  # where the nodes of the current first event begin in the block
@@ -120,6 +125,8 @@ class Stepper:
             other = out[i]
             if other.state == node.state and other.registers == node.registers:
                 return
+        if len(out) >= self.runs_max:
+            raise Exhausted
         self.made += 1
         out.append(node)
 
@@ -142,6 +149,8 @@ class Stepper:
         for other in found:
             if other.state == step.target and other.registers == registers:
                 return
+        if len(found) >= self.runs_max:
+            raise Exhausted
         trace, links = one.trace, one.links
         if step.target >= self.table.final and links is not None and links[1] != id:
             trace, links = mixed(trace, id, step.target), (links, int(id))  # a match has its last event

@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...account import UNLIMITED
 from .arcs import ArcTable
 from .nodes import Node, Stepper
 from .timeline import Change, Entry, Timeline
@@ -20,12 +21,17 @@ from .timeline import Change, Entry, Timeline
 
 @final
 class Speculation:
-    """`newest`: the time of the newest event; `promised`: no earlier event comes. None before either."""
+    """`newest`: the time of the newest event; `promised`: no earlier event comes; -FOREVER before either.
 
-    def __init__(self, automaton: Automaton) -> None:
+    `withdrawable`: events may be withdrawn by their ids, which must then be different. `runs_max`: the most nodes of an
+    event.
+    """
+
+    def __init__(self, automaton: Automaton, withdrawable: bool = True, runs_max: int = UNLIMITED) -> None:
         self.automaton = automaton
+        self.withdrawable = withdrawable
         self.table = ArcTable(automaton)
-        self.stepper = Stepper(self.table)
+        self.stepper = Stepper(self.table, runs_max)
         self.timelines: dict[Row, Timeline] = {}
         self.changes: list[Change] = []
         self.newest = -FOREVER
@@ -42,14 +48,24 @@ class Speculation:
         key: Row = tuple([row[position] for position in self._keys[stream]])
         if None in key:
             return
+        timeline = self.timeline(key)
+        entry = Entry(stream, time, order, id, item, row, self.table.classify(stream, row))
+        timeline.insert(entry, self.changes)
+        if self.withdrawable:
+            self._places[id] = (timeline, time, order)
+        if time > self.newest:
+            self.newest = time
+
+    def timeline(self, key: Row) -> Timeline:
+        """The timeline of a key, which is made if there is none."""
         timeline = self.timelines.get(key)
         if timeline is None:
             timeline = self.timelines[key] = Timeline(self.stepper, key, self._begins, self._within)
-        entry = Entry(stream, time, order, id, item, row, self.table.classify(stream, row))
-        timeline.insert(entry, self.changes)
-        self._places[id] = (timeline, time, order)
-        if time > self.newest:
-            self.newest = time
+        return timeline
+
+    def work(self) -> i64:
+        """The number of nodes made so far."""
+        return self.stepper.made
 
     def retract(self, id: int) -> bool:
         """Withdraw an event; False if no event with that id can be withdrawn."""
@@ -66,7 +82,7 @@ class Speculation:
         for key, timeline in list(self.timelines.items()):
             if len(timeline.times) > 0 and timeline.times[0] < time:
                 for id in timeline.clean(time):
-                    del self._places[id]
+                    self._places.pop(id, None)
             if timeline.idle(time):
                 del self.timelines[key]
 
@@ -118,6 +134,8 @@ class Speculation:
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
+        if not self.withdrawable:
+            return
         kept = {int(entry.id) for timeline in self.timelines.values() for entry in timeline.entries}
         assert kept == set(self._places), "what can be withdrawn is what is kept"
 
