@@ -34,6 +34,9 @@ def check(
         reads = ", ".join(dict.fromkeys(language.reads(syntax)))
         publishing = "" if syntax.publish is None else f", publishes {syntax.publish}"
         typer.echo(f"ok {name}: {language.name}, reads {reads}{publishing}")
+        plan = engine.catalog.subscriptions[name].machine
+        for advice in [] if plan is None else plan.advice():
+            typer.echo(f"   {name}: {advice}")
     if not events:
         return 0
     from .scanning import scan

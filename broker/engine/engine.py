@@ -107,9 +107,7 @@ class Engine:
     @property
     def due(self) -> int | None:
         """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
-        moment = self.program.machines.clock.next
-        if self.disorder is not None:
-            moment = min(moment, self.disorder.due())
+        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
         return None if moment >= END_OF_TIME else moment
 
     def accepts_from(self, stream: str) -> int | None:
@@ -131,8 +129,8 @@ class Engine:
         speculation: int | None = None,
         idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation` and `idle`: microseconds, as
-        in a file (StreamDefinition); an engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
+        engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -237,7 +235,7 @@ class Engine:
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
 
     def updates(self, name: str) -> Sequence[ArcUpdate]:
-        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        """The updates of a subscription. Raises UnknownSubscription."""
         return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
@@ -378,7 +376,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program)
+        return diagram(self.catalog, self.program, self.disorder)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
@@ -386,7 +384,7 @@ class Engine:
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program)
+        return explain(self.catalog, self.program, self.disorder)
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
