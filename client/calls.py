@@ -24,17 +24,13 @@ from broker.events import (
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
-    Acknowledge,
     AddStream,
     AskProbability,
-    DeadLetters,
     DescribeStream,
     Done,
     Failure,
-    Forget,
     Goodbye,
     Hello,
-    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -43,9 +39,7 @@ from broker.wire import (
     ProbabilityReport,
     Publish,
     Published,
-    Refuse,
     ResetTime,
-    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -61,19 +55,15 @@ from broker.wire import (
     WhenSlow,
     check_when_slow,
 )
-from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
+from broker.wire.limits import CREDITS_MAX
 
 from . import subscribe_many
 from .batches import check_batch, merged, parts
-from .dead_letter import DeadLetter, received
-from .durable import POSITION_MAX, Durable
+from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .probability import Probability, reported
 from .receipt import Receipt
 from .session import Session
-
-SETTLED_AT_ONCE: Final = 1_000
-"""The most dead letters in one request. The broker settles all of a request's letters or none."""
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -147,11 +137,12 @@ class Calls:
         disorder: str,
         lateness: int | None,
         speculation: int | None,
+        idle: int | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation)
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -224,6 +215,7 @@ class Calls:
         window: int,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: str | None = None,
     ) -> Subscribe:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
         options = None if forecast is None else dict(forecast)
@@ -235,13 +227,14 @@ class Calls:
         if query is None:
             checked_subscription_name(name)
         else:
-            SubscriptionDefinition(name, language, query, lineage, report, options)
+            SubscriptionDefinition(name, language, query, lineage, report, options, results)
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
         return Subscribe(
-            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow
-        )
+            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow,
+            results=results,
+        )  # fmt: skip
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Send a prepared request."""
@@ -286,63 +279,6 @@ class Calls:
         except UnknownSubscription:
             if not known:  # else it ended with a lost session
                 raise
-
-    def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
-        """Acknowledge up to a position, by default up to the result read last."""
-        position, of = self._position(name, position, incarnation)
-        if position is not None:
-            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
-
-    def _position(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
-        """The given position or that of the result read last, and the incarnation of its cursor."""
-        if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
-            raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
-        inbox = self._session.inboxes.get(name)
-        read, of = (None, None) if inbox is None else inbox.read or (None, inbox.incarnation)
-        return read if position is None else position, of if incarnation is None else incarnation
-
-    def forget(self, cursor: str) -> Call[None]:
-        """Delete a cursor. A subscription attached by it gets nothing more, and still has to be closed."""
-        checked_subscription_name(cursor)
-        yield from self._ask(partial(Forget, cursor=cursor), Done)
-        for inbox in self._session.inboxes.values():
-            if inbox.request is not None and inbox.request.durable == cursor:
-                inbox.request = None
-                inbox.notifications.clear()
-
-    def refuse(self, name: str, position: int | None, reason: str, incarnation: int | None) -> Call[None]:
-        """Set one result aside: the one at a position, by default the one read last."""
-        if type(reason) is not str or not 0 < len(reason) <= NAME_LENGTH_MAX:
-            most = f"a reason of 1 to {NAME_LENGTH_MAX} characters"
-            raise DefinitionError(f"subscription {name!r}: expected {most}, found {shown(reason)}")
-        position, of = self._position(name, position, incarnation)
-        if position is None:
-            raise DefinitionError(f"subscription {name!r}: expected a position, because nothing was read yet")
-        request = partial(Refuse, name=name, position=position, reason=reason, incarnation=of)
-        yield from self._ask(request, Done)
-
-    def dead_letters(self, cursor: str) -> Call[list[DeadLetter]]:
-        """All pages of a cursor's dead letters."""
-        checked_subscription_name(cursor)
-        found: list[DeadLetter] = []
-        more = True
-        while more:
-            after = found[-1].position if found else 0
-            page = yield from self._ask(partial(ListDeadLetters, cursor=cursor, after=after), DeadLetters)
-            found.extend(map(received, page.entries))
-            more = page.more and bool(page.entries)
-        return found
-
-    def settle(self, cursor: str, positions: Iterable[int], again: bool) -> Call[None]:
-        """Discard dead letters, or deliver them `again`; in requests of at most SETTLED_AT_ONCE."""
-        checked_subscription_name(cursor)
-        wanted = list(positions)
-        for each in wanted:
-            if type(each) is not int or not 0 < each <= POSITION_MAX:
-                raise DefinitionError(f"cursor {cursor!r}: expected positions from 1 on, found {shown(each)}")
-        for first in range(0, len(wanted), SETTLED_AT_ONCE):
-            some = tuple(wanted[first : first + SETTLED_AT_ONCE])
-            yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
 
     def probability(self, name: str, key: object, within: int | str | None) -> Call[Probability]:
         """The probability of the next match of a key."""
@@ -394,4 +330,5 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         entry.lateness,
         entry.speculation,
+        entry.idle,
     )

@@ -111,6 +111,7 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
                 cast("Disorder", record.disorder),
                 record.lateness,
                 record.speculation,
+                record.idle,
             )
             if streams.setdefault(record.name, declared).schema != declared.schema:
                 raise DefinitionError(

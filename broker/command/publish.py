@@ -1,4 +1,7 @@
-"""`foretell publish`: sends the events of a file to a broker, and reports refused events with their place."""
+"""`foretell publish`: sends the events of a file to a broker, and its retractions, punctuations and updates.
+
+What the broker refuses is reported with its place; the rest goes on.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .batch import BATCH_EVENTS, EventBatch, answers, stream_named
-from .complaint import BadInput
+from ..events import EventError, Punctuation, Retraction, UpdateLine
+from .batch import BATCH_EVENTS, Control, EventBatch, answers, stream_named
+from .complaint import BadInput, placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .progress import progress
 from .reading import EventReader, FormatOption, TimeOption, open_events
@@ -30,7 +34,7 @@ def publish(
     ] = None,
     broker: BrokerOption = DEFAULT_BROKER,
 ) -> None:
-    """Publish the events of a file. The broker refuses events that are late and takes the others."""
+    """Publish a file: events, retractions, punctuations, updates. What is late is refused, the rest taken."""
     with connect(broker) as client:
         if subscriptions is not None:
             declare_streams(client, subscriptions)
@@ -44,7 +48,7 @@ def publish(
 
 
 def publish_events(client: Client, reading: EventReader, size: int) -> tuple[int, list[str]]:
-    """Publish, and return how many events the broker has taken, and a line for each late event.
+    """Publish, and return how many events the broker has taken, and a line for each that it has refused.
 
     Raises the first other error, with its place; the events before it are published.
     """
@@ -58,10 +62,29 @@ def publish_events(client: Client, reading: EventReader, size: int) -> tuple[int
     with progress(reading) as advance:
         for item in reading.items:
             if not isinstance(item, EventBatch):
-                raise BadInput(f"{place} {item.place}: expected an event, as nothing else can be published")
+                with placed(f"{place} {item.place}"):
+                    try:
+                        _change(client, item)
+                    except EventError as error:
+                        refused.append(f"{place} {item.place}: {error}")
+                advance(item.position)
+                continue
             for begin in range(0, len(item.times), size):
                 for part, receipt in answers(item.part(begin, begin + size), place, send):
                     taken += receipt.count
                     refused += [f"{place} {part.places[event.index]}: {event.reason}" for event in receipt.refused]
             advance(item.position)
     return taken, refused
+
+
+def _change(client: Client, item: Control) -> None:
+    """Send a line that is not an event. Raises EventError if the broker refuses it and others may follow."""
+    match item.line:
+        case Retraction(id):
+            client.retract(id)
+        case Punctuation(time, stream, where):
+            client.punctuate(time, stream, where)
+        case UpdateLine(name, insert, delete, since, until):
+            client.update(name, insert, delete, since, until)
+        case _:
+            raise BadInput("expected an event, a retraction, a punctuation or an update, found a subscription")

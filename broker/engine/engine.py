@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from ..automaton.diagram import Graph
 from ..events import instant
 from ..events.errors import (
-    EventError,
-    LateEvent,
     LimitExceeded,
     UnknownEvent,
     UnknownSubscription,
-    Unsupported,
 )
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
@@ -45,14 +42,16 @@ from .loading import load_into
 from .options import Options
 from .prepared import Prepared
 from .program import Program
-from .punctuation import newest, punctuate, release
+from .punctuation import newest, promise, release
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
-from .updating import update
+from .updates import ArcUpdate
+from .updating import update, update_again
 
+_Found = TypeVar("_Found", bound=Results | JoinedResults)
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
 
@@ -103,6 +102,18 @@ class Engine:
         return self.runtime.now
 
     @property
+    def due(self) -> int | None:
+        """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
+        moment = self.program.machines.clock.next
+        if self.disorder is not None:
+            moment = min(moment, self.disorder.due())
+        return None if moment >= END_OF_TIME else moment
+
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
+        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
+
+    @property
     def told(self) -> int | None:
         """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
         return self.now if self.disorder is None else END_OF_TIME
@@ -115,10 +126,11 @@ class Engine:
         disorder: Disorder = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness` and `speculation`: microseconds, as in a
-        file (StreamDefinition). Raises DefinitionError."""
-        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation` and `idle`: microseconds, as
+        in a file (StreamDefinition); an engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def declare(self, definition: StreamDefinition) -> None:
         """Declare a stream as `add_stream` does."""
@@ -176,7 +188,7 @@ class Engine:
             return self._all_done(self.disorder.finish(END_OF_TIME, self.program.forecasts.close))
         results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
-            results.tell(0, target, notice)
+            results.notify(0, target, notice)
         return results
 
     def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
@@ -184,18 +196,11 @@ class Engine:
         this time, and what is final. Raises LateEvent if a later event has come before and streams are in order,
         EventError for one of several such streams, UnknownStream, Unsupported.
         """
-        if where is not None:
-            raise Unsupported("a punctuation with a predicate is not supported yet")
-        if stream is not None:
-            self.catalog.stream(stream)
-        if self.disorder is not None:
-            return self._all_done(self.disorder.punctuate(time, stream))
-        if stream is not None:
-            raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
-        before = newest(self.runtime)
-        if before is not None and time < before:
-            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
-        return self._done(punctuate(self.runtime, time))
+        return self._all_done(promise(self, time, stream, where))
+
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that may be withdrawn; None: there is no such event."""
+        return None if self.disorder is None else self.disorder.stream_of(id)
 
     def retract(self, id: int) -> JoinedResults:
         """Withdraw an event. Raises UnknownEvent if there is none of that id, or it is final, as all in order are."""
@@ -217,14 +222,22 @@ class Engine:
         """
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
 
+    def update_again(self, name: str, updates: Sequence[ArcUpdate]) -> None:
+        """Apply the updates of a subscription that starts again, before any event."""
+        update_again(self, self._known(name), updates)
+
+    def updates(self, name: str) -> Sequence[ArcUpdate]:
+        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        return self._known(name).updates
+
     def _done(self, results: Results) -> Results:
         self.matches += results.entries()
         self.failures += failed(results)
         results.unmade = self.failures
         return results
 
-    def _all_done(self, results: JoinedResults) -> JoinedResults:
-        for part in results.parts:
+    def _all_done(self, results: _Found) -> _Found:
+        for part in [results] if isinstance(results, Results) else results.parts:
             if isinstance(part, Results):
                 self._done(part)
             else:

@@ -9,7 +9,9 @@ from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from .catalog import Catalog
 from .disorder.reordering import Reordering
+from .executors.contract import Executor
 from .executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
+from .executors.revising import Reviser
 from .forecasts.explanation import chain_lines
 from .planner import decision
 from .program import Program
@@ -32,14 +34,16 @@ def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = No
 def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -> list[list[Known]]:
     """Subscriptions with a machine, grouped by kind."""
     kinds: dict[str, list[Known]] = {}
+    machine: Executor | Reviser | None
     revising = {} if disorder is None else disorder.readers.seats
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
-        if plan is not None and name not in program.machines.seats:
+        if plan is not None and name not in program.machines.registrations:
             machine = revising[name].reviser if name in revising else None
             kinds.setdefault(plan.kind, []).append(Known(name, plan, machine))
-    for name, seat in program.machines.seats.items():
-        kinds.setdefault(seat.plan.kind, []).append(Known(stream_name(name), seat.plan, seat.matcher.machine))
+    for name, registration in program.machines.registrations.items():
+        plan, machine = registration.plan, registration.matcher.machine
+        kinds.setdefault(plan.kind, []).append(Known(stream_name(name), plan, machine))
     return [kinds[kind] for kind in sorted(kinds)]
 
 

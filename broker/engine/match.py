@@ -60,9 +60,9 @@ class Match(NamedTuple):
         if self.notice is not None:
             return self.notice.line(self.subscription)
         if self.limit is not None:
-            said: dict[str, Any] = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
-            said |= {"limit": self.limit, "since": self.end}
-            return {**said, "suspended": True} if self.suspends else said
+            fields: dict[str, Any] = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
+            fields |= {"limit": self.limit, "since": self.end}
+            return {**fields, "suspended": True} if self.suspends else fields
         found: dict[str, Any] = {
             "kind": "retraction" if self.withdrawn else "match",
             "subscription": self.subscription,

@@ -39,7 +39,7 @@ class Forecast(NamedTuple):
 
     def line(self, subscription: str) -> dict[str, Any]:
         """The forecast as one JSON object."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "kind": "forecast",
             "subscription": subscription,
             "id": self.id,
@@ -52,13 +52,13 @@ class Forecast(NamedTuple):
             "run": self.run,
         }
         if self.bounds is not None:
-            said["approximate"] = True
-            said["bounds"] = list(self.bounds)
+            fields["approximate"] = True
+            fields["bounds"] = list(self.bounds)
         if self.calibrated is False:
-            said["calibrated"] = False
+            fields["calibrated"] = False
         if self.lineage is not None:
-            said["lineage"] = self.lineage
-        return said
+            fields["lineage"] = self.lineage
+        return fields
 
 
 class Resolution(NamedTuple):
@@ -81,7 +81,7 @@ class Resolution(NamedTuple):
 
     def line(self, subscription: str) -> dict[str, Any]:
         """The resolution as one JSON object."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "kind": "resolution",
             "subscription": subscription,
             "id": self.id,
@@ -91,8 +91,8 @@ class Resolution(NamedTuple):
             "run": self.run,
         }
         if self.lead is not None:
-            said["lead"] = self.lead
-        return said
+            fields["lead"] = self.lead
+        return fields
 
 
 class Finality(NamedTuple):

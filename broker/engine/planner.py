@@ -25,6 +25,7 @@ from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.speculative.machine_plan import RegisterPlan
 from .executors.tuple_counts.machine_plan import CountsPlan
+from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
@@ -97,6 +98,10 @@ def _registers(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else RegisterPlan(wanted.automaton)
 
 
+def _windows(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
+
+
 def _reference(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else ReferencePlan(wanted.automaton)
 
@@ -108,6 +113,7 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(PatternPlan, _pattern),
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
+    ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
 MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # only one executor can be this: it sits inside the lookup of events

@@ -141,7 +141,7 @@ class Subscriber:
             self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
         )
 
-    def said(self) -> str:
+    def identity(self) -> str:
         """The part of an id that does not depend on the match.
 
         It is the same wherever and whenever the match is found.
@@ -149,10 +149,10 @@ class Subscriber:
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
-def digest(said: str, trace: object, ordinal: int) -> str:
+def digest(identity: str, trace: object, ordinal: int) -> str:
     """The id of a match: 96 bits.
 
     `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
     an object to Python.
     """
-    return hashlib.blake2b(f"{said}{trace},{ordinal}".encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b(f"{identity}{trace},{ordinal}".encode(), digest_size=12).hexdigest()

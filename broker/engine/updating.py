@@ -79,12 +79,12 @@ def _present(engine: Engine) -> tuple[int, int]:
 
 
 def _rewrite(engine: Engine, subscriber: Subscriber, begin: int, end: int) -> JoinedResults:
-    changing, plan, seats = subscriber.changing, subscriber.machine, engine.program.machines.seats
+    changing, plan, registrations = subscriber.changing, subscriber.machine, engine.program.machines.registrations
     assert changing is not None
     assert plan is not None
     automaton = changing.automaton
     for name in (subscriber.name, name_of_copy(subscriber.name)):
-        seat = seats.get(name)
+        seat = registrations.get(name)
         if seat is not None:
             plan.rewrite(seat.matcher.machine, automaton, begin, end)
     if engine.disorder is None:

@@ -23,7 +23,8 @@ class StreamDefinition:
     """A declared stream. Raises DefinitionError, whose message starts with the stream's name.
 
     `key` names the attribute that divides the stream for forecasts and for Spark; it never changes matches. `lateness`
-    (for buffer and speculate) and `speculation` (for speculate) are microseconds.
+    (for buffer and speculate) and `speculation` (for speculate) are microseconds. `idle`, microseconds: after so long
+    without an event, a broker's clock promises that no earlier one follows.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StreamDefinition:
     disorder: Disorder = "arrival"
     lateness: int | None = None
     speculation: int | None = None
+    idle: int | None = None
 
     def __post_init__(self) -> None:
         checked_name(self.name, "stream")
@@ -47,6 +49,8 @@ class StreamDefinition:
             raise self._error(f"disorder: expected arrival, buffer or speculate, found {shown(self.disorder)}{hint}")
         self._check_duration("lateness", self.lateness, DISORDERS[1:])
         self._check_duration("speculation", self.speculation, DISORDERS[2:])
+        if self.idle is not None and (type(self.idle) is not int or self.idle < 1):
+            raise self._error(f"idle: expected microseconds, 1 or more, found {shown(self.idle)}")
 
     def _check_duration(self, what: str, duration: int | None, belongs_to: tuple[Disorder, ...]) -> None:
         if duration is None:

@@ -22,7 +22,7 @@ from .limits import FILE_BYTES_MAX, byte_length
 from .subscription import SubscriptionDefinition
 
 _TABLES: Final = ("streams", "subscriptions")
-_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation")
+_STREAM_KEYS: Final = ("attributes", "key", "disorder", "lateness", "speculation", "idle")
 _SUBSCRIPTION_KEYS: Final = ("language", "query", "lineage", "report", "forecast", "results")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 _AT_THE_END: Final = re.compile(r" \(at (line \d+, column \d+|end of document)\)$")
@@ -91,6 +91,7 @@ def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:
         disorder=table.get("disorder", "arrival"),
         lateness=_duration(table, "lateness"),
         speculation=_duration(table, "speculation"),
+        idle=_duration(table, "idle"),
     )
 
 

@@ -43,11 +43,11 @@ def bag(items: list[Any]) -> Counter[Any]:
 CHECKS: dict[str, Callable[[list[Match], Any], bool]] = {
     "lineages": lambda matches, want: bag([m.lineage for m in matches]) == bag(want),
     "intervals": lambda matches, want: bag([[m.start, m.end] for m in matches]) == bag(want),
+    "spans": lambda matches, want: bag([[m.lineage[0], m.lineage[-1]] for m in matches if m.lineage]) == bag(want),
     "bindings": lambda matches, want: bag([m.bindings for m in matches]) == bag(want),
     "count": lambda matches, want: len(matches) == want,
     "ends": lambda matches, want: sorted({m.end for m in matches}) == want,
     "lifetimes": lambda matches, want: bag([list(m.lifetime or ()) for m in matches]) == bag(want),
-    "spans": lambda matches, want: bag([[m.lineage[0], m.lineage[-1]] for m in matches if m.lineage]) == bag(want),
     "data": lambda matches, want: bag([{k: m.data[k] for k in want[0]} for m in matches]) == bag(want),
 }
 

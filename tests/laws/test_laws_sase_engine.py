@@ -116,7 +116,7 @@ def test_engine_is_the_meaning(
     for name in came:
         engine.unsubscribe(name)
     engine.check_invariants()
-    assert not engine.program.machines.seats
+    assert not engine.program.machines.registrations
 
 
 @settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)

@@ -34,7 +34,7 @@ class RevisedResults(Sequence[Match]):
 
     def tell(self, subscriber: Subscriber, time: int) -> None:
         """Results of a subscription before this time are final."""
-        identity = digest(f"{subscriber.said()}{FINAL}", time, 0)
+        identity = digest(f"{subscriber.identity()}{FINAL}", time, 0)
         notice = Finality(identity, time)
         self.report(subscriber, Match(subscriber.name, identity, time, time, None, {}, notice=notice))
 
@@ -70,7 +70,7 @@ def _match(subscriber: Subscriber, revision: Revision) -> Match:
         lineage = [number for _, item, _ in matched.assigned for number in ids(item)]
     return Match(
         subscriber.name,
-        digest(subscriber.said(), matched.trace, 0),
+        digest(subscriber.identity(), matched.trace, 0),
         matched.start,
         matched.end,
         lineage,

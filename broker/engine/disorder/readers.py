@@ -32,7 +32,7 @@ CLEAN_MIN: Final = 64  # safe times, each later than the one before, between two
 
 def salt_of(subscriber: Subscriber) -> int:
     """What tells the published results of a subscription from equal ones of another."""
-    return int.from_bytes(hashlib.blake2b(subscriber.said().encode(), digest_size=8).digest(), "big") & int(MASK)
+    return int.from_bytes(hashlib.blake2b(subscriber.identity().encode(), digest_size=8).digest(), "big") & int(MASK)
 
 
 @final
@@ -212,7 +212,7 @@ class RevisingReaders:
             self._failures.append(Failed(seat.subscriber.name, self._reference(seat), error))
 
     def _reference(self, seat: RevisingSeat) -> str:
-        return digest(f"{seat.subscriber.said()}suspended\0", seat.since, 0)
+        return digest(f"{seat.subscriber.identity()}suspended\0", seat.since, 0)
 
     def _report(self, seat: RevisingSeat, found: RevisedResults) -> None:
         """Tell that the subscription is suspended, once."""

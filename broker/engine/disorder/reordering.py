@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from ...automaton.automaton import Automaton
 from ...events.errors import DuplicateEvent, EventError, LimitExceeded, UnknownEvent
+from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
 from ..notices import Notice
@@ -179,13 +180,24 @@ class Reordering:
             parts += self._process(self.buffer.release(marks.safe))
         last = release(self.runtime, end)
         for target, notice in close():
-            last.tell(0, target, notice)
+            last.notify(0, target, notice)
         return JoinedResults([*parts, last])
 
     def leave(self, name: str) -> None:
         """A subscription goes."""
         if name in self.readers.seats:
             self.readers.leave(name)
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def due(self) -> int:
+        """The time of the first event that is not final; FOREVER if all are."""
+        return self.buffer.events[0].time if len(self.buffer) > 0 else FOREVER
+
+    def stream_of(self, number: int) -> str | None:
+        """The stream of an event that may be withdrawn; None: there is no such event."""
+        event = self.buffer.known.get(number)
+        return None if event is None else event.stream
 
     # --- inspection ---------------------------------------------------------------------------------------------
 

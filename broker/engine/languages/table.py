@@ -16,9 +16,9 @@ from .cayuga import CAYUGA
 from .language import Language
 from .ptopss import PTOPSS
 from .sase import SASE
+from .window import WINDOW
 
-LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, AFA)}
-PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its future row will set this
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, AFA, WINDOW)}
 
 
 def register(language: Language) -> None:
@@ -58,7 +58,7 @@ def default_lineage(definition: SubscriptionDefinition) -> bool:
     if definition.lineage is not None:
         return definition.lineage
     found = LANGUAGES.get(definition.language)
-    return definition.language not in PLANNED_WITHOUT_LINEAGE if found is None else found.lineage
+    return found is None or found.lineage
 
 
 def default_report(definition: SubscriptionDefinition) -> str | None:

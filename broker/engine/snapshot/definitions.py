@@ -19,6 +19,7 @@ def save(state: EngineState) -> Any:
     return {
         "streams": [
             [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
+            + ([] if s.idle is None else [s.idle])  # earlier versions wrote the others only
             for s in catalog.streams.values()
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
@@ -33,8 +34,8 @@ def save(state: EngineState) -> Any:
 
 def restore(state: EngineState, content: Any) -> None:
     catalog, engine = state.catalog, state.engine
-    for name, attributes, key, disorder, lateness, speculation in content["streams"]:
-        engine.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
+    for name, attributes, *more in content["streams"]:
+        engine.declare(StreamDefinition(name, Schema.declare(attributes), *more))
     for name, attributes, _ in content["published"]:
         catalog.published[name] = PublishedStream(Schema.declare(attributes))
     catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}

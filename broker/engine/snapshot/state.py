@@ -5,27 +5,27 @@ Not here: any section.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import Any, final
 
+from ..catalog import Catalog
+from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from ..program import Program
 
 
 @final
 class EngineState:
-    """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
-    `revising` the names of those that revise.
+    """`engine` is the Engine, which this layer does not know. `executors` are those with saved machines, by machine
+    number; `results` the options of subscriptions by name; `revising` the names of those that revise.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Any) -> None:
         self.engine = engine
-        self.catalog = engine.catalog
-        self.runtime = engine.runtime
-        self.program = engine.program
+        self.catalog: Catalog = engine.catalog
+        self.runtime: Dispatcher = engine.runtime
+        self.program: Program = engine.program
         self.executors: dict[int, str] = {}
         self.results: dict[str, str] = {}
         self.revising: frozenset[str] = frozenset()

@@ -17,7 +17,6 @@ from broker.events.errors import (
     QueryError,
     UnknownStream,
     UnknownSubscription,
-    Unsupported,
 )
 
 JUMP = "FILTER{price > 1.05 * price_1}(S NEXT{$2.name = $1.name} S)"
@@ -149,8 +148,6 @@ def test_refused_definitions_change_nothing(engine: Engine) -> None:
     ]:
         with pytest.raises(error):
             engine.subscribe(name, query=query)
-    with pytest.raises(Unsupported, match="not supported yet"):
-        engine.subscribe("b", language="window", query="S")
     engine.check_invariants()
     assert engine.snapshot() == before
 
