@@ -7,16 +7,20 @@ engine is a pure function of the calls to it: no clock, no I/O except `load`, no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 from ..automaton.diagram import Graph
 from ..events import instant
 from ..events.errors import (
+    EventError,
+    LateEvent,
     LimitExceeded,
     UnknownEvent,
     UnknownSubscription,
+    Unsupported,
 )
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
@@ -42,7 +46,7 @@ from .loading import load_into
 from .options import Options
 from .prepared import Prepared
 from .program import Program
-from .punctuation import newest, promise, release
+from .punctuation import newest, punctuate, release
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
@@ -51,7 +55,6 @@ from .target import ALWAYS_SINCE
 from .updates import ArcUpdate
 from .updating import update, update_again
 
-_Found = TypeVar("_Found", bound=Results | JoinedResults)
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
 
@@ -67,14 +70,13 @@ class Engine:
         self.runtime.suspend = self._put_out
         self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
         self.events = 0  # events accepted so far; numbers the events without an id
-        self.matches = 0  # matches found so far; a match that equal subscriptions share counts once
+        self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
-        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
-        """
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, whose message
+        begins with the path, if the content is invalid; OSError if the file cannot be read."""
         engine = cls(options)
         load_into(engine, path)
         return engine
@@ -104,9 +106,7 @@ class Engine:
     @property
     def due(self) -> int | None:
         """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
-        moment = self.program.machines.clock.next
-        if self.disorder is not None:
-            moment = min(moment, self.disorder.due())
+        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
         return None if moment >= END_OF_TIME else moment
 
     def accepts_from(self, stream: str) -> int | None:
@@ -128,8 +128,8 @@ class Engine:
         speculation: int | None = None,
         idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation` and `idle`: microseconds, as
-        in a file (StreamDefinition); an engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
+        engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -138,7 +138,7 @@ class Engine:
             raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
         self.catalog.declare(definition)
         if self.disorder is None and definition.disorder != "arrival":
-            self.disorder = Reordering(self)
+            self.disorder = Reordering(self.catalog, self.runtime)
 
     def subscribe(
         self,
@@ -196,7 +196,18 @@ class Engine:
         this time, and what is final. Raises LateEvent if a later event has come before and streams are in order,
         EventError for one of several such streams, UnknownStream, Unsupported.
         """
-        return self._all_done(promise(self, time, stream, where))
+        if where is not None:
+            raise Unsupported("a punctuation with a predicate is not supported yet")
+        if stream is not None:
+            self.catalog.stream(stream)
+        if self.disorder is not None:
+            return self._all_done(self.disorder.punctuate(time, stream))
+        if stream is not None:
+            raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
+        before = newest(self.runtime)
+        if before is not None and time < before:
+            raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
+        return self._done(punctuate(self.runtime, time))
 
     def stream_of(self, id: int) -> str | None:
         """The stream of an event that may be withdrawn; None: there is no such event."""
@@ -222,12 +233,8 @@ class Engine:
         """
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
 
-    def update_again(self, name: str, updates: Sequence[ArcUpdate]) -> None:
-        """Apply the updates of a subscription that starts again, before any event."""
-        update_again(self, self._known(name), updates)
-
     def updates(self, name: str) -> Sequence[ArcUpdate]:
-        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        """The updates of a subscription. Raises UnknownSubscription."""
         return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
@@ -236,8 +243,8 @@ class Engine:
         results.unmade = self.failures
         return results
 
-    def _all_done(self, results: _Found) -> _Found:
-        for part in [results] if isinstance(results, Results) else results.parts:
+    def _all_done(self, results: JoinedResults) -> JoinedResults:
+        for part in results.parts:
             if isinstance(part, Results):
                 self._done(part)
             else:
@@ -272,9 +279,8 @@ class Engine:
         starts: Sequence[int] | None = None,
     ) -> Results | JoinedResults:
         """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one, or, on
-        a stream with disorder, than what is final there; there DuplicateEvent, and LimitExceeded if too many events
-        wait. A refused batch changes nothing.
+        EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or what is final;
+        with disorder DuplicateEvent, LimitExceeded if too many events wait. A refused batch changes nothing.
         """
         definition = self.catalog.stream(stream)
         taken = self._fitting(definition, times, rows, ids, starts)
@@ -284,7 +290,7 @@ class Engine:
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
             self.disorder.check(definition, numbers)
-            joined = self.disorder.publish(definition, moments, taken, numbers, begun)
+            joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(stream, moments, taken, numbers, begun)
@@ -333,8 +339,7 @@ class Engine:
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
-        """
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
         return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
@@ -358,8 +363,7 @@ class Engine:
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
         completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported if the executor keeps none.
-        """
+        UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
@@ -384,11 +388,11 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self))
+        return save(EngineState(self, partial(update_again, self)))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        restore(data, EngineState(engine))
+        restore(data, EngineState(engine, partial(update_again, engine)))
         return engine

@@ -9,9 +9,7 @@ from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from .catalog import Catalog
 from .disorder.reordering import Reordering
-from .executors.contract import Executor
 from .executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
-from .executors.revising import Reviser
 from .forecasts.explanation import chain_lines
 from .planner import decision
 from .program import Program
@@ -34,7 +32,6 @@ def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = No
 def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -> list[list[Known]]:
     """Subscriptions with a machine, grouped by kind."""
     kinds: dict[str, list[Known]] = {}
-    machine: Executor | Reviser | None
     revising = {} if disorder is None else disorder.readers.seats
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
@@ -42,8 +39,8 @@ def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -
             machine = revising[name].reviser if name in revising else None
             kinds.setdefault(plan.kind, []).append(Known(name, plan, machine))
     for name, registration in program.machines.registrations.items():
-        plan, machine = registration.plan, registration.matcher.machine
-        kinds.setdefault(plan.kind, []).append(Known(stream_name(name), plan, machine))
+        known = Known(stream_name(name), registration.plan, registration.matcher.machine)
+        kinds.setdefault(registration.plan.kind, []).append(known)
     return [kinds[kind] for kind in sorted(kinds)]
 
 

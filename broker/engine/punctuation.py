@@ -5,32 +5,9 @@ Not here: the waiting matches (executors), the order of events (ordered).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..events.errors import EventError, LateEvent, Unsupported
 from .dispatch.derived import report
 from .dispatch.dispatcher import Dispatcher
 from .results import Results
-
-if TYPE_CHECKING:
-    from .disorder.joined import JoinedResults
-    from .engine import Engine
-
-
-def promise(engine: Engine, time: int, stream: str | None, where: str | None) -> Results | JoinedResults:
-    """Process a user's promise for all streams or for one. Raises LateEvent, EventError, UnknownStream, Unsupported."""
-    if where is not None:
-        raise Unsupported("a punctuation with a predicate is not supported yet")
-    if stream is not None:
-        engine.catalog.stream(stream)
-    if engine.disorder is not None:
-        return engine.disorder.punctuate(time, stream)
-    if stream is not None:
-        raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
-    before = newest(engine.runtime)
-    if before is not None and time < before:
-        raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
-    return punctuate(engine.runtime, time)
 
 
 def punctuate(runtime: Dispatcher, time: int) -> Results:

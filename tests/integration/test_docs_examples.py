@@ -28,6 +28,7 @@ from broker.algebra.sase.lowering import lower as lower_sase
 from broker.algebra.semantics import Bag, Occurrence
 from broker.algebra.window import conditions as window_conditions
 from broker.algebra.window import formulas as window_formulas
+from broker.algebra.window import lowering as window_lowering
 from broker.algebra.window import semantics as semantics_window
 from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
@@ -122,6 +123,7 @@ LIMIT_MODULES: Final = (
     countable,
     window_conditions,
     window_formulas,
+    window_lowering,
     window_bounds,
     classes,
     determinisation,

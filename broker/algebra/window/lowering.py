@@ -7,6 +7,7 @@ Here: pairs, aggregates, and what short forms stand for. Not here: conditions on
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ...events.schema import Attribute as SchemaAttribute
 from ...events.schema import Schema, ValueType
@@ -21,6 +22,9 @@ from ..window_aggregates import ClockGrid, WindowAggregate
 from .conditions import Conditions, EventScope
 from .formulas import lower_formula
 from .window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
+
+GRID_MAX: Final = 10_000
+"""The most windows of the clock that one event is in."""
 
 
 def lower(
@@ -47,6 +51,10 @@ def lower(
             formula = lower_formula(windows, conditions)
         case window.ClockWindows(size, slide, offset) if slide is not None:
             clock = ClockGrid(slide.amount if size is None else size.amount, slide.amount, offset)
+            if clock.size > clock.slide * GRID_MAX:
+                at = slide.at if size is None else size.at
+                found = clock.size // clock.slide
+                refuse(text, at, f"expected at most {GRID_MAX} windows over one event, found {found}")
         case _:
             raise AssertionError(windows)
     aggregates = tuple(_aggregate(one, text, source) for one in query.aggregates)

@@ -247,13 +247,15 @@ class RevisingReaders:
         }
 
     def dump(self) -> Any:
-        return [
+        seats = [
             [name, seat.number, seat.suspended, seat.since, list(seat.ends), seat.reviser.dump()]
             for name, seat in self.seats.items()
         ]
+        return [self._until_clean, seats]
 
     def load(self, data: Any) -> None:
-        for name, _, suspended, since, ends, kept in data:
+        self._until_clean, seats = data
+        for name, _, suspended, since, ends, kept in seats:
             seat = self.seats[name]
             seat.suspended, seat.since, seat.ends = suspended, since, SortedList(ends)
             if suspended == NOT_SUSPENDED:

@@ -57,6 +57,7 @@ class Matcher:
         self.machine.lost = 0
         if self.lost >= 2 * self.reported:
             self.reported = self.lost
+            found.serve(self.audience())
             found.add(None)
 
     def suspend(self, error: Exception, time: i64, found: Completions) -> None:

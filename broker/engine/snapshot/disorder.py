@@ -36,7 +36,7 @@ def restore_updates(state: EngineState, content: Any) -> None:
     """Apply them to subscriptions whose machines are still empty."""
     for name, updates in content:
         made = [ArcUpdate(tuple(insert), tuple(delete), begin, end) for insert, delete, begin, end in updates]
-        state.engine.update_again(name, made)
+        state.update_again(state.catalog.subscriptions[name], made)
 
 
 def save(state: EngineState) -> Any:

@@ -5,27 +5,54 @@ Not here: any section.
 
 from __future__ import annotations
 
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, final
 
+from ...events.stream import StreamDefinition
 from ..catalog import Catalog
+from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
+from ..forms import Parsed
 from ..program import Program
+from ..subscriber import Subscriber
+from ..updates import ArcUpdate
+
+UpdateAgain: TypeAlias = Callable[[Subscriber, Sequence[ArcUpdate]], None]
+"""Applies the updates of a subscription that has taken no event yet."""
+
+
+class Parts(Protocol):
+    """The engine that is saved or filled."""
+
+    catalog: Catalog
+    runtime: Dispatcher
+    program: Program
+    disorder: Reordering | None
+    events: int
+    matches: int
+
+    def declare(self, definition: StreamDefinition) -> None:
+        """Declare a stream."""
+
+    def install(self, parsed: Parsed, since: int) -> None:
+        """Add a subscription as of a time."""
 
 
 @final
 class EngineState:
-    """`engine` is the Engine, which this layer does not know. `executors` are those with saved machines, by machine
-    number; `results` the options of subscriptions by name; `revising` the names of those that revise.
+    """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
+    `revising` the names of those that revise.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Parts, update_again: UpdateAgain) -> None:
         self.engine = engine
-        self.catalog: Catalog = engine.catalog
-        self.runtime: Dispatcher = engine.runtime
-        self.program: Program = engine.program
+        self.update_again = update_again
+        self.catalog = engine.catalog
+        self.runtime = engine.runtime
+        self.program = engine.program
         self.executors: dict[int, str] = {}
         self.results: dict[str, str] = {}
         self.revising: frozenset[str] = frozenset()

@@ -23,7 +23,7 @@ Tuple: TypeAlias = tuple[Taken, ...]
 """In the order of the operands; those of branches that are not taken are absent."""
 Binding: TypeAlias = tuple[Value, ...]
 
-ALWAYS_GOOD: Final = 1 << 62  # a node that no window limits is as good as one that has just begun
+ALWAYS_GOOD: Final = (1 << 62) - 1  # a node that no window limits is as good as one that has just begun
 NO_FLOOR: Final = -(1 << 62)
 SAME_FLOOR: Final = -(1 << 62) - 1  # the node lies within a window that a later node opened
 PLAIN: Final = 1 << 63

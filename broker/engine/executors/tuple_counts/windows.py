@@ -80,7 +80,7 @@ class Windows(Runner):
         machine.account.spend(len(moves.arcs))
         inner = [list[int]() for _ in moves.inner] if moves.depends else moves.inner
         count = 0
-        ends: list[TupleNode] = []
+        ends = NOTHING
         for arc in moves.arcs:
             if not arc.skips and self.stamps[arc.source] != position - 1:
                 continue
@@ -95,10 +95,11 @@ class Windows(Runner):
             if not arc.final:
                 self._arrive(arc, value, node, position)
                 continue
+            if count > 0 and machine.tuples:
+                ends.append(node)
+            else:
+                ends = [node]
             count += value
-            if not machine.tuples:
-                ends.clear()
-            ends.append(node)
         if moves.spans:
             self._advance(moves, inner, time)
         if count:
