@@ -199,9 +199,11 @@ class RevisingReaders:
         self._until_clean -= 1
         if promised or self._until_clean < 0:
             self._until_clean = CLEAN_MIN
-            for seat in self.seats.values():
-                if seat.suspended == NOT_SUSPENDED:
-                    seat.reviser.punctuate(safe)
+            for seat in self._running():
+                seat.reviser.punctuate(safe)
+
+    def _running(self) -> list[RevisingSeat]:
+        return [seat for seat in self.seats.values() if seat.suspended == NOT_SUSPENDED]
 
     # --- suspension ---------------------------------------------------------------------------------------------
 
@@ -232,7 +234,7 @@ class RevisingReaders:
     def statistics(self) -> dict[str, int]:
         """The sums of the machines' counts."""
         figures: dict[str, int] = {}
-        for seat in self.seats.values():
+        for seat in self._running():
             for name, count in seat.reviser.statistics().items():
                 figures[name] = figures.get(name, 0) + count
         return figures
@@ -240,7 +242,7 @@ class RevisingReaders:
     def check_invariants(self) -> None:
         """Raise AssertionError if the parts contradict each other."""
         assert not self._touched
-        for seat in self.seats.values():
+        for seat in self._running():
             seat.reviser.check_invariants()
         assert {seat.number for seats in self.readers.values() for seat, _ in seats} == {
             seat.number for seat in self.seats.values()
@@ -248,14 +250,20 @@ class RevisingReaders:
 
     def dump(self) -> Any:
         seats = [
-            [name, seat.number, seat.suspended, seat.since, list(seat.ends), seat.reviser.dump()]
+            [
+                name,
+                seat.suspended,
+                seat.since,
+                list(seat.ends),
+                None if seat.suspended != NOT_SUSPENDED else seat.reviser.dump(),
+            ]
             for name, seat in self.seats.items()
         ]
         return [self._until_clean, seats]
 
     def load(self, data: Any) -> None:
         self._until_clean, seats = data
-        for name, _, suspended, since, ends, kept in seats:
+        for name, suspended, since, ends, kept in seats:
             seat = self.seats[name]
             seat.suspended, seat.since, seat.ends = suspended, since, SortedList(ends)
             if suspended == NOT_SUSPENDED:
