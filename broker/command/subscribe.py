@@ -6,13 +6,13 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ..events import DefinitionError, UnknownSubscription, suggestion
 from ..language.names import DEFAULT_LANGUAGE
-from ..language.subscription import Report
+from ..language.subscription import Report, Results
 from .complaint import placed
 from .connection import DEFAULT_BROKER, BrokerOption, connect, declare_streams
 from .result_files import TimesAs
@@ -38,6 +38,9 @@ def subscribe(
     ] = None,
     report: Annotated[
         Report | None, typer.Option(help="A result for each match, or one for each event that completes some.")
+    ] = None,
+    results: Annotated[
+        Results | None, typer.Option(help="Each result at once, or only when nothing can withdraw it any more.")
     ] = None,
     durable: Annotated[
         str | None,
@@ -70,7 +73,7 @@ def subscribe(
     policy = check_when_slow(name, durable, when_slow)
     with (
         connect(broker) as client,
-        _subscription(client, name, language, query, lineage, report, file, cursor, policy) as subscription,
+        _subscription(client, name, language, query, lineage, report, results, file, cursor, policy) as subscription,
     ):
         # A script that publishes next waits for this line.
         print(f"subscribed to {name}", file=sys.stderr, flush=True)
@@ -105,12 +108,15 @@ def _subscription(
     query: str | None,
     lineage: bool | None,
     report: Report | None,
+    results: Results | None,
     path: Path | None,
     durable: Durable | None,
     when_slow: WhenSlow | None,
 ) -> Subscription:
     if path is None:
-        return client.subscribe(name, language, query, lineage, report, durable=durable, when_slow=when_slow)
+        return client.subscribe(
+            name, language, query, lineage, report, durable=durable, when_slow=when_slow, results=results
+        )
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
         raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
@@ -120,6 +126,8 @@ def _subscription(
             asked = replace(asked, lineage=lineage)
         if report is not None:
             asked = replace(asked, report=report)
+        if results is not None:
+            asked = replace(asked, results=results)
         return client.subscribe(
             name,
             asked.language,
@@ -129,4 +137,5 @@ def _subscription(
             asked.forecast,
             durable=durable,
             when_slow=when_slow,
+            results=cast("Results | None", asked.results),
         )

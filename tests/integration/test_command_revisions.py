@@ -83,6 +83,11 @@ def test_a_file_that_revises(
             1,
         )
         assert seen["retractions"] == 1
+        assert perform(["subscribe", "final", "--query", "Reading", "--results", "fin"]) == 2
+        assert "'each', 'final'" in capsys.readouterr().err
+        asked = ["subscribe", "final", "--language", "afa", "--query", definition, "--timeout", "0.1"]
+        assert perform([*asked, "--results", "final"]) == 0
+        capsys.readouterr()
         assert perform(["update", "drops", "--delete", "three", "--insert", "four: b -> c WHEN value = 8"]) == 0
         assert capsys.readouterr().out == "updated drops\n"
         for wrong, message in (
