@@ -73,6 +73,18 @@ def test_streams_whose_publishers_give_times_wait_until_they_are_idle() -> None:
             assert 0.5 <= waited(subscription, begun) < 0.5 + 3 * QUICKLY_SECONDS
 
 
+def test_events_that_wait_for_late_ones_go_on_when_nothing_follows() -> None:
+    with broker_process() as broker, Client(broker.address) as client:
+        client.add_stream("Reading", SCHEMA, disorder="buffer", lateness=200_000, idle=100_000)
+        with client.subscribe("all", query="Reading") as subscription:
+            now, begun = clock(), time.monotonic()
+            client.publish_batch("Reading", [now, now - 100_000], [(1,), (2,)])
+            late = [waited(subscription, begun) for _ in range(2)]
+            assert late[0] >= 0.1
+            assert 0.2 <= late[1] < 0.2 + 5 * QUICKLY_SECONDS
+            assert client.statistics()["engine"]["finality_behind"] == 0
+
+
 def test_a_stream_that_is_never_idle_keeps_the_clock_from_promising() -> None:
     with broker_process() as broker, Client(broker.address) as client:
         declare(client)

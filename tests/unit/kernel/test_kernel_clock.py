@@ -156,3 +156,18 @@ def test_a_state_keeps_when_streams_are_idle() -> None:
     assert again.engine.streams == state.engine.streams
     assert [stream.idle for stream in again.engine.streams.values()] == [5, 9]
     assert again.digest() == state.digest()
+
+
+def test_a_stream_out_of_order_is_promised_its_lateness_behind_the_clock_when_it_is_idle() -> None:
+    rig = Clocked()
+    rig.say(ANN, AddStream(3, "D", {"x": "int"}, None, "buffer", 5 * SECOND, None, 2 * SECOND))
+    rig.publish("D")  # also without a time: a late one may follow
+    rig.wait(rig.now)
+    assert rig.due() == rig.now + 5 * SECOND + 1
+    rig.now += 5 * SECOND + 1
+    assert rig.notified() == 1
+    assert rig.engine.punctuated == [(rig.now - 5 * SECOND, None, None)]
+    rig.say(ANN, AddStream(4, "E", {"x": "int"}, None, "speculate", None, None))
+    rig.publish("E", rig.now)
+    rig.wait(rig.now)
+    assert rig.due() is None
