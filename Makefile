@@ -65,6 +65,9 @@ mutants: $(VENV)/.dev  ## deliberate faults, one after the other, and the test t
 
 torture: native  ## kills, power losses, damaged files, hostile messages, stalls, churn, storms: in numbers; some hours
 	@cd tests && $(TORTURE) torture.kills 1000
+	@cd tests && $(TORTURE) torture.revisions 200
+	@cd tests && $(TORTURE) torture.absence 10000 0
+	@cd tests && $(TORTURE) torture.absence 10000 5000
 	@cd tests && $(TORTURE) simulation.storage_torture 62000 100000
 	@cd tests && $(TORTURE) torture.disk 400
 	@cd tests && $(TORTURE) torture.files 1120
