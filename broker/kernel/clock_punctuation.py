@@ -100,7 +100,7 @@ class ClockPunctuation:
 
     def statistics(self) -> dict[str, int]:
         """How often the clock has punctuated, and how many streams do not let it."""
-        return {"clock_punctuations": self._count, "streams_without_clock": self._blocking}
+        return {"clock_punctuations": self._count, "unclocked_streams": self._blocking}
 
     def check_invariants(self) -> None:
         """For tests."""

@@ -92,7 +92,7 @@ def test_a_stream_that_is_never_idle_keeps_the_clock_from_promising() -> None:
             now = clock()
             client.publish("Order", {"number": 1}, time=now)
             assert subscription.next(2 * WAIT_SECONDS) is None
-            assert client.statistics()["broker"]["streams_without_clock"] == 1
+            assert client.statistics()["broker"]["unclocked_streams"] == 1
             client.punctuate(now + 300_002)
             assert waited(subscription, time.monotonic()) < PATIENCE_SECONDS
 

@@ -71,11 +71,11 @@ def test_one_stream_that_is_never_idle_keeps_it_from_promising() -> None:
     rig.wait(rig.now + 3)
     rig.publish("S", rig.now)
     assert rig.due() is None
-    assert rig.kernel.statistics()["broker"]["streams_without_clock"] == 1
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 1
     rig.now += 10 * SECOND
     assert rig.notified() == 0
     rig.say(ANN, ResetTime(7, "S"))
-    assert rig.kernel.statistics()["broker"]["streams_without_clock"] == 0
+    assert rig.kernel.statistics()["broker"]["unclocked_streams"] == 0
     assert rig.notified() == 1
 
 
