@@ -7,6 +7,7 @@ engine is a pure function of the calls to it: no clock, no I/O except `load`, no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -24,6 +25,7 @@ from ..events.errors import (
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
+from ..events.time_unit import instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
@@ -52,7 +54,7 @@ from .subscriber import Subscriber
 from .suspensions import failed
 from .target import ALWAYS_SINCE
 from .updates import ArcUpdate
-from .updating import update
+from .updating import update, update_again
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -69,14 +71,13 @@ class Engine:
         self.runtime.suspend = self._put_out
         self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
         self.events = 0  # events accepted so far; numbers the events without an id
-        self.matches = 0  # matches found so far; a match that equal subscriptions share counts once
+        self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
-        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
-        """
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, whose message
+        begins with the path, if the content is invalid; OSError if the file cannot be read."""
         engine = cls(options)
         load_into(engine, path)
         return engine
@@ -106,9 +107,7 @@ class Engine:
     @property
     def due(self) -> int | None:
         """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
-        moment = self.program.machines.clock.next
-        if self.disorder is not None:
-            moment = min(moment, self.disorder.due())
+        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
         return None if moment >= END_OF_TIME else moment
 
     def accepts_from(self, stream: str) -> int | None:
@@ -130,8 +129,8 @@ class Engine:
         speculation: int | None = None,
         idle: int | None = None,
     ) -> None:
-        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation` and `idle`: microseconds, as
-        in a file (StreamDefinition); an engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
+        engine has no clock, and only keeps `idle`. Raises DefinitionError."""
         self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
 
     def declare(self, definition: StreamDefinition) -> None:
@@ -140,7 +139,7 @@ class Engine:
             raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
         self.catalog.declare(definition)
         if self.disorder is None and definition.disorder != "arrival":
-            self.disorder = Reordering(self)
+            self.disorder = Reordering(self.catalog, self.runtime)
 
     def subscribe(
         self,
@@ -236,7 +235,7 @@ class Engine:
         return self._all_done(update(self, self._known(name), insert, delete, start, end))
 
     def updates(self, name: str) -> Sequence[ArcUpdate]:
-        """The updates of a subscription since it was added. Raises UnknownSubscription."""
+        """The updates of a subscription. Raises UnknownSubscription."""
         return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
@@ -275,25 +274,23 @@ class Engine:
     def publish(
         self,
         stream: str,
-        times: Sequence[int],
+        times: Sequence[Any],
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> Results | JoinedResults:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one, or, on
-        a stream with disorder, than what is final there; there DuplicateEvent, and LimitExceeded if too many events
-        wait. A refused batch changes nothing.
+        """Process a batch of one stream in columns: rows are tuples in schema order, times may be datetimes. Raises
+        UnknownStream, EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or
+        what is final; with disorder DuplicateEvent, LimitExceeded if too many wait. A refused batch changes nothing.
         """
-        definition = self.catalog.stream(stream)
-        taken = self._fitting(definition, times, rows, ids, starts)
+        definition, moments = self.catalog.stream(stream), list(instants_of(times))
+        taken = self._fitting(definition, moments, rows, ids, starts)
         n = len(taken)
-        moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
         begun = moments if starts is None else list(starts)
         if self.disorder is not None:
             self.disorder.check(definition, numbers)
-            joined = self.disorder.publish(definition, moments, taken, numbers, begun)
+            joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
             self.events += n
             return self._all_done(joined)
         results = self.runtime.process(stream, moments, taken, numbers, begun)
@@ -342,8 +339,7 @@ class Engine:
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
-        """
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
         return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
@@ -367,8 +363,7 @@ class Engine:
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
         completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported if the executor keeps none.
-        """
+        UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
@@ -381,7 +376,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program)
+        return diagram(self.catalog, self.program, self.disorder)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
@@ -389,15 +384,15 @@ class Engine:
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program)
+        return explain(self.catalog, self.program, self.disorder)
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self))
+        return save(EngineState(self, partial(update_again, self)))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        restore(data, EngineState(engine))
+        restore(data, EngineState(engine, partial(update_again, engine)))
         return engine

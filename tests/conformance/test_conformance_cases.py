@@ -48,7 +48,6 @@ CHECKS: dict[str, Callable[[list[Match], Any], bool]] = {
     "count": lambda matches, want: len(matches) == want,
     "ends": lambda matches, want: sorted({m.end for m in matches}) == want,
     "lifetimes": lambda matches, want: bag([list(m.lifetime or ()) for m in matches]) == bag(want),
-    "spans": lambda matches, want: bag([[m.lineage[0], m.lineage[-1]] for m in matches if m.lineage]) == bag(want),
     "data": lambda matches, want: bag([{k: m.data[k] for k in want[0]} for m in matches]) == bag(want),
 }
 

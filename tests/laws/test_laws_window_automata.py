@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies.windows import SCHEMA, Event, marked, pairs, queries, streams
 
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, satisfied, windows
 from broker.algebra.window.window_expression import WindowExpression
+from broker.automaton.analyses.window_bounds import window_bounds
 from broker.automaton.constructions.windows import automaton_of_windows
-from broker.automaton.windows.window_automaton import DEAD, WindowAutomaton
+from broker.automaton.windows.window_automaton import DEAD, WindowAutomaton, WindowPart
 from broker.language.window import parse, print_query
 from broker.language.window.syntax import WindowQuery
 
@@ -63,3 +65,50 @@ def accepted(automaton: WindowAutomaton, expression: WindowExpression, part: lis
                     found.add((first, last + 1))
             before = one.prefix[before * automaton.columns + letter]
     return found
+
+
+@given(queries(pairs()), st.lists(st.integers(0, 50), max_size=30))
+def test_verdicts_hold_for_whatever_comes(query: WindowQuery, letters: list[int]) -> None:
+    """Bounded: never more starts are open. Unbounded: each time the witness comes there is one more."""
+    text = print_query(query)
+    automaton = automaton_of_windows(lower(query, text, lambda name: SCHEMA, lambda: ["S"]), text).windows
+    assert automaton is not None
+    bounds = window_bounds(automaton)
+    columns = automaton.columns
+    if bounds.verdict == "bounded" and bounds.starts is not None:
+        most = sum(max(map(len, opened(part, columns, [one % columns for one in letters]))) for part in automaton.parts)
+        assert most <= bounds.starts
+    if bounds.witness:
+        begins = [way_to(part, columns, state) for part in automaton.parts for state in range(len(part.starts))]
+        words = [[*begin, *bounds.witness * 9] for begin in begins]
+        assert any(len(opened(part, columns, word)[-1]) >= 9 for part in automaton.parts for word in words)
+
+
+def opened(part: WindowPart, columns: int, word: list[int]) -> list[list[int]]:
+    """After each event, the states of the open starts."""
+    before = 0
+    states: list[int] = []
+    found: list[list[int]] = [[]]
+    for column in word:
+        if part.starts[before] != DEAD:
+            states = [*states, part.starts[before]]
+        states = [after for state in states if (after := part.body[state * columns + column]) != DEAD]
+        if part.most is not None:
+            states = states[-part.most :]
+        before = part.prefix[before * columns + column]
+        found.append(states)
+    return found
+
+
+def way_to(part: WindowPart, columns: int, wanted: int) -> list[int]:
+    """A word that brings the prefix to a state."""
+    ways: dict[int, list[int]] = {0: []}
+    waiting = [0]
+    while waiting:
+        state = waiting.pop()
+        for column in range(columns):
+            target = part.prefix[state * columns + column]
+            if target not in ways:
+                ways[target] = [*ways[state], column]
+                waiting.append(target)
+    return ways[wanted]

@@ -7,6 +7,7 @@ Here: pairs, aggregates, and what short forms stand for. Not here: conditions on
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ...events.schema import Attribute as SchemaAttribute
 from ...events.schema import Schema, ValueType
@@ -21,6 +22,11 @@ from ..window_aggregates import ClockGrid, WindowAggregate
 from .conditions import Conditions, EventScope
 from .formulas import lower_formula
 from .window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
+
+REGEX_PARTS_MAX: Final = 400
+"""The most parts of one regular expression: atoms, quantifiers and operators."""
+GRID_MAX: Final = 10_000
+"""The most windows of the clock that one event is in."""
 
 
 def lower(
@@ -47,6 +53,10 @@ def lower(
             formula = lower_formula(windows, conditions)
         case window.ClockWindows(size, slide, offset) if slide is not None:
             clock = ClockGrid(slide.amount if size is None else size.amount, slide.amount, offset)
+            if clock.size > clock.slide * GRID_MAX:
+                at = slide.at if size is None else size.at
+                found = clock.size // clock.slide
+                refuse(text, at, f"expected at most {GRID_MAX} windows over one event, found {found}")
         case _:
             raise AssertionError(windows)
     aggregates = tuple(_aggregate(one, text, source) for one in query.aggregates)
@@ -77,7 +87,17 @@ def _pair(pair: window.PairExpression, conditions: Conditions, timed: bool) -> W
     if _only_empty(body):
         message = "expected events after MATCHING, found an expression that only the empty sequence matches"
         refuse(conditions.text, pair.body.at, message)
-    return WindowPair(_regex(pair.prefix, scope), body, pair.within)
+    prefix = _regex(pair.prefix, scope)
+    for regex, at in ((prefix, pair.prefix.at), (body, pair.body.at)):
+        parts = _size(regex)
+        if parts > REGEX_PARTS_MAX:
+            wanted = f"expected a regular expression of at most {REGEX_PARTS_MAX} parts"
+            refuse(conditions.text, at, f"{wanted}, found {parts}")
+    return WindowPair(prefix, body, pair.within)
+
+
+def _size(regex: WindowRegex) -> int:
+    return 1 + sum(map(_size, regex.parts))
 
 
 def _regex(node: written.RegexExpression, scope: EventScope) -> WindowRegex:

@@ -7,13 +7,15 @@ those that are (buffer), who revises (readers), the effect of an event in order 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from ...automaton.automaton import Automaton
 from ...events.errors import DuplicateEvent, EventError, LimitExceeded, UnknownEvent
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ...events.stream import StreamDefinition
+from ..catalog import Catalog
+from ..dispatch.dispatcher import Dispatcher
 from ..notices import Notice
 from ..punctuation import newest, punctuate, release
 from ..results import Results
@@ -24,23 +26,20 @@ from .joined import JoinedResults, RevisedResults
 from .readers import RevisingReaders
 from .watermarks import NOTHING_PROMISED, Watermarks
 
-if TYPE_CHECKING:
-    from ..engine import Engine
-
 
 @final
 class Reordering:
     """`ahead`: events that are too far ahead of the safe time for subscriptions that revise (AFA, 5.3)."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.runtime = engine.runtime
-        processed = newest(engine.runtime)
-        self.marks = Watermarks(engine.catalog.streams, NOTHING_PROMISED if processed is None else processed)
+    def __init__(self, catalog: Catalog, runtime: Dispatcher) -> None:
+        self.options = catalog.options
+        self.runtime = runtime
+        processed = newest(runtime)
+        self.marks = Watermarks(catalog.streams, NOTHING_PROMISED if processed is None else processed)
         self.buffer = ReorderBuffer()
         self.ahead = ReorderBuffer()
         self.readers = RevisingReaders()
-        self.copies = OrderedCopies(engine.catalog, engine.program, self.readers)
+        self.copies = OrderedCopies(catalog, runtime.program, self.readers)
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -51,7 +50,7 @@ class Reordering:
 
     def check(self, stream: StreamDefinition, ids: Sequence[int]) -> None:
         """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken."""
-        most = self.engine.options.buffered_events_max
+        most = self.options.buffered_events_max
         if len(self.buffer) + len(ids) > most:
             raise LimitExceeded(
                 f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
@@ -72,10 +71,10 @@ class Reordering:
             seen.add(number)
 
     def publish(
-        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int]
+        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int], first: int
     ) -> JoinedResults:
-        """Process a batch of checked events."""
-        name, first = stream.name, self.engine.events
+        """Process a batch of checked events, the first of which is number `first` of all."""
+        name = stream.name
         events = [
             HeldEvent(time, number, first + at, name, start, row)
             for at, (time, number, start, row) in enumerate(zip(times, ids, starts, rows))

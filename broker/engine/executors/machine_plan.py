@@ -133,6 +133,10 @@ class MachinePlan:
 
     # --- for people ---------------------------------------------------------------------------------------------
 
+    def advice(self) -> list[str]:
+        """What users should know before they let the query run."""
+        return []
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """Descriptions of all queries of this kind, in lines."""
@@ -163,7 +167,7 @@ class Known(NamedTuple):
 
     name: str
     plan: Any  # a MachinePlan of the class that is called
-    machine: Executor | None
+    machine: Executor | Reviser | None
 
 
 PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]

@@ -22,6 +22,11 @@ Revision: TypeAlias = tuple[bool, MatchSource]
 class Reviser:
     """The partial matches of one automaton over events that are not final yet."""
 
+    @property
+    def method(self) -> str:
+        """How it stores partial matches, for users."""
+        raise AssertionError
+
     def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
         """Process an event of the automaton's source with the index `stream`. Events of one time are in the order of
         their numbers, which are their ids. Raises Exhausted or LimitExceeded, after which nothing else may be asked.

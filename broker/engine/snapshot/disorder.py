@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..updates import ArcUpdate
-from ..updating import update_again
 from .state import EngineState
 
 
@@ -37,7 +36,7 @@ def restore_updates(state: EngineState, content: Any) -> None:
     """Apply them to subscriptions whose machines are still empty."""
     for name, updates in content:
         made = [ArcUpdate(tuple(insert), tuple(delete), begin, end) for insert, delete, begin, end in updates]
-        update_again(state.engine, state.catalog.subscriptions[name], made)
+        state.update_again(state.catalog.subscriptions[name], made)
 
 
 def save(state: EngineState) -> Any:

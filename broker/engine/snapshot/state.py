@@ -5,12 +5,38 @@ Not here: any section.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, final
 
+from ...events.stream import StreamDefinition
+from ..catalog import Catalog
+from ..disorder.reordering import Reordering
+from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
+from ..forms import Parsed
+from ..program import Program
+from ..subscriber import Subscriber
+from ..updates import ArcUpdate
 
-if TYPE_CHECKING:
-    from ..engine import Engine
+UpdateAgain: TypeAlias = Callable[[Subscriber, Sequence[ArcUpdate]], None]
+"""Applies the updates of a subscription that has taken no event yet."""
+
+
+class Parts(Protocol):
+    """The engine that is saved or filled."""
+
+    catalog: Catalog
+    runtime: Dispatcher
+    program: Program
+    disorder: Reordering | None
+    events: int
+    matches: int
+
+    def declare(self, definition: StreamDefinition) -> None:
+        """Declare a stream."""
+
+    def install(self, parsed: Parsed, since: int) -> None:
+        """Add a subscription as of a time."""
 
 
 @final
@@ -21,8 +47,9 @@ class EngineState:
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Parts, update_again: UpdateAgain) -> None:
         self.engine = engine
+        self.update_again = update_again
         self.catalog = engine.catalog
         self.runtime = engine.runtime
         self.program = engine.program

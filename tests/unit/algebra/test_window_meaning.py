@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, WindowResult, results
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
+from broker.language.subscription_file import read_subscription_file
 from broker.language.window import parse
 
 SCHEMA = Schema.declare({"ty": "string", "v": "int"})
@@ -110,6 +115,8 @@ def test_aggregates_of_one_window_with_nulls() -> None:
     ("query", "message"),
     [
         ("FROM T WINDOW EVERY 5", "column 6: unknown stream 'T'"),
+        ("FROM S WINDOW LAST 1 hour EVERY 1 us", "column 20: expected at most 10000 windows over one event, found 36"),
+        (f"FROM S WINDOW AFTER any MATCHING {'any? ' * 200}", "column 34: expected a regular expression of at"),
         ("FROM S WINDOW AFTER any MATCHING any{0}", "column 34: expected events after MATCHING"),
         ("FROM S WINDOW AFTER any MATCHING [x = 1]", "column 35: unknown attribute 'x'"),
         ("FROM S WINDOW AFTER any MATCHING [prev17.v = 1]", "expected prev, prev2 up to prev16, found prev17"),
@@ -130,3 +137,30 @@ def test_what_has_no_meaning_is_refused_with_its_place(query: str, message: str)
     with pytest.raises(QueryError) as error:
         found(query)
     assert message in str(error.value)
+
+
+CASES = Path(__file__).parents[2] / "conformance" / "cases.jsonl"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case["id"])
+        for case in map(json.loads, CASES.read_text(encoding="utf-8").splitlines())
+        if case["language"] == "window"
+    ],
+)
+def test_the_meaning_agrees_with_the_fixed_cases(case: dict[str, Any]) -> None:
+    file = read_subscription_file(case["subscriptions"], case["id"])
+    schemas = {stream.name: stream.schema for stream in file.streams}
+    (definition,) = file.subscriptions
+    expression = lower(parse(definition.query), definition.query, schemas.get, list)
+    names = expression.source.schema.names
+    events = [
+        TimedEvent(event["id"], event["time"], tuple(event["data"][name] for name in names)) for event in case["events"]
+    ]
+    told = results(expression, events)
+    assert sorted([one.lineage[0], one.lineage[-1]] for one in told) == sorted(case["expect"]["spans"])
+    if "data" in case["expect"]:
+        data = [dict(zip(expression.schema.names, one.values)) for one in told]
+        assert sorted(data, key=repr) == sorted(case["expect"]["data"], key=repr)

@@ -96,10 +96,10 @@ class RegisterMachine(Executor):
         self.speculation.check_invariants()
 
     def dump(self) -> Any:
-        return [dump(self.speculation), int(self.seen), self.contributions.dump()]
+        return [dump(self.speculation), int(self.seen), self.contributions.dump(), int(self._until_clean)]
 
     def load(self, data: Any) -> None:
-        runs, self.seen, known = data
+        runs, self.seen, known, self._until_clean = data
         load(self.speculation, runs)
         self.speculation.settle()  # what is found again was told
         self.contributions.load(known)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
-from ....automaton.automaton import Automaton, Kind, describe_arc
+from ....automaton.analyses.cycles import unbounded_cycles
+from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.diagram import Edge, Graph, Node
+from ....events.instant import format_duration
 from ...account import Account
 from ...binding import MarkedParts
 from ...options import Options
@@ -63,6 +65,16 @@ class RegisterPlan(MachinePlan):
     def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
         machine.write(automaton, begin, end)
 
+    def advice(self) -> list[str]:
+        """Cycles on which too many runs may stay."""
+        within = self.automaton.within
+        until = "for ever" if within is None else f"until WITHIN {format_duration(within)} has passed"
+        return [
+            f"runs stay {until} on the cycle of {_listed(cycle)}: no condition there compares a register by <, <=, =,"
+            f" >= or >; the cost of an event grows with their number"
+            for cycle in unbounded_cycles(self.automaton)
+        ]
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """The size of each automaton, and how its runs are stored."""
@@ -71,7 +83,9 @@ class RegisterPlan(MachinePlan):
             automaton: Automaton = plan.automaton
             size = f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.arcs), 'arc')}"
             method = "suspended" if machine is None else machine.method
-            lines.append(f"{name}: {size}, {counted(len(automaton.initial), 'register')}; runs are kept {method}")
+            registers = counted(len(automaton.initial), "register")
+            lines.append(f"{name}: {size}, {registers}; runs are kept {method}")
+            lines += [f"{name}: {advice}" for advice in plan.advice()]
         return lines
 
     @classmethod
@@ -82,7 +96,8 @@ class RegisterPlan(MachinePlan):
         for name, plan, _ in known:
             automaton: Automaton = plan.automaton
             key = [f"{name} state {at}" for at in range(len(automaton.states) + len(automaton.operands))]
-            for at in range(automaton.final):
+            used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
+            for at in [state for state in range(automaton.final) if state in used]:
                 nodes.append(Node(key[at], str(at) if at else ", ".join(plan.streams()), "state" if at else "start"))
             for at, final in enumerate(automaton.operands):
                 nodes.append(Node(key[automaton.final + at], f"{name}: {final}", "end"))
@@ -93,3 +108,8 @@ class RegisterPlan(MachinePlan):
                 loops = arc.kind is Kind.LOOP and arc.target == arc.source
                 edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))
         return Graph("", tuple(nodes), tuple(edges))
+
+
+def _listed(cycle: tuple[Arc, ...]) -> str:
+    """Arcs by name, or by condition where they have none."""
+    return ", ".join(dict.fromkeys([arc.name or f"({describe_arc(arc) or 'any event'})" for arc in cycle]))

@@ -30,6 +30,10 @@ class SpeculativeReviser(Reviser):
         self.speculation = Speculation(automaton, True, runs_max)
         self.contributions = Contributions(automaton.within)
 
+    @property
+    def method(self) -> str:
+        return "in blocks beside the events of each key, which late events and withdrawals repair"
+
     def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
         speculation = self.speculation
         self.contributions.take(time, item)

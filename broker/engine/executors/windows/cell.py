@@ -21,6 +21,12 @@ from .tables import WindowTables
 
 TRIMMED_MIN: Final = 64  # panes or events that must be useless before columns are moved
 
+# Partitions are many: columns that a query does not need are these, which stay empty.
+NO_ROWS: Final[list[Row]] = []
+NO_TIMES: Final[list[int | None]] = []
+NO_NUMBERS: Final[list[int]] = []
+NO_MEASURES: Final[list[Measure]] = []
+
 
 @final
 class Group:
@@ -130,24 +136,29 @@ class WindowCell:
         self.key = key
         self.count: i64 = 0
         self.states: list[int] = [0] * int(tables.parts)
-        self.before: list[Row] = [blank] * tables.back
-        self.times: list[int | None] = [None] * tables.back
+        self.before: list[Row] = NO_ROWS
+        self.times: list[int | None] = NO_TIMES
+        if tables.back > 0:
+            self.before = [blank] * tables.back
+            self.times = [None] * tables.back
         self.groups: list[Group] = []
         self.base: i64 = 0
         self.positions: list[int] = []
         self.began: list[int] = []
         self.logged: i64 = 0
         self.items: list[Item] = []
-        self.rows: list[Row] = []
-        self.low: list[int] = [0] * int(tables.parts)
-        self.ripe: list[int] = [0] * int(tables.parts)
-        self.ends: list[int] = []
-        self.moments: list[int] = []  # times of the log, for windows that wait
+        self.rows: list[Row] = [] if tables.rows else NO_ROWS
+        self.low: list[int] = NO_NUMBERS
+        self.ripe: list[int] = NO_NUMBERS
+        if tables.bounded:
+            self.low = [0] * int(tables.parts)
+            self.ripe = [0] * int(tables.parts)
+        self.ends: list[int] = [] if tables.waits else NO_NUMBERS
+        self.moments: list[int] = [] if tables.waits else NO_NUMBERS  # times of the log
         self.last: i64 = 0  # the time of its newest event
         self.upto: i64 = 0
-        self.entered = False
-        self.measures: list[Measure] = tables.measures()
-        self.many = len(self.measures) > 0
+        self.many = tables.measured
+        self.measures: list[Measure] = tables.measures() if self.many else NO_MEASURES
 
     def open(self, time: i64) -> i64:
         """Begin a pane at the current event; returns its number."""
@@ -176,9 +187,11 @@ class WindowCell:
         self.positions = []
         self.began = []
         self.items = []
-        self.rows = []
-        self.ends = []
-        self.moments = []
+        if len(self.rows) > 0:
+            self.rows = []
+        if len(self.ends) > 0:
+            self.ends = []
+            self.moments = []
         for measure in self.measures:
             measure.reset()
         part: i64
@@ -199,9 +212,11 @@ class WindowCell:
         self.positions = self.positions[dead:]
         self.began = self.began[dead:]
         self.items = self.items[events:]
-        self.rows = self.rows[events:]
-        self.ends = self.ends[dead:]
-        self.moments = self.moments[events:]
+        if len(self.rows) > 0:
+            self.rows = self.rows[events:]
+        if len(self.moments) > 0:
+            self.ends = self.ends[dead:]
+            self.moments = self.moments[events:]
         self.logged = start
         self.base = first
         for measure in self.measures:
@@ -224,7 +239,7 @@ class WindowCell:
     def dump(self) -> list[Any]:
         return [
             list(self.key),
-            [int(self.count), int(self.base), int(self.logged), int(self.last), int(self.upto), self.entered],
+            [int(self.count), int(self.base), int(self.logged), int(self.last), int(self.upto)],
             list(self.states),
             [list(row) for row in self.before],
             list(self.times),
@@ -236,23 +251,29 @@ class WindowCell:
 
     def load(self, data: Any) -> None:
         _, numbers, states, before, times, groups, panes, log, measures = data
-        self.count, self.base, self.logged, self.last, self.upto, self.entered = numbers
-        self.states, self.times = list(states), list(times)
-        self.before = [tuple(row) for row in before]
+        self.count, self.base, self.logged, self.last, self.upto = numbers
+        self.states = list(states)
+        if before:
+            self.before, self.times = [tuple(row) for row in before], list(times)
         self.groups = []
         for state, intervals in groups:
             group = Group(state, 0, 0, [])
             group.take(list(intervals))
             self.groups.append(group)
-        self.positions, self.began, self.low, self.ripe, self.ends = (list(column) for column in panes)
+        self.positions, self.began = list(panes[0]), list(panes[1])
         self.items = [tuple_item(item) for item in log[0]]
-        self.rows = [tuple(row) for row in log[1]]
-        self.moments = list(log[2])
+        if panes[2]:
+            self.low, self.ripe = list(panes[2]), list(panes[3])
+        if log[1]:
+            self.rows = [tuple(row) for row in log[1]]
+        if log[2]:
+            self.ends, self.moments = list(panes[4]), list(log[2])
         for measure, saved in zip(self.measures, measures, strict=True):
             measure.load(saved)
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
+        assert all(len(column) == 0 for column in (NO_ROWS, NO_TIMES, NO_NUMBERS, NO_MEASURES))
         end = self.base + len(self.positions)
         assert len(self.positions) == len(self.began)
         assert not self.positions or self.logged == self.positions[0] or tables.windows.clock is not None

@@ -55,8 +55,8 @@ class Stepper:
         tables = self.tables
         columns = tables.columns
         body = tables.body
-        simple = tables.simple
-        if not simple:
+        expires = tables.expires
+        if expires:
             self._expire(cell, time)
         groups = cell.groups
         kept: i64 = 0
@@ -69,7 +69,7 @@ class Stepper:
             state: i64 = body[group.state * columns + column]
             if state < 0:
                 continue
-            if not simple and not group.cut(cell.low[tables.part[state]]):
+            if expires and not group.cut(cell.low[tables.part[state]]):
                 continue
             known = self._known(groups, kept, state, many)
             if known >= 0:

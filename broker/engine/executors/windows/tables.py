@@ -52,7 +52,8 @@ class WindowTables:
 
     Parts are numbered, and the states of all bodies have different numbers. `prefix`, `starts`: by part. `body`: the
     next state; `final`; `terminal`: nothing comes after the state; `part`: whose it is. `least`, `most`, `within`: by
-    part. `rows`: the rows of open windows are kept, because an aggregate may ask for them.
+    part. `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
+    `rows`: the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are measures.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -121,7 +122,9 @@ class WindowTables:
             all(target == DEAD for target in self.body[state * width : (state + 1) * width])
             for state in range(len(self.final))
         ]
-        self.simple = self.parts == 1 and self.most == [UNBOUNDED] and self.within == [UNBOUNDED]
+        self.expires = any(most < UNBOUNDED for most in (*self.most, *self.within))
+        self.bounded = self.expires or any(least > 1 for least in self.least)
+        self.waits = windows.keep == "longest"
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 
@@ -145,6 +148,7 @@ class WindowTables:
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
             self._measured = []
+        self.measured = len(self._measured) > 0
 
     def measures(self) -> list[Measure]:
         """The measures of a new partition."""
