@@ -31,8 +31,9 @@ def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = Fals
     """Show the subscriptions, their attached clients, queues, cursors, versions and updates."""
     with connect(broker) as client:
         found = client.subscriptions()
+    changed = ["version", "updates"] if any(s.version > 1 for s in found) else []  # a terminal is narrow
     _show(
-        ["name", "language", "subscribers", "queued", "cursors", "version", "updates", "query"],
+        ["name", "language", "subscribers", "queued", "cursors", *changed, "query"],
         [
             {
                 "name": s.name,
