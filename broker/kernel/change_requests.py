@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import final
 
-from ..events import EarlyEvent, ForetellError
+from ..events import LARGEST, EarlyEvent, EventError, ForetellError
 from ..wire import Numbered, PermissionDenied, Published, Punctuate, Refusal, Retract, Update
 from .admission import Admission
 from .clock_guard import ClockGuard
@@ -49,6 +49,8 @@ class ChangeRequests:
         publisher, known = self._intake.repeated(session.account, request, now)
         if known is not None:
             return [Send(key, known)]
+        if not -LARGEST <= request.time <= LARGEST:
+            raise EventError(f"expected a punctuation at most 2**61 microseconds from 1970, found {request.time}")
         latest = self._clock_guard.latest(self._engine.now)
         if latest is not None and request.time > latest:
             raise EarlyEvent(f"expected a punctuation up to {latest} (ahead_max), found {request.time}")

@@ -24,8 +24,11 @@ from broker.wire import VERSION, Failure, Goodbye, Hello, Subscribe, WireError, 
 ODD: Final[tuple[Any, ...]] = (
     None, True, False, 0, -1, 1, 2**31, 2**61, 2**62, 2**63 - 1, -(2**63), 2**64 - 1, 0.0, -0.0, 1e308, float("nan"),
     float("inf"), "", "S", "T", "a", "x" * 300, "\0", "\ud7ff", "'", "{", "every", "sase", "ptopss", "cayuga",
-    "arrival", "watermark", "speculative", "int", "string", b"", b"S", [], [[]], [1], ["a", 1.0, 1], {}, {"x": "int"},
-    {"x": {"x": {}}}, "SELECT * FROM S", "PATTERN SEQ(S a, S b)", "FROM S a: price > 1 MATCH a",
+    "arrival", "watermark", "speculate", "buffer", "final", "afa",
+    "int", "string", b"", b"S", [], [[]], [1], ["a", 1.0, 1], {}, {"x": "int"},
+    {"x": {"x": {}}}, "SELECT * FROM S",
+    "FROM S START a FINAL b x: a -> b WHEN TRUE", ["x: a -> b WHEN price > 1"], ["x"],
+    "PATTERN SEQ(S a, S b)", "FROM S a: price > 1 MATCH a",
     "SELECT name FROM S PUBLISH T", "SELECT * FROM T", "drop_oldest", "disconnect",
 )  # fmt: skip
 FIRST_ANSWER: Final = 32

@@ -61,7 +61,7 @@ def test_a_punctuation_is_recorded_and_answered_and_late_events_are_refused() ->
 
 @pytest.mark.parametrize(
     ("ahead", "stream", "code"),
-    [(0, None, "late"), (10**15, None, "early"), (10, "T", "unknown-stream")],
+    [(0, None, "late"), (10**15, None, "early"), (2**62, None, "event"), (10, "T", "unknown-stream")],
 )
 def test_a_punctuation_that_is_refused_changes_nothing(ahead: int, stream: str | None, code: str) -> None:
     rig = Recording()
