@@ -88,10 +88,16 @@ class Play:
     stream, with that disorder."""
 
     def __init__(
-        self, texts: list[str], uppers: list[str], mode: str, disorder: Any = "speculate", other: Any = None
+        self,
+        texts: list[str],
+        uppers: list[str],
+        mode: str,
+        disorder: Any = "speculate",
+        other: Any = None,
+        speculation: int | None = None,
     ) -> None:
         self.engine = Engine()
-        self.engine.add_stream("S", ATTRIBUTES, disorder=disorder)
+        self.engine.add_stream("S", ATTRIBUTES, disorder=disorder, speculation=speculation)
         self.streams = "S" if other is None else "ST"
         if other is not None:
             self.engine.add_stream("T", ATTRIBUTES, disorder=other)
@@ -154,9 +160,14 @@ class Play:
         self.told.add(self.engine.finish())
 
 
-@given(st.lists(query_texts(), min_size=1, max_size=3), scripts(), st.integers(0, 20))
-def test_told_less_withdrawn_is_the_meaning(texts: list[str], batches: list[list[Any]], cut: int) -> None:
-    play = Play(texts, [], "each")
+@given(
+    st.lists(query_texts(), min_size=1, max_size=3), scripts(), st.integers(0, 20),
+    st.sampled_from((None, None, 0, 3)),
+)  # fmt: skip
+def test_told_less_withdrawn_is_the_meaning(
+    texts: list[str], batches: list[list[Any]], cut: int, speculation: int | None
+) -> None:
+    play = Play(texts, [], "each", speculation=speculation)
     play.all(batches, cut)
     for name, registers in play.typed.items():
         assert play.told.of(name) == meant(registers, list(play.events.values()), {}), name
