@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
@@ -20,6 +21,7 @@ from broker.engine.disorder.joined import RevisedResults
 from broker.engine.disorder.readers import salt_of
 from broker.engine.executors.matches import ids
 from broker.engine.trace import mixed
+from broker.events.errors import DuplicateEvent, LateEvent, UnknownEvent
 from broker.events.schema import Schema
 from broker.language.afa import parse, parse_arc
 
@@ -118,9 +120,17 @@ class Play:
         match step:
             case Insertion(event):
                 stream = event.id % len(self.streams)
-                self.told.add(self.engine.publish(self.streams[stream], [event.time], [event.row], [event.id]))
+                columns = [event.time], [event.row], [event.id]
+                try:
+                    self.told.add(self.engine.publish(self.streams[stream], *columns))
+                except (LateEvent, DuplicateEvent):
+                    assert self.in_order(event.id)
+                    return
                 self.events[event.id] = Event(event.id, event.time, stream, event.row)
                 self.newest = max(self.newest, event.time)
+            case Withdrawal(id) if self.in_order(id):
+                with pytest.raises(UnknownEvent):
+                    self.engine.retract(id)
             case Withdrawal(id):
                 del self.events[id]
                 self.told.add(self.engine.retract(id))
@@ -143,6 +153,11 @@ class Play:
             self.typed["q0"] = before.inserted(lower_arcs(before, parse_arc(arc), arc), first, last)
         else:
             self.typed["q0"] = before.deleted(arc, first, last)
+
+    def in_order(self, id: int) -> bool:
+        """Whether the event is of a stream whose late events are refused."""
+        stream = self.streams[id % len(self.streams)]
+        return self.engine.streams[stream].disorder == "arrival"
 
     def restart(self) -> None:
         again = Engine.restore(self.engine.snapshot())
@@ -173,7 +188,7 @@ def test_told_less_withdrawn_is_the_meaning(
         assert play.told.of(name) == meant(registers, list(play.events.values()), {}), name
 
 
-@given(query_texts(), scripts(), st.integers(0, 20), st.sampled_from(("speculate", "buffer")))
+@given(query_texts(), scripts(), st.integers(0, 20), st.sampled_from(("speculate", "buffer", "arrival")))
 def test_streams_are_read_merged(text: str, batches: list[list[Any]], cut: int, other: str) -> None:
     plays = [Play([text], [], told, "speculate", other) for told in ("each", "final")]
     for play in plays:
