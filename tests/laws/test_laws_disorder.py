@@ -103,6 +103,7 @@ class Play:
         self.streams = "S" if other is None else "ST"
         if other is not None:
             self.engine.add_stream("T", ATTRIBUTES, disorder=other)
+            self.engine.punctuate(-5, "S")  # otherwise a stream that has not begun holds nothing back
             texts = [text.replace("FROM S", "FROM S, T", 1) for text in texts]
         self.typed = {}
         for at, text in enumerate(texts):
