@@ -147,7 +147,7 @@ def test_updates_that_are_refused_change_nothing() -> None:
         (DefinitionError, "insert: expected a list of strings", ("q0", arc)),
         (EventError, "a start of 10 or later, since earlier events are final, found 9", ("q0", [arc], [], 9)),
         (EventError, "an end after the start 10, found 10", ("q0", [arc], [], 10, 10)),
-        (EventError, "start: expected microseconds", ("q0", [arc], [], "x")),
+        (EventError, "start: expected microseconds", ("q0", [arc], [], 2**62)),
     ]:
         with pytest.raises(error, match=words):
             engine.update(*arguments)  # type: ignore[arg-type]
