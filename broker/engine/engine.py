@@ -117,7 +117,7 @@ class Engine:
     @property
     def told(self) -> int | None:
         """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
-        return self.now if self.disorder is None else END_OF_TIME
+        return self.now if self.disorder is None else self.disorder.told
 
     def add_stream(
         self,

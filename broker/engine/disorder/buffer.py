@@ -1,7 +1,7 @@
 """The buffer of an engine: the events that are not final yet, in the order in which they will be processed.
 
 That order is the one of times, then of ids, then of arrival. Events can be withdrawn from it by their ids, which are
-different among the events of streams with disorder.
+then different.
 
 Here: that order. Not here: when events become final (watermarks), where they go (reordering).
 """
@@ -18,7 +18,7 @@ from ...events.schema import Row
 
 
 class HeldEvent(NamedTuple):
-    """An event that may still be withdrawn. `arrival`: its number among all events of the engine."""
+    """An event that is not final. `arrival`: its number among all events of the engine."""
 
     time: int
     number: int
@@ -30,7 +30,7 @@ class HeldEvent(NamedTuple):
 
 @final
 class ReorderBuffer:
-    """Events by time, id and arrival; and by id those that may be withdrawn."""
+    """Events by time, id and arrival; and by id those that are `known` by it."""
 
     def __init__(self) -> None:
         self.events: Any = SortedList()  # arrivals differ, so that no later field is compared
@@ -39,11 +39,11 @@ class ReorderBuffer:
     def __len__(self) -> int:
         return len(self.events)
 
-    def add(self, events: Iterable[HeldEvent], withdrawable: bool) -> None:
+    def add(self, events: Iterable[HeldEvent], known: bool) -> None:
         """Add a batch. O(log events) for each."""
         batch = list(events)
         self.events.update(batch)
-        if withdrawable:
+        if known:
             self.known |= {event.number: event for event in batch}
 
     def withdraw(self, number: int) -> HeldEvent | None:
@@ -75,5 +75,5 @@ class ReorderBuffer:
         return [[*event[:5], list(event.row), self.known.get(event.number) is event] for event in self.events]
 
     def load(self, data: Any) -> None:
-        for time, number, arrival, stream, start, row, withdrawable in data:
-            self.add([HeldEvent(time, number, arrival, stream, start, tuple(row))], withdrawable)
+        for time, number, arrival, stream, start, row, known in data:
+            self.add([HeldEvent(time, number, arrival, stream, start, tuple(row))], known)

@@ -201,9 +201,10 @@ class RevisingReaders:
             self._close([self._open[number] for number in sorted(self._open)], False, safe, found)
         self._until_clean -= 1
         if promised or self._until_clean < 0:
-            self._until_clean = CLEAN_MIN
-            for seat in self._running():
+            running = self._running()
+            for seat in running:
                 seat.reviser.punctuate(safe)
+            self._until_clean = CLEAN_MIN + sum([seat.reviser.keys() for seat in running])
 
     def _close(self, seats: list[RevisingSeat], promised: bool, safe: int, found: RevisedResults) -> None:
         """Forget the ends before the safe time, and tell the subscriptions that these are final."""

@@ -56,7 +56,7 @@ class Reordering:
                 f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
                 f" a punctuation, or lateness, lets them go"
             )
-        if stream.disorder == "arrival":
+        if not self._known(stream):
             return
         known = self.buffer.known
         if len(set(ids)) == len(ids) and known.keys().isdisjoint(ids):
@@ -70,6 +70,16 @@ class Reordering:
                 )
             seen.add(number)
 
+    def _known(self, stream: StreamDefinition) -> bool:
+        """Whether events of the stream are known by their ids until they are final: to be withdrawn, or by those who
+        revise."""
+        return stream.disorder != "arrival" or stream.name in self.readers.readers
+
+    @property
+    def told(self) -> int:
+        """The time before which later calls give no results; FOREVER if some are not told in the order of time."""
+        return FOREVER if len(self.readers.seats) > 0 else self.marks.safe
+
     def publish(
         self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int], first: int
     ) -> JoinedResults:
@@ -79,7 +89,7 @@ class Reordering:
             HeldEvent(time, number, first + at, name, start, row)
             for at, (time, number, start, row) in enumerate(zip(times, ids, starts, rows))
         ]
-        self.buffer.add(events, stream.disorder != "arrival")
+        self.buffer.add(events, self._known(stream))
         found = RevisedResults()
         marks, part, lag = self.marks, self.marks.part(name), self.marks.lag(name)
         read = name in self.readers.readers
@@ -135,7 +145,10 @@ class Reordering:
 
     def retract(self, number: int) -> JoinedResults:
         """Withdraw an event. Raises UnknownEvent if none of that id may be withdrawn."""
-        event = self.buffer.withdraw(number)
+        known = self.buffer.known.get(number)
+        event = None
+        if known is not None and self.marks.streams[known.stream].disorder != "arrival":
+            event = self.buffer.withdraw(number)
         if event is None:
             raise UnknownEvent(
                 f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"

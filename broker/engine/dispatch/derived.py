@@ -30,6 +30,13 @@ def report(results: Results, time: i64) -> None:
                 number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
                 made = Derived(feed.stream, values, matched.start, int(time), int(number), links)
                 results.epochs.derived.append(made)
+                if feed.salt != 0:
+                    results.epochs.by_number = True
+
+
+def number_of(event: Derived) -> int:
+    """The number by which a derived event is known."""
+    return event.trace
 
 
 def _links(events: list[int]) -> Lineage:

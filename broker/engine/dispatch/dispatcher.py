@@ -19,7 +19,7 @@ from ...events.schema import Row
 from ..executors.matches import flattened
 from ..program import Program
 from ..results import Results
-from .derived import report
+from .derived import number_of, report
 from .route import Entry
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -130,7 +130,12 @@ class Dispatcher:
         directory, forecasts, runs = self.program.directory, self.program.forecasts, self.runs
         all_entries = self.program.machines.entries
         found = results.epochs
+        depth_ends = done
         while done < len(found.derived):
+            if done == depth_ends:
+                depth_ends = len(found.derived)
+                if found.by_number and depth_ends > done + 1:
+                    found.derived[done:] = sorted(found.derived[done:], key=number_of)
             event = found.derived[done]
             runs.alone = False  # others may follow in its epoch
             runs.row, runs.start, runs.length = event.row, event.start, runs.time - event.start + 1

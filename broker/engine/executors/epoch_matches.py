@@ -49,7 +49,8 @@ class EpochMatches:
     """The matches of one batch, in the order of discovery.
 
     `times`, `rows`, `ids` and `starts` are its events; `derived` are the events derived from them, which have the
-    numbers behind theirs. `faults`: the errors at the current event.
+    numbers behind theirs. `faults`: the errors at the current event. `by_number`: derived events of one event and depth
+    are processed in the order of their numbers, as where they are revised.
     """
 
     def __init__(self, times: list[int], rows: list[Row], ids: list[int], starts: list[int]) -> None:
@@ -58,6 +59,7 @@ class EpochMatches:
         self.ids = ids
         self.starts = starts
         self.derived: list[Derived] = []
+        self.by_number = False  # derived events of one event and depth are in the order of their numbers
         self.faults: list[Fault] = []
         self.targets: list[Target] = []
         self.block_event: list[int] = []  # the number of an event

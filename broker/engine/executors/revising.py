@@ -49,6 +49,10 @@ class Reviser:
         """The changes of results since the last call, without those that cancel. O(changes)."""
         raise AssertionError
 
+    def keys(self) -> int:
+        """The number of key values with state."""
+        raise AssertionError
+
     def statistics(self) -> dict[str, int]:
         """Counts of its state, under the names of its plan's `figures`."""
         raise AssertionError

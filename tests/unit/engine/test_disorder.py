@@ -61,6 +61,21 @@ def test_ids_of_events_that_may_be_withdrawn_are_different() -> None:
     assert said(come(engine, 6, "B", 1)) == [("match", [1, 1])], "what is final gives its id up"
 
 
+def test_ids_are_different_from_those_of_streams_in_order_that_are_read_with_them() -> None:
+    engine = Engine()
+    for name, disorder in (("S", "speculate"), ("T", "arrival"), ("U", "arrival")):
+        engine.add_stream(name, {"ty": "string", "x": "int"}, disorder=disorder)  # type: ignore[arg-type]
+    engine.subscribe("q", "afa", PAIR.replace("FROM S", "FROM S, T"))
+    come(engine, 5, "A", 1)
+    engine.publish("U", [5], [("A", 0)], [1])
+    with pytest.raises(DuplicateEvent):
+        engine.publish("T", [6], [("B", 0)], [1])
+    assert said(engine.publish("T", [6], [("B", 0)], [2])) == [("match", [1, 2])]
+    with pytest.raises(UnknownEvent):
+        engine.retract(2)
+    assert said(engine.retract(1)) == [("retraction", [1, 2])]
+
+
 def test_only_events_that_are_not_final_are_withdrawn() -> None:
     engine = engine_of(("afa", PAIR))
     with pytest.raises(UnknownEvent, match="found 7"):
@@ -132,7 +147,7 @@ def test_updates_that_are_refused_change_nothing() -> None:
         (DefinitionError, "insert: expected a list of strings", ("q0", arc)),
         (EventError, "a start of 10 or later, since earlier events are final, found 9", ("q0", [arc], [], 9)),
         (EventError, "an end after the start 10, found 10", ("q0", [arc], [], 10, 10)),
-        (EventError, "start: expected microseconds", ("q0", [arc], [], "x")),
+        (EventError, "start: expected microseconds", ("q0", [arc], [], 2**62)),
     ]:
         with pytest.raises(error, match=words):
             engine.update(*arguments)  # type: ignore[arg-type]

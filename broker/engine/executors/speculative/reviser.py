@@ -69,6 +69,9 @@ class SpeculativeReviser(Reviser):
             revisions.append((change.inserted, source))
         return revisions
 
+    def keys(self) -> int:
+        return len(self.speculation.timelines)
+
     def statistics(self) -> dict[str, int]:
         return {"speculative": 1, **self.speculation.statistics()}
 
