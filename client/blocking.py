@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeVar, final
+from typing import Any, Final, Self, TypeVar, final
 
-from broker.events import StreamDefinition, TimeUnit
-from broker.language.names import DEFAULT_LANGUAGE
-from broker.language.subscription import SubscriptionDefinition
+from broker.events import Disorder, StreamDefinition, TimeUnit
+from broker.language.names import DEFAULT_LANGUAGE, LanguageName
+from broker.language.subscription import Report, SubscriptionDefinition
+from broker.language.subscription import Results as ResultsWhen
 from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
+from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .calls import Call, Calls, run
 from .change_calls import ChangeCalls
@@ -66,6 +68,8 @@ class Client:
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
     ) -> None:
+        checked_text("address", address)
+        checked_seconds("timeout", timeout)
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
         self._changes = ChangeCalls(self._connection.session)
@@ -87,7 +91,7 @@ class Client:
         name: str,
         attributes: Mapping[str, str],
         key: str | None = None,
-        disorder: str = "arrival",
+        disorder: Disorder = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
@@ -175,15 +179,15 @@ class Client:
     def subscribe(
         self,
         name: str,
-        language: str = DEFAULT_LANGUAGE,
+        language: LanguageName = DEFAULT_LANGUAGE,
         query: str | None = None,
         lineage: bool | None = None,
-        report: str | None = None,
+        report: Report | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
-        results: Literal["each", "final"] | None = None,
+        results: ResultsWhen | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 

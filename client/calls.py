@@ -230,6 +230,11 @@ class Calls:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
         if query is None and type(language) is str and " " in language.strip():
             language, query = language_meant(language), language  # a query in the place of the language
+        if forecast is not None and not isinstance(forecast, Mapping):
+            example = "a table such as {'within': 10, 'threshold': 0.8}"
+            raise DefinitionError(f"subscription {name!r}: forecast: expected {example}, found {shown(forecast)}")
+        if type(durable) not in (str, Durable, type(None)):
+            raise DefinitionError(f"subscription {name!r}: durable: expected a name or Durable, found {shown(durable)}")
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")

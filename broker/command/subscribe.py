@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -110,7 +110,8 @@ def _subscription(
     when_slow: WhenSlow | None,
 ) -> Subscription:
     if path is None:
-        return client.subscribe(name, language, query, lineage, report, durable=durable, when_slow=when_slow)
+        judged: Any = language  # by the client
+        return client.subscribe(name, judged, query, lineage, report, durable=durable, when_slow=when_slow)
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
         raise UnknownSubscription(f"{path}: expected a subscription {name!r}, found none{suggestion(name, known)}")
@@ -122,10 +123,10 @@ def _subscription(
             asked = replace(asked, report=report)
         return client.subscribe(
             name,
-            asked.language,
+            cast("Any", asked.language),
             asked.query,
             asked.lineage,
-            asked.report,
+            cast("Any", asked.report),
             asked.forecast,
             durable=durable,
             when_slow=when_slow,

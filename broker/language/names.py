@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-DEFAULT_LANGUAGE: Final = "cayuga"
+DEFAULT_LANGUAGE: Final[Literal["cayuga"]] = "cayuga"
 LANGUAGES: Final[list[str]] = ["cayuga", "sase", "ptopss", "afa", "window"]
 """In the order of error messages."""
+LanguageName: TypeAlias = Literal["cayuga", "cel", "sase", "ptopss", "afa", "window"]
+"""The names for type checkers."""
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"cel": "cayuga", "sase+": "sase", "p-topss": "ptopss"})
 """Other names of languages, in lower case."""
 
