@@ -23,6 +23,8 @@ from .conditions import Conditions, EventScope
 from .formulas import lower_formula
 from .window_expression import WindowExpression, WindowFormula, WindowPair, WindowRegex
 
+REGEX_PARTS_MAX: Final = 400
+"""The most parts of one regular expression: atoms, quantifiers and operators."""
 GRID_MAX: Final = 10_000
 """The most windows of the clock that one event is in."""
 
@@ -85,7 +87,17 @@ def _pair(pair: window.PairExpression, conditions: Conditions, timed: bool) -> W
     if _only_empty(body):
         message = "expected events after MATCHING, found an expression that only the empty sequence matches"
         refuse(conditions.text, pair.body.at, message)
-    return WindowPair(_regex(pair.prefix, scope), body, pair.within)
+    prefix = _regex(pair.prefix, scope)
+    for regex, at in ((prefix, pair.prefix.at), (body, pair.body.at)):
+        parts = _size(regex)
+        if parts > REGEX_PARTS_MAX:
+            wanted = f"expected a regular expression of at most {REGEX_PARTS_MAX} parts"
+            refuse(conditions.text, at, f"{wanted}, found {parts}")
+    return WindowPair(prefix, body, pair.within)
+
+
+def _size(regex: WindowRegex) -> int:
+    return 1 + sum(map(_size, regex.parts))
 
 
 def _regex(node: written.RegexExpression, scope: EventScope) -> WindowRegex:

@@ -116,6 +116,7 @@ def test_aggregates_of_one_window_with_nulls() -> None:
     [
         ("FROM T WINDOW EVERY 5", "column 6: unknown stream 'T'"),
         ("FROM S WINDOW LAST 1 hour EVERY 1 us", "column 20: expected at most 10000 windows over one event, found 36"),
+        (f"FROM S WINDOW AFTER any MATCHING {'any? ' * 200}", "column 34: expected a regular expression of at"),
         ("FROM S WINDOW AFTER any MATCHING any{0}", "column 34: expected events after MATCHING"),
         ("FROM S WINDOW AFTER any MATCHING [x = 1]", "column 35: unknown attribute 'x'"),
         ("FROM S WINDOW AFTER any MATCHING [prev17.v = 1]", "expected prev, prev2 up to prev16, found prev17"),

@@ -176,8 +176,14 @@ def _of_pairs(pairs: Sequence[WindowPair], classes: list[int], text: str) -> lis
 
 def _union(group: list[tuple[WindowRegex, WindowRegex]], classes: list[int], text: str) -> _UnnumberedPart:
     space = RegularExpressions()
-    prefixes = tuple(space.of(prefix) for prefix, _ in group)
-    bodies = [space.of(body) for _, body in group]
+    try:
+        prefixes = tuple(space.of(prefix) for prefix, _ in group)
+    except RecursionError:
+        raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text) from None
+    try:
+        bodies = [space.of(body) for _, body in group]
+    except RecursionError:
+        raise _too_large([body for _, body in group], "MATCHING", classes, text) from None
 
     def after(state: tuple[int, ...]) -> list[tuple[int, ...]]:
         decisive = 0
@@ -199,12 +205,12 @@ def _union(group: list[tuple[WindowRegex, WindowRegex]], classes: list[int], tex
 
     try:
         states, prefix = explored([prefixes], after)
-    except TooManyStates:
+    except (TooManyStates, RecursionError):
         raise _too_large([prefix for prefix, _ in group], "AFTER", classes, text) from None
     begins = [space.either([b for node, b in zip(state, bodies) if space.nullable(node)]) for state in states]
     try:
         nodes, body = explored([node for node in dict.fromkeys(begins) if node != NOTHING], within)
-    except TooManyStates:
+    except (TooManyStates, RecursionError):
         raise _too_large([body for _, body in group], "MATCHING", classes, text) from None
     numbers = {node: at for at, node in enumerate(nodes)}
     final = [space.nullable(node) for node in nodes]
@@ -227,7 +233,7 @@ def _fits(regex: WindowRegex, classes: list[int]) -> bool:
     space = RegularExpressions()
     try:
         explored([space.of(regex)], lambda node: [space.derivative(node, one) for one in classes], ALONE)
-    except TooManyStates:
+    except (TooManyStates, RecursionError):
         return False
     return True
 
