@@ -18,6 +18,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar, final
 
@@ -167,7 +168,9 @@ class Client:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
-    async def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+    async def punctuate(
+        self, time: int | str | datetime, stream: str | None = None, where: str | None = None
+    ) -> Receipt:
         """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
         return await self._run(self._changes.punctuate(time, stream, where))
 
@@ -222,8 +225,8 @@ class Client:
         name: str,
         insert: Sequence[str] = (),
         delete: Sequence[str] = (),
-        start: int | str | None = None,
-        end: int | str | None = None,
+        start: int | str | datetime | None = None,
+        end: int | str | datetime | None = None,
     ) -> Receipt:
         """Change the arcs of a subscription. Arguments and errors are as in the blocking client."""
         return await self._run(self._changes.update(name, insert, delete, start, end))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final
 
@@ -159,11 +160,11 @@ class Client:
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
-    def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+    def punctuate(self, time: int | str | datetime, stream: str | None = None, where: str | None = None) -> Receipt:
         """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.
 
-        Results that have waited for it follow as notifications. `time`: microseconds or ISO-8601. Raises LateEvent,
-        EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
+        Results that have waited for it follow as notifications. `time`: microseconds, ISO-8601 or a datetime. Raises
+        LateEvent, EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
         """
         return self._run(self._changes.punctuate(time, stream, where))
 
@@ -241,8 +242,8 @@ class Client:
         name: str,
         insert: Sequence[str] = (),
         delete: Sequence[str] = (),
-        start: int | str | None = None,
-        end: int | str | None = None,
+        start: int | str | datetime | None = None,
+        end: int | str | datetime | None = None,
     ) -> Receipt:
         """Change the arcs of a subscription, for all who are attached to it: all of it, or nothing.
 
