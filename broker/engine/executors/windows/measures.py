@@ -47,7 +47,7 @@ class Measure:
     def dump(self) -> list[Any]:
         raise AssertionError
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         raise AssertionError
 
 
@@ -80,7 +80,7 @@ class CountMeasure(Measure):
     def dump(self) -> list[Any]:
         return [int(self.count), list(self.counts)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.counts = data[0], list(data[1])
 
 
@@ -123,7 +123,7 @@ class IntegerMeasure(Measure):
         first = self.totals[0] if self.totals else self.total
         return [int(self.count), self.total - first, list(self.counts), [total - first for total in self.totals]]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.total, self.counts, self.totals = data[0], data[1], list(data[2]), list(data[3])
 
 
@@ -179,7 +179,7 @@ class FloatMeasure(Measure):
         state = [int(self.count), self.high, self.low, self.greatest]
         return [*state, list(self.counts), list(self.highs), list(self.lows)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.count, self.high, self.low, self.greatest, *columns = data
         self.counts, self.highs, self.lows = (list(column) for column in columns)
 
@@ -229,7 +229,7 @@ class ExtremeMeasure(Measure):
     def dump(self) -> list[Any]:
         return [list(self.positions), list(self.values)]
 
-    def load(self, data: list[Any]) -> None:
+    def load(self, data: Any) -> None:
         self.positions, self.values = list(data[0]), list(data[1])
 
 
