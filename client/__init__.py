@@ -41,6 +41,7 @@ from .errors import (
     UnknownStream,
     UnknownSubscription,
     Unsupported,
+    WrongThread,
 )
 from .flow import FlowEvent, Happening
 from .notification import Notification
@@ -88,5 +89,6 @@ __all__ = [
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",
+    "WrongThread",
     "advice",
 ]

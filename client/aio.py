@@ -18,17 +18,21 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, final
+from typing import Any, Self, TypeVar, final
 
-from broker.events import StreamDefinition, TimeUnit
-from broker.language.names import DEFAULT_LANGUAGE
-from broker.language.subscription import SubscriptionDefinition
+from broker.events import Disorder, StreamDefinition, TimeUnit
+from broker.language.names import DEFAULT_LANGUAGE, LanguageName
+from broker.language.subscription import Report, SubscriptionDefinition
+from broker.language.subscription import Results as ResultsWhen
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
 from .aio_connection import AioConnection
+from .aio_notification import Notification as Notification
 from .aio_subscription import Subscription as Subscription
+from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
@@ -39,7 +43,6 @@ from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
 from .flow import FlowEvent
-from .notification import Notification
 from .probability import Probability
 from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
@@ -68,6 +71,8 @@ class Client:
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
     ) -> None:
+        checked_text("address", address)
+        checked_seconds("timeout", timeout)
         self._address = address
         self._timeout = timeout
         self._keys = client_keys(keys)
@@ -97,7 +102,7 @@ class Client:
         name: str,
         attributes: Mapping[str, str],
         key: str | None = None,
-        disorder: str = "arrival",
+        disorder: Disorder = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
@@ -163,7 +168,9 @@ class Client:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
-    async def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+    async def punctuate(
+        self, time: int | str | datetime, stream: str | None = None, where: str | None = None
+    ) -> Receipt:
         """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
         return await self._run(self._changes.punctuate(time, stream, where))
 
@@ -176,15 +183,15 @@ class Client:
     async def subscribe(
         self,
         name: str,
-        language: str = DEFAULT_LANGUAGE,
+        language: LanguageName = DEFAULT_LANGUAGE,
         query: str | None = None,
         lineage: bool | None = None,
-        report: str | None = None,
+        report: Report | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
-        results: Literal["each", "final"] | None = None,
+        results: ResultsWhen | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to a subscription. Arguments and errors are as in the blocking client."""
         request = self._calls.prepare(
@@ -218,8 +225,8 @@ class Client:
         name: str,
         insert: Sequence[str] = (),
         delete: Sequence[str] = (),
-        start: int | str | None = None,
-        end: int | str | None = None,
+        start: int | str | datetime | None = None,
+        end: int | str | datetime | None = None,
     ) -> Receipt:
         """Change the arcs of a subscription. Arguments and errors are as in the blocking client."""
         return await self._run(self._changes.update(name, insert, delete, start, end))
@@ -239,7 +246,7 @@ class Client:
     async def next_notification(self, name: str, timeout: float | None = None) -> Notification | None:
         """The next notification of a subscription; None after `timeout` seconds, and if this client has none."""
         found = await self._connection.next_notification(name, timeout)
-        return None if found is None else found.of(self)
+        return None if found is None else Notification(found.line(), found.incarnation).of(self)
 
     async def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Acknowledge a durable subscription's results up to `position`, by default up to the one read last.

@@ -20,7 +20,7 @@ from broker.wire import Message, Ping, Unsubscribe
 from broker.wire.keys import Keys
 
 from .calls import hello
-from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
 from .flow import FlowEvent, Happening
 from .notification import Notification
 from .reconnect_policy import Reconnect, is_passing, session_of
@@ -129,6 +129,8 @@ class AioConnection:
         self._send(frame)
 
     async def _connected(self, deadline: float) -> None:
+        if asyncio.get_running_loop() is not self._loop:
+            raise WrongThread("this client belongs to another event loop, which opened it: open one in this loop")
         if self._closed:
             raise ConnectionLost("this client is closed")
         if self._restored is not None:

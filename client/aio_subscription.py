@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Self, final
 
 from broker.wire import Subscribed
 
-from .notification import Notification
+from .aio_notification import Notification
+from .arguments import checked_seconds
 
 if TYPE_CHECKING:
     from .aio import Client
@@ -27,6 +28,8 @@ class Subscription:
 
     async def next(self, timeout: float | None = None) -> Notification | None:
         """The next notification; None after `timeout` seconds, and once closed. Raises ConnectionLost, SlowConsumer."""
+        if timeout is not None:
+            checked_seconds("timeout", timeout)
         return None if self._closed else await self._client.next_notification(self.name, timeout)
 
     async def poll(self) -> Notification | None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from broker.events import LARGEST, EventError, StreamDefinition, check_rows, check_starts, shown
 from broker.wire import BATCH_EVENTS_MAX, Message, Publish, Published, Refusal
 
+from .arguments import checked_column
 from .errors import LimitExceeded
 from .receipt import Receipt
 
@@ -29,6 +30,9 @@ def check_batch(
     The client checks because it may send a batch in several parts: an error in the last one must be found before the
     first is sent.
     """
+    checked_column(stream.name, "rows", rows)
+    if ids is not None:
+        checked_column(stream.name, "ids", ids)
     checked = check_rows(stream, rows)
     for name, column, least, greatest in (("time", times, -LARGEST, LARGEST), ("id", ids, -_ID_MAX - 1, _ID_MAX)):
         if column is None:

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeVar, final
+from typing import Any, Final, Self, TypeVar, final
 
-from broker.events import StreamDefinition, TimeUnit
-from broker.language.names import DEFAULT_LANGUAGE
-from broker.language.subscription import SubscriptionDefinition
+from broker.events import Disorder, StreamDefinition, TimeUnit
+from broker.language.names import DEFAULT_LANGUAGE, LanguageName
+from broker.language.subscription import Report, SubscriptionDefinition
+from broker.language.subscription import Results as ResultsWhen
 from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
+from .arguments import checked_seconds, checked_text
 from .authority import client_keys
 from .calls import Call, Calls, run
 from .change_calls import ChangeCalls
@@ -66,6 +69,8 @@ class Client:
         reconnect: Reconnect | None = None,
         on_event: Callable[[FlowEvent], None] | None = None,
     ) -> None:
+        checked_text("address", address)
+        checked_seconds("timeout", timeout)
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
         self._changes = ChangeCalls(self._connection.session)
@@ -87,7 +92,7 @@ class Client:
         name: str,
         attributes: Mapping[str, str],
         key: str | None = None,
-        disorder: str = "arrival",
+        disorder: Disorder = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
         idle: int | None = None,
@@ -155,11 +160,11 @@ class Client:
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
-    def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+    def punctuate(self, time: int | str | datetime, stream: str | None = None, where: str | None = None) -> Receipt:
         """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.
 
-        Results that have waited for it follow as notifications. `time`: microseconds or ISO-8601. Raises LateEvent,
-        EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
+        Results that have waited for it follow as notifications. `time`: microseconds, ISO-8601 or a datetime. Raises
+        LateEvent, EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
         """
         return self._run(self._changes.punctuate(time, stream, where))
 
@@ -175,15 +180,15 @@ class Client:
     def subscribe(
         self,
         name: str,
-        language: str = DEFAULT_LANGUAGE,
+        language: LanguageName = DEFAULT_LANGUAGE,
         query: str | None = None,
         lineage: bool | None = None,
-        report: str | None = None,
+        report: Report | None = None,
         forecast: Mapping[str, Any] | None = None,
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
-        results: Literal["each", "final"] | None = None,
+        results: ResultsWhen | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 
@@ -237,8 +242,8 @@ class Client:
         name: str,
         insert: Sequence[str] = (),
         delete: Sequence[str] = (),
-        start: int | str | None = None,
-        end: int | str | None = None,
+        start: int | str | datetime | None = None,
+        end: int | str | datetime | None = None,
     ) -> Receipt:
         """Change the arcs of a subscription, for all who are attached to it: all of it, or nothing.
 

@@ -21,7 +21,7 @@ from broker.events import (
     row_from_mapping,
     shown,
 )
-from broker.language.habits import language_meant
+from broker.language.names import language_meant
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
@@ -59,6 +59,7 @@ from broker.wire import (
 from broker.wire.limits import CREDITS_MAX
 
 from . import subscribe_many
+from .arguments import checked_durable, checked_forecast
 from .batches import check_batch, merged, parts
 from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
@@ -230,6 +231,8 @@ class Calls:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
         if query is None and type(language) is str and " " in language.strip():
             language, query = language_meant(language), language  # a query in the place of the language
+        checked_forecast(name, forecast)
+        checked_durable(name, durable)
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")

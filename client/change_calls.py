@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import final
 
-from broker.events import DefinitionError, EventError, checked_subscription_name, parse_instant, shown
+from broker.events import DefinitionError, EventError, checked_subscription_name, instant_of, shown
 from broker.wire import Failure, Message, Published, Punctuate, Retract, Update
 
 from .calls import Call, expected
@@ -26,9 +27,9 @@ class ChangeCalls:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def punctuate(self, time: int | str, stream: str | None, where: str | None) -> Call[Receipt]:
+    def punctuate(self, time: int | str | datetime, stream: str | None, where: str | None) -> Call[Receipt]:
         """Promise that no earlier event follows."""
-        moment = parse_instant(time)
+        moment = instant_of(time)
         return (yield from self._ask(partial(Punctuate, time=moment, stream=stream, where=where)))
 
     def retract(self, id: int) -> Call[Receipt]:
@@ -42,12 +43,12 @@ class ChangeCalls:
         name: str,
         insert: Sequence[str],
         delete: Sequence[str],
-        start: int | str | None,
-        end: int | str | None,
+        start: int | str | datetime | None,
+        end: int | str | datetime | None,
     ) -> Call[Receipt]:
         """Change the arcs of a subscription."""
         checked_subscription_name(name)
-        times = [None if each is None else parse_instant(each) for each in (start, end)]
+        times = [None if each is None else instant_of(each) for each in (start, end)]
         arcs = _texts(name, "insert", insert), _texts(name, "delete", delete)
         make = partial(Update, name=name, insert=arcs[0], delete=arcs[1], start=times[0], end=times[1])
         return (yield from self._ask(make))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from broker.wire import Message, Ping, Unsubscribe
 from broker.wire.keys import Keys
 
 from .calls import hello
-from .errors import ConnectionLost, ForetellError, RequestTimeout
+from .errors import ConnectionLost, ForetellError, RequestTimeout, WrongThread
 from .flow import FlowEvent, Happening
 from .notification import Notification
 from .reconnect_policy import Reconnect, is_passing, session_of
@@ -61,6 +62,7 @@ class Connection:
         self._on_event = on_event
         self._recovery: Recovery | None = None
         self._process = os.getpid()
+        self._thread = threading.current_thread()
         # unsent credits and acknowledgements; they belong to the session as last renewed
         self._unwaited: deque[bytes] = deque()
         self._closed = False
@@ -78,6 +80,7 @@ class Connection:
 
         A repeatable request is sent again after a loss, as long as there is time. `timeout`: seconds.
         """
+        self._check_thread()
         sent = False
         until = time.monotonic() + (self._timeout if timeout is None else timeout)
         try:
@@ -172,6 +175,7 @@ class Connection:
             return
         self._collect_after = now + COLLECT_SECONDS
         self._check_process()
+        self._check_thread()
         if not self._transport.closed:
             self._receive(0.0)
 
@@ -189,6 +193,7 @@ class Connection:
     def next_notification(self, name: str, timeout: float | None) -> Notification | None:
         """The next notification; None after `timeout` seconds, and for a name without a subscription."""
         session = self.session
+        self._check_thread()
         if not session.has_inbox(name):
             self._check(0.0)
             return None
@@ -308,6 +313,12 @@ class Connection:
             event = events.popleft()
             if self._on_event is not None:
                 self._on_event(event)
+
+    def _check_thread(self) -> None:
+        if threading.get_ident() != self._thread.ident and os.getpid() == self._process:
+            here = threading.current_thread().name
+            owner = self._thread.name
+            raise WrongThread(f"this client belongs to the thread {owner!r}, found {here!r}: open one there")
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

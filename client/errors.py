@@ -45,6 +45,7 @@ __all__ = [
     "UnknownStream",
     "UnknownSubscription",
     "Unsupported",
+    "WrongThread",
     "remote_error",
 ]
 
@@ -69,6 +70,16 @@ class RequestTimeout(ForetellError):
     """No answer came in time. The outcome is unknown: the broker may carry out the request, or have done so."""
 
     code: ClassVar[str] = "timeout"
+
+
+@final
+class WrongThread(ForetellError):
+    """A client is used by another thread, or another event loop, than the one that opened it. Nothing was sent.
+
+    Open another client there.
+    """
+
+    code: ClassVar[str] = "thread"
 
 
 @final

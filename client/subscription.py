@@ -7,6 +7,7 @@ from typing import Protocol, Self, final
 
 from broker.wire import Subscribed
 
+from .arguments import checked_seconds
 from .notification import Notification
 
 
@@ -46,6 +47,8 @@ class Subscription:
 
         None also once closed. Raises ConnectionLost and SlowConsumer, but only after all received notifications.
         """
+        if timeout is not None:
+            checked_seconds("timeout", timeout)
         return None if self._closed else self._source.next_notification(self.name, timeout)
 
     def poll(self) -> Notification | None:

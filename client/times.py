@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from broker.events import EventError, StreamDefinition, check_unit, instants_of
 
+from .arguments import checked_column
 from .session import Session
 
 Time: TypeAlias = int | float | str | datetime
@@ -25,6 +26,7 @@ def batch_times(session: Session, stream: StreamDefinition, times: Times | None)
     """
     if times is None:
         return None
+    checked_column(stream.name, "times", times)
     try:
         found = instants_of(times, stream.time_unit)
         if stream.name not in session.timed and len(found) and _is_number(times):

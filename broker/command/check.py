@@ -1,16 +1,28 @@
-"""`foretell check`: checks a subscription file, and events for it, without running any."""
+"""`foretell check`: checks a subscription file, and events for it, without running any. All errors are told."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from .complaint import escaped
+from ..events.errors import ForetellError
+from .complaint import BadInput, at, escaped, one_line
 from .file_times import TimeUnitOption
-from .loading import SubscriptionsArgument, load_engine
+from .loading import SubscriptionsArgument, text_of
 from .reading import FormatOption, Reading, StreamOption, TimeOption
 from .sources import files_of
+
+if TYPE_CHECKING:
+    from ..engine import Engine
+    from ..language.subscription_file import SubscriptionFile
+
+_PUBLISH: Final = re.compile(r"\bPUBLISH\s+(\w+)", re.IGNORECASE)
 
 
 def check(
@@ -25,18 +37,15 @@ def check(
     time_unit: TimeUnitOption = None,
 ) -> int:
     """Check a subscription file, and events for it; status 2 if something is wrong."""
-    from ..engine.languages.table import language_of
-
-    engine = load_engine(subscriptions)
-    for name, definition in engine.subscriptions.items():
-        language = language_of(definition)
-        syntax = language.parse(definition.query)
-        reads = ", ".join(dict.fromkeys(language.reads(syntax)))
-        publishing = "" if syntax.publish is None else f", publishes {syntax.publish}"
-        typer.echo(f"ok {name}: {language.name}, reads {reads}{publishing}")
-        plan = engine.catalog.subscriptions[name].machine
-        for advice in [] if plan is None else plan.advice():
-            typer.echo(f"   {name}: {advice}")
+    engine, file, wrong = checked(subscriptions)
+    for name in engine.subscriptions:
+        for line in told(engine, file, name):
+            typer.echo(line)
+    if wrong:
+        sys.stdout.flush()
+        for error in wrong[:-1]:
+            print(f"foretell: {one_line(str(error))}", file=sys.stderr)
+        raise wrong[-1]
     if not events:
         return 0
     from .scanning import scan
@@ -46,3 +55,75 @@ def check(
         worst = 2 if verdict == "bad" else worst
         typer.echo(f"{verdict} {escaped(finding)}")
     return worst
+
+
+def checked(path: Path) -> tuple[Engine, SubscriptionFile, list[BadInput]]:
+    """An engine with what is right in a file, the file, and all errors. Raises an error of the file as a whole.
+
+    What reads the stream of a wrong subscription is not judged.
+    """
+    from ..engine import Engine
+    from ..engine.catalog import in_order
+    from ..engine.target import ALWAYS_SINCE
+    from ..events import DefinitionError
+    from ..language.subscription_file import read_subscription_file
+
+    definitions: list[DefinitionError] = []
+    text = text_of(path)
+    file = read_subscription_file(text, str(path), definitions)
+    wrong = [BadInput(str(error)) for error in definitions]
+    engine = Engine()
+    for stream in file.streams:
+        try:
+            engine.declare(stream)
+        except ForetellError as error:
+            wrong.append(at(str(path), error))
+    # Streams that are not known because of another error: what reads them is not judged.
+    missing = {name for name in tomllib.loads(text).get("streams", {}) if name not in engine.streams}
+    parsed = []
+    for definition in file.subscriptions:
+        try:
+            one = engine.catalog.parse(definition)
+            engine.catalog.check_publish(definition.name, one.publish)
+            parsed.append(one)
+        except ForetellError as error:
+            wrong.append(at(str(path), error))
+            missing |= set(_PUBLISH.findall(definition.query))
+    try:
+        ordered = in_order(parsed)
+    except ForetellError as error:
+        wrong.append(at(str(path), error))
+        ordered = []
+    for one in ordered:
+        if missing.isdisjoint(one.reads()):
+            try:
+                engine.install(one, ALWAYS_SINCE)
+                continue
+            except ForetellError as error:
+                wrong.append(at(str(path), error))
+        if one.publish is not None:
+            missing.add(one.publish)
+    return engine, file, wrong
+
+
+def told(engine: Engine, file: SubscriptionFile, name: str) -> Iterator[str]:
+    """What a subscription reads and publishes, and what is probably not meant."""
+    from ..engine.languages.table import language_of
+    from ..language.lint import lint
+
+    definition = engine.subscriptions[name]
+    language = language_of(definition)
+    syntax = language.parse(definition.query)
+    reads = list(dict.fromkeys(language.reads(syntax)))
+    publishing = "" if syntax.publish is None else f", publishes {syntax.publish}"
+    hidden = ", hidden" if name in file.hidden else ""
+    yield f"ok {name}: {language.name}, reads {', '.join(reads)}{publishing}{hidden}"
+    if hidden and syntax.publish is None:
+        yield f"warning {name}: hidden has no results, as it publishes no stream"
+    schemas = [engine.streams[stream].schema for stream in reads if stream in engine.streams]
+    nullable = {attribute.name for schema in schemas for attribute in schema.attributes if attribute.nullable}
+    for warned in lint(definition.query, syntax, nullable):
+        yield f"warning {name}: {escaped(str(warned))}"
+    plan = engine.catalog.subscriptions[name].machine
+    for advice in [] if plan is None else plan.advice():
+        yield f"   {name}: {advice}"

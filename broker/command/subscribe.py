@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -114,8 +114,9 @@ def _subscription(
     when_slow: WhenSlow | None,
 ) -> Subscription:
     if path is None:
+        judged: Any = language  # by the client
         return client.subscribe(
-            name, language, query, lineage, report, durable=durable, when_slow=when_slow, results=results
+            name, judged, query, lineage, report, durable=durable, when_slow=when_slow, results=results
         )
     known = {each.name: each for each in declare_streams(client, path).subscriptions}
     if name not in known:
@@ -130,10 +131,10 @@ def _subscription(
             asked = replace(asked, results=results)
         return client.subscribe(
             name,
-            asked.language,
+            cast("Any", asked.language),
             asked.query,
             asked.lineage,
-            asked.report,
+            cast("Any", asked.report),
             asked.forecast,
             durable=durable,
             when_slow=when_slow,

@@ -6,9 +6,13 @@ Importing this package loads neither zmq nor asyncio nor Spark; a test checks th
 
 from __future__ import annotations
 
+from .documenting import documented
 from .engine import Engine
 from .match import Match
 from .options import Options
 from .results import Results
+
+for _public in (Engine, Match, Results):
+    documented(_public)
 
 __all__ = ["Engine", "Match", "Options", "Results"]

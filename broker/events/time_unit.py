@@ -75,6 +75,8 @@ def instants_of(values: Sequence[Any], unit: TimeUnit | None = None) -> Sequence
         if str(values.dtype).startswith("datetime64["):
             return _of_column(values)
         values = values.tolist()
+    if not hasattr(values, "__iter__"):
+        raise EventError(f"expected a sequence of times, found {shown(values)}")
     moments: list[int] = []
     for index, value in enumerate(values):
         try:

@@ -27,6 +27,11 @@ class Misread(Exception):
         self.message = message
 
 
+def place_in(text: str, at: int) -> str:
+    """Return `line L, column C` for the 0-based offset `at` of a query's text."""
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
+
+
 def query_error(text: str, at: int, message: str) -> QueryError:
     """Return the error for the 0-based offset `at` of `text`: `line L, column C: message`, with its excerpt.
 

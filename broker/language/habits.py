@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from .names import ALGEBRAIC, COMPOSITE, SEQUENTIAL, language_meant
+
 _LEFT: Final = re.compile(r"((?:\$?[0-9]*\.)?[A-Za-z_][\w.\[\]-]*|\$[0-9]*\.[A-Za-z_]\w*)\s*\Z")
 _OPERAND: Final = r"('(?:[^']|'')*'|[-\w.$]+)"
 _BETWEEN: Final = re.compile(rf"BETWEEN\s+{_OPERAND}\s+AND\s+{_OPERAND}", re.IGNORECASE)
@@ -32,14 +34,6 @@ _LEFT_MAX: Final = 200
 
 Habit: TypeAlias = Callable[[str, int], str | None]
 """The text to write instead, given the text and the place of the error; None if it is another mistake."""
-
-
-def language_meant(text: str) -> str:
-    """The language that a query's first word belongs to."""
-    first = text.split(None, 1)[0].upper() if text.strip() else ""
-    if first.startswith(("PATTERN", "SEQ")):
-        return "sase"
-    return "ptopss" if first == "FROM" and re.search(r"\bMATCH\b", text, re.IGNORECASE) else "cayuga"
 
 
 def habit(text: str, at: int) -> str:
@@ -110,7 +104,7 @@ def _where(text: str, at: int) -> str | None:
 
 def _within(text: str, at: int) -> str | None:
     match = _WITHIN.match(text, at)
-    if match is None or language_meant(text) != "cayuga":
+    if match is None or language_meant(text) != ALGEBRAIC:
         return None
     return f"FILTER{{DUR <= {match.group(1).strip()}}}(...) around the pattern"
 
@@ -139,7 +133,7 @@ def _duration(text: str, at: int) -> str | None:
 def _negation(text: str, at: int) -> str | None:
     """NOT before an event; the error is at NOT, or behind it."""
     language = language_meant(text)
-    if language == "cayuga":
+    if language == ALGEBRAIC:
         return None
     word = re.compile(r"NOT\s+((?:\w+\s+)?\w+)", re.IGNORECASE).match(text, at)
     if word is None:
@@ -150,15 +144,15 @@ def _negation(text: str, at: int) -> str | None:
         named = f"{before.group(1)}{rest.group()}"
     else:
         named = word.group(1)
-    if language == "ptopss":
-        return f'the pattern in SASE+ (language = "sase"), where ~(Stream {named.split()[-1]}) is negation'
+    if language == COMPOSITE:
+        return f'the pattern in language = "{SEQUENTIAL}", where ~(Stream {named.split()[-1]}) is negation'
     return f"~({' '.join(named.split())})" if " " in named.strip() else f"~(Stream {named.strip()})"
 
 
 def _optional(text: str, at: int) -> str | None:
     match = re.compile(r"\s*([?*])").match(text, at)
     stream = _left(text, at)
-    if match is None or stream is None or language_meant(text) != "sase":
+    if match is None or stream is None or language_meant(text) != SEQUENTIAL:
         return None
     kind = f"{stream}+ a[]" if match.group(1) == "*" else f"{stream} a"
     return f"two subscriptions, one with {kind} and one without it; both may PUBLISH one stream"

@@ -6,13 +6,20 @@ planned ones, which are refused as not supported yet. A test checks that the tab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-DEFAULT_LANGUAGE: Final = "cayuga"
+DEFAULT_LANGUAGE: Final[Literal["cayuga"]] = "cayuga"
 LANGUAGES: Final[list[str]] = ["cayuga", "sase", "ptopss", "afa", "window"]
 """In the order of error messages."""
+LanguageName: TypeAlias = Literal["cayuga", "cel", "sase", "ptopss", "afa", "window"]
+"""The names for type checkers."""
+ALGEBRAIC: Final = "cayuga"
+SEQUENTIAL: Final = "sase"
+COMPOSITE: Final = "ptopss"
+"""The languages that an error may speak of: of operators on streams, of sequences, of composite subscriptions."""
 ALIASES: Final[Mapping[str, str]] = MappingProxyType({"cel": "cayuga", "sase+": "sase", "p-topss": "ptopss"})
 """Other names of languages, in lower case."""
 
@@ -20,3 +27,11 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType({"cel": "cayuga", "sase+": 
 def language_named(name: str) -> str:
     """The name of a language for one of its names."""
     return ALIASES.get(name.lower(), name)
+
+
+def language_meant(text: str) -> str:
+    """The language that a query's first word belongs to."""
+    first = text.split(None, 1)[0].upper() if text.strip() else ""
+    if first.startswith(("PATTERN", "SEQ")):
+        return SEQUENTIAL
+    return COMPOSITE if first == "FROM" and re.search(r"\bMATCH\b", text, re.IGNORECASE) else ALGEBRAIC

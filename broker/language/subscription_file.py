@@ -46,10 +46,11 @@ class SubscriptionFile:
     hidden: frozenset[str] = frozenset()
 
 
-def read_subscription_file(text: str, place: str) -> SubscriptionFile:
+def read_subscription_file(text: str, place: str, wrong: list[DefinitionError] | None = None) -> SubscriptionFile:
     """Return the definitions in a subscription file's text; `place` names the file in errors.
 
-    Raises DefinitionError for any mistake in it, and LimitExceeded for more than FILE_BYTES_MAX.
+    Raises DefinitionError for any mistake in it, and LimitExceeded for more than FILE_BYTES_MAX. With `wrong`, the
+    errors of single definitions are added to that list, and the other definitions returned.
     """
     size = byte_length(text)
     if size > FILE_BYTES_MAX:
@@ -57,9 +58,9 @@ def read_subscription_file(text: str, place: str) -> SubscriptionFile:
     document = _document(text, place)
     _check_keys(document, _TABLES, place)
     return SubscriptionFile(
-        tuple(_definitions(document, "streams", place, _stream)),
-        tuple(_definitions(document, "subscriptions", place, _subscription)),
-        frozenset(name for name, table in document.get("subscriptions", {}).items() if table.get("hidden")),
+        tuple(_definitions(document, "streams", place, _stream, wrong)),
+        tuple(_definitions(document, "subscriptions", place, _subscription, wrong)),
+        frozenset(name for name, table in document.get("subscriptions", {}).items() if _is_hidden(table)),
     )
 
 
@@ -93,17 +94,29 @@ def _wrapped(text: str, where: str) -> str:
 
 
 def _definitions(
-    document: Mapping[str, Any], kind: str, place: str, define: Callable[[str, Mapping[str, Any]], _Definition]
+    document: Mapping[str, Any],
+    kind: str,
+    place: str,
+    define: Callable[[str, Mapping[str, Any]], _Definition],
+    wrong: list[DefinitionError] | None,
 ) -> Iterable[_Definition]:
     for name, table in _table(document.get(kind, {}), f"{place}: {kind}").items():
         inside = f"{place}: {kind}.{name if _BARE_KEY.fullmatch(name) else quoted(name)}"
-        _table(table, inside)
         try:
-            yield define(name, table)
+            found = define(name, _table(table, inside))
         except (DefinitionError, EventError) as error:
             # The message of a definition already has its name, and so has the place.
-            message = str(error).removeprefix(f"{kind.removesuffix('s')} {name!r}: ")
-            raise DefinitionError(f"{inside}: {message}") from None
+            message = str(error).removeprefix(f"{kind.removesuffix('s')} {name!r}: ").removeprefix(f"{inside}: ")
+            complaint = DefinitionError(f"{inside}: {message}")
+            if wrong is None:
+                raise complaint from None
+            wrong.append(complaint)
+            continue
+        yield found
+
+
+def _is_hidden(table: object) -> bool:
+    return isinstance(table, dict) and table.get("hidden") is True
 
 
 def _stream(name: str, table: Mapping[str, Any]) -> StreamDefinition:

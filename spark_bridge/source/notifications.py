@@ -147,7 +147,8 @@ class NotificationsReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             options = self._options
             address, keys = options.get("address", DEFAULT_ADDRESS), options.get("keys")
             self._client = Client(address, keys=keys, reconnect=Reconnect())
-            language, query = options.get("language", DEFAULT_LANGUAGE), options.get("query")
+            language: Any = options.get("language", DEFAULT_LANGUAGE)  # the client judges it
+            query = options.get("query")
             self._subscription = self._client.subscribe(options["subscription"], language, query)
         return self._subscription
 

@@ -241,6 +241,7 @@ def test_what_others_wrote_gives_no_orders_to_a_terminal(
         assert all(character.isprintable() for line in plain for character in line)
         assert json.loads(plain[-1])["reason"] == orders
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", "200")  # so that no cell is broken
         table = "\n".join(printed(capsys, "subscriptions", "--broker", address))
         assert r"\x1b]0;owned\x07" in "".join(table.split())
         for order in ("\x1b]", "\x07", "\x1b[2J", "\x9b", "\x7f"):

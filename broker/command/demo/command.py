@@ -74,7 +74,7 @@ def teach(before: Sequence[Movement], publisher: Client, subscriber: Client) -> 
     for stream in STREAMS:
         publisher.add_stream(stream, dict(MOVEMENT), key="tail")
     asked = dict(LATE_AGAIN.forecast or {})
-    found = subscriber.subscribe(LATE_AGAIN.name, LATE_AGAIN.language, LATE_AGAIN.query, None, LATE_AGAIN.report, asked)
+    found = subscriber.subscribe(LATE_AGAIN.name, "ptopss", LATE_AGAIN.query, forecast=asked)
     for begin in range(0, len(before), LESSON_EVENTS):
         lesson = before[begin : begin + LESSON_EVENTS]
         publisher.publish_batch("Departures", [m.time for m in lesson], [m.row for m in lesson])

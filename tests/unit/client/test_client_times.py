@@ -15,6 +15,7 @@ from broker.kernel import Kernel, Received
 from broker.wire import Message, Publish, decode, encode
 from client import EventError, Notification
 from client.calls import Calls, run
+from client.change_calls import ChangeCalls
 from client.session import Session
 
 MOMENT = 1_714_548_600_000_000
@@ -98,3 +99,10 @@ def test_a_notification_has_its_times_as_datetimes() -> None:
     found = Notification({"kind": "match", "subscription": "q", "start": 0, "end": MOMENT})
     assert (found.start_time, found.end_time) == (datetime(1970, 1, 1, tzinfo=UTC), WHEN)
     assert Notification({"kind": "forecast", "subscription": "q"}).end_time is None
+
+
+def test_a_promise_takes_a_datetime() -> None:
+    line = Line()
+    run(ChangeCalls(line.session).punctuate(WHEN, None, None), line.exchange)
+    with pytest.raises(EventError, match="expected a datetime with a time zone"):
+        run(ChangeCalls(line.session).punctuate(NAIVE, None, None), line.exchange)

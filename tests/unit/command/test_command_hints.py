@@ -59,3 +59,52 @@ def test_a_check_that_fails_is_a_finding_of_the_doctor(
         "found": "the check itself has failed: AttributeError: module 'zmq' has no attribute 'has'",
     }
     assert len(findings) > 5, "the others go on"
+
+
+def test_all_errors_of_a_file_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(
+        """
+[streams.Stock]
+attributes = { name = "string", price = "float" }
+[streams.Other]
+attributes = { name = "text" }
+[subscriptions.good]
+language = "cayuga"
+query = "FILTER{price > 5 AND price > 10}(Stock)"
+[subscriptions.wrong]
+language = "cayuga"
+query = "FILTER{prise > 5}(Stock) PUBLISH Wrong"
+[subscriptions.follows]
+language = "cayuga"
+query = "Wrong"
+[subscriptions.unread]
+language = "cayuga"
+query = "Other"
+[subscriptions.broken]
+language = "cayuga"
+query = "FILTER{price >}(Stock) PUBLISH Broken"
+[subscriptions.behind]
+language = "cayuga"
+query = "Broken"
+[subscriptions.hidden]
+language = "cayuga"
+query = "Stock"
+hidden = true
+[subscriptions.odd]
+language = "cayuga"
+query = "Stock"
+lineages = true
+"""
+    )
+    assert perform(["check", "s.toml"]) == 2
+    found = capsys.readouterr()
+    assert [line.split(":")[0] for line in found.out.splitlines()] == [
+        "ok good", "warning good", "ok hidden", "warning hidden"
+    ]  # fmt: skip
+    errors = found.err.splitlines()
+    assert len(errors) == 4, errors
+    for words in ("streams.Other: ", "subscriptions.odd: unknown key 'lineages'", "'prise'", "subscription 'broken'"):
+        assert any(words in line and line.startswith("foretell: s.toml: ") for line in errors), words

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine
 from broker.events import DefinitionError, ForetellError, QueryError
-from broker.language.habits import habit, language_meant
+from broker.language.habits import habit
+from broker.language.names import language_meant
 
 SASE = "PATTERN SEQ(Stock a, Stock b) WHERE skip_till_next_match(a, b) {{{}}} WITHIN {}"
 PTOPSS = "FROM Stock a: {} b: price > 2 MATCH a, b WITHIN {}"

@@ -1,0 +1,87 @@
+"""Warnings on queries that are right but probably not meant so; what a warning says is so for all values."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.engine import Engine
+from broker.engine.languages.table import LANGUAGES
+from broker.language.lint import lint
+
+
+def warnings(language: str, text: str, nullable: tuple[str, ...] = ()) -> list[str]:
+    return [str(each) for each in lint(text, LANGUAGES[language].parse(text), nullable)]
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "expected"),
+    [
+        ("cayuga", "Stock NEXT{symbol = symbol} Stock", "column 19: symbol = symbol is always true: .* \\$1 and \\$2"),
+        ("cayuga", "FILTER{price < price}(Stock)", "price < price is never true"),
+        ("cayuga", "FILTER{1 > 2}(Stock)", "1 > 2 is never true"),
+        ("cayuga", "FILTER{price > 5 AND price < 3}(Stock)", "column 28: price > 5 AND price < 3 is never true, so"),
+        ("cayuga", "FILTER{price >= 5 AND 5 > price}(Stock)", "is never true"),
+        ("cayuga", "FILTER{price > 5 AND price > 10}(Stock)", "price > 5 is always true beside price > 10"),
+        ("cayuga", "FILTER{name = 'a' AND name = 'b'}(Stock)", "is never true"),
+        ("cayuga", "FILTER{name != 'a' OR name != 'b'}(Stock)", "is always true, unless a value is null"),
+        ("cayuga", "FILTER{DUR <= 5 min}(Stock NEXT{$2.n = $1.n} Stock)", "DUR <= 300000001 to include them"),
+        ("cayuga", "FILTER{DUR < 5 min}(Stock NEXT{$2.n = $1.n} Stock)", "DUR < 300000002 to include them"),
+        ("cayuga", "FILTER{DUR < 5}(Stock NEXT{$2.n = $1.n} Stock)", "DUR 5 means 5 microseconds: write a unit"),
+        ("cayuga", "Stock NEXT{$2.p > $1.p} Stock", "each event waits here"),
+        (
+            "sase",
+            "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {b.x > 3 AND b.x < 2} WITHIN 1 s",
+            "b.x > 3 AND b.x < 2 is never true",
+        ),
+        ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]} WITHIN 5", "WITHIN 5 means 5 micro"),
+        ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {[x]}", "without WITHIN"),
+        ("ptopss", "FROM S a: x > 3 AND 2 > x MATCH a", "x > 3 AND 2 > x is never true"),
+    ],
+)
+def test_what_is_warned_of(language: str, query: str, expected: str) -> None:
+    found = warnings(language, query)
+    assert len(found) == 1, found
+    assert re.search(expected, found[0])
+    assert found[0].startswith("line 1, column ")
+
+
+@pytest.mark.parametrize(
+    ("language", "query"),
+    [
+        ("cayuga", "FILTER{price > 5 AND price < 10 OR price > 20}(Stock)"),
+        ("cayuga", "FILTER{note = note}(Stock)"),
+        ("cayuga", "Stock NEXT{$2.n = $1.n AND $2.p > $1.p} Stock"),
+        ("cayuga", "FILTER{DUR < 5 * 60}(Stock NEXT{$2.p > $1.p} Stock)"),
+        ("cayuga", "FILTER{name = 'WITHIN 5'}(Stock)"),
+        ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {a.x > 5 AND b.x > 10} WITHIN 50 ms"),
+        ("ptopss", "FROM S a: x > 3 b: x < 2 MATCH a, b WITHIN 5 min"),
+    ],
+)
+def test_what_is_meant(language: str, query: str) -> None:
+    assert warnings(language, query, ("note",)) == []
+
+
+OPERATORS = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
+
+
+@given(OPERATORS, st.integers(0, 3), OPERATORS, st.integers(0, 3), st.sampled_from(["AND", "OR"]))
+def test_a_warning_is_so_for_all_values(p: str, a: int, q: str, b: int, word: str) -> None:
+    query = f"FILTER{{x {p} {a} {word} x {q} {b}}}(S)"
+    engine = Engine()
+    engine.add_stream("S", {"x": "float"})
+    for name, text in (("both", query), ("first", f"FILTER{{x {p} {a}}}(S)"), ("second", f"FILTER{{x {q} {b}}}(S)")):
+        engine.subscribe(name, "cayuga", text)
+    values = [step / 2 for step in range(-2, 10)]
+    results = engine.publish("S", list(range(len(values))), [(value,) for value in values])
+    met = {name: {each.end for each in results if each.subscription == name} for name in ("both", "first", "second")}
+    for warned in warnings("cayuga", query):
+        if "never true" in warned:
+            assert not met["both"]
+        elif "always true beside" in warned:
+            assert met["both"] in (met["first"], met["second"])
+        else:
+            assert len(met["both"]) == len(values), warned
