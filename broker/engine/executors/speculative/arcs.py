@@ -198,8 +198,6 @@ class ArcTable:
         gone: i64 = bisect_right(self.begins, time) - 1
         del self.epochs[:gone]
         del self.begins[:gone]
-        self.begins[0] = -FOREVER
-        self.epochs[0].begin = -FOREVER
         self.until = -FOREVER
         for state in range(len(self._written)):
             self._written[state] = [made for made in self._written[state] if made.end > time]

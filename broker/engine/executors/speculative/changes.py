@@ -155,6 +155,14 @@ class Changes:
     def __len__(self) -> int:
         return len(self.picked)
 
+    def withdrawals(self) -> int:
+        """How many of them are withdrawals. O(changes)."""
+        found = 0
+        for at in self.picked:
+            if self.told[TOLD * at + 1] == 0:
+                found += 1
+        return found
+
     def __getitem__(self, index: int) -> Change:
         """A change as objects. O(registers and lineage). Raises IndexError."""
         if not 0 <= index < len(self.picked):

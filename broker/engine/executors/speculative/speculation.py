@@ -83,6 +83,14 @@ class Speculation:
         if not timeline.queued:
             self._queue(timeline)
 
+    def take_batch(
+        self, stream: i64, times: list[int], orders: list[int], ids: list[int], items: list[Any], rows: list[Row]
+    ) -> None:
+        """The same for many events of a stream, in the order of their arrival."""
+        i: i64
+        for i in range(len(times)):
+            self.take(stream, times[i], orders[i], ids[i], items[i], rows[i])
+
     def _timeline(self, stream: i64, row: Row) -> Timeline | None:
         """The timeline of a row's key; None if the key has a null."""
         positions = self._keys[stream]
