@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given
-from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
+from hypothesis import strategies as st
+from strategies.afa import (
+    SCHEMA,
+    Insertion,
+    Punctuation,
+    Update,
+    Withdrawal,
+    query_texts,
+    scripts,
+    waiting_texts,
+)
 
 from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
@@ -59,9 +69,9 @@ def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
 
 
 def play(
-    registers: RegisterAutomaton, batches: list[list[Any]]
+    registers: RegisterAutomaton, batches: list[list[Any]], **switches: Any
 ) -> tuple[RegisterAutomaton, dict[int, Event], ToldResults]:
-    speculation = Speculation(automaton_of_registers(registers))
+    speculation = Speculation(automaton_of_registers(registers), **switches)
     told = ToldResults(speculation)
     events: dict[int, Event] = {}
     newest = 0
@@ -94,6 +104,22 @@ def test_inserted_less_withdrawn_is_the_meaning(text: str, batches: list[list[An
     registers, events, told = play(typed(text), batches)
     found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+@given(waiting_texts(), scripts())
+def test_runs_that_wait_are_what_they_would_be_in_blocks(text: str, batches: list[list[Any]]) -> None:
+    registers, events, told = play(typed(text), batches)
+    found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+@given(query_texts() | waiting_texts(), scripts(), st.booleans(), st.booleans(), st.sampled_from((0, 4_096)))
+def test_no_switch_changes_what_is_left(
+    text: str, batches: list[list[Any]], sharing: bool, waiting: bool, slack: int
+) -> None:
+    _, _, plain = play(typed(text), batches, sharing=False, waiting=False)
+    _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack)
+    assert told.live == plain.live
 
 
 @given(query_texts(), scripts(updates=False))

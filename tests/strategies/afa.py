@@ -16,7 +16,7 @@ STATES = ("a", "b", "c", "d")
 CONDITIONS = (
     "ty = 'A'", "ty = 'B'", "ty != 'B'", "x > 1", "x > r", "r < 2", "ty = 'A' AND x >= r OR x = 0", "TRUE", "NOT x = r",
 )  # fmt: skip
-UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0")
+UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x")
 
 
 @st.composite
@@ -39,6 +39,30 @@ def query_texts(draw: st.DrawFn) -> str:
     ends = [f"{state} -> {state} WHEN FALSE" for state in STATES]
     links = [f"{one} -> {other} WHEN FALSE" for one, other in pairwise(STATES)]
     body = "\n".join([*arcs, *ends, *links])
+    return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
+
+
+@st.composite
+def waiting_texts(draw: st.DrawFn) -> str:
+    """A state that ignores events and completes, behind a line of states."""
+    begins = ("TRUE", "ty = 'A'", "x > 0", "ty != 'B' OR x = 0")
+    loops = ("TRUE", "TRUE", "ty != 'B'", "x <= r OR ty = 'A'", "x > r", "f < 3", "x + r > 1")
+    ends = ("x >= f", "x > r", "ty = 'A'", "x = r OR ty = 'C'", "TRUE", "f > x", "x + 0 = r * 2")
+    update = draw(st.sampled_from(("", " SET r = x", " SET r = x, f = x + 1", " SET f = x + f")))
+    arcs = [f"a0: a -> b WHEN {draw(st.sampled_from(begins))}{update}"]
+    source = "b"
+    if draw(st.booleans()):
+        arcs.append(f"a1: b -> c WHEN {draw(st.sampled_from(CONDITIONS))} SET {draw(st.sampled_from(UPDATES))}")
+        source = "c"
+    arcs += [f"l{at}: {source} -> {source} WHEN {draw(st.sampled_from(loops))}" for at in range(draw(st.integers(1, 2)))]
+    arcs.append(f"e0: {source} -> d WHEN {draw(st.sampled_from(ends))}{draw(st.sampled_from(('', ' SET r = r + x')))}")
+    if draw(st.booleans()):
+        arcs.append(f"e1: {source} -> e WHEN {draw(st.sampled_from(ends))}")
+    finals = "d, e" if len(arcs) > 3 and " -> e" in arcs[-1] else "d"
+    by = draw(st.sampled_from(("", " BY k")))
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    ends_of = [f"{state} -> {state} WHEN FALSE" for state in STATES]
+    body = "\n".join([*draw(st.permutations(arcs)), *ends_of])
     return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
 
 

@@ -18,13 +18,13 @@ from mypy_extensions import i64
 from ....algebra.computation import Computation
 from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, conjunction, holds
-from ....algebra.terms import Register, walk
+from ....algebra.terms import Attribute, Comparison, Constant, Register, Side, walk
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .arena import Layout, unknowns
-from .operations import WORDS, Operation, conditions, updates
+from .operations import EXACT_MAX, WORDS, Operation, conditions, updates
 
 UNKNOWN: Final = -1
 CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
@@ -118,9 +118,13 @@ class ArcTable:
         self._entered: list[bool] = []  # by state, whether an arc leads there
         self._forms: list[list[All | None]] = []  # by stream, conditions on its events alone
         self._numbers: dict[tuple[int, Clause], int] = {}
+        self._numbered = False
+        self.waiting: list[int] = []  # states whose runs are in no block but the first
         self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
         self._known: list[tuple[int, int]] = []  # the same by class
-        self._direct: list[list[int]] = []  # by stream, classes by the conditions that hold, where these are few
+        # Classes by the conditions that hold, from a stream's base on, if these are few.
+        self._direct: Integers = integers()
+        self._bases: list[int] = []
         self.write(automaton.arcs, labels)
 
     # --- arcs ---------------------------------------------------------------------------------------------------
@@ -202,6 +206,13 @@ class ArcTable:
         for state in range(len(self._written)):
             self._written[state] = [made for made in self._written[state] if made.end > time]
 
+    def stop_waiting(self) -> list[int]:
+        """No state waits any more; return those that did."""
+        states, self.waiting = self.waiting, []
+        for epoch in self.epochs:
+            epoch.shares = self._unshared()
+        return states
+
     def _renumber(self) -> bool:
         """Number the conditions on events alone, and forget the classes if that is not as it was."""
         before = self._numbers
@@ -214,12 +225,16 @@ class ArcTable:
                     number = self._numbers.get((int(made.stream), alone))
                     if number is None:
                         number = self._numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
-                        self._forms[made.stream].append(conjunction(alone))
+                        self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
                     made.numbers.append(number)
-        if before == self._numbers and len(self._direct) > 0:
+        if before == self._numbers and self._numbered:
             return False
+        self._numbered = True
         self._classes, self._known = {}, []
-        self._direct = [[UNKNOWN] * (1 << len(forms)) if len(forms) <= DIRECT_MAX else [] for forms in self._forms]
+        sizes = [len(forms) for forms in self._forms]
+        few = max(sizes) <= DIRECT_MAX
+        self._bases = [sum(1 << size for size in sizes[:stream]) for stream in range(len(sizes))] if few else []
+        self._direct = unknowns(sum(1 << size for size in sizes) if few else 0)
         return True
 
     # --- epochs -------------------------------------------------------------------------------------------------
@@ -271,10 +286,10 @@ class ArcTable:
 
     def classify(self, stream: i64, row: Row) -> i64:
         """The class of an event. O(conditions on its stream's events alone)."""
-        forms = self._forms[stream]
-        direct = self._direct[stream]
-        if len(direct) == 0:
+        if stream >= len(self._bases):
             return self._class_of(stream, row)
+        forms = self._forms[stream]
+        base: i64 = self._bases[stream]
         held: i64 = 0
         bit: i64 = 1
         i: i64
@@ -282,10 +297,10 @@ class ArcTable:
             if holds(forms[i], row, (), (), 1, 1):
                 held += bit
             bit += bit
-        found: i64 = direct[held]
+        found = self._direct[base + held]
         if found == UNKNOWN:
             found = self._new_class((int(stream), int(held)))
-            self._direct[stream][held] = found
+            self._direct[base + held] = found
         return found
 
     def _class_of(self, stream: i64, row: Row) -> i64:
@@ -389,8 +404,17 @@ class ArcTable:
                 at = self.fill(epoch, state, klass)
             if state == 0 and (self._entered[0] or self.code[at] != 0):
                 return False
-            if not self._entered[state]:
+            if not self._entered[state] or int(state) in self.waiting:
                 continue
             if self.code[at] != 1 or self.code[at + 1 + IGNORES] == 0 or self.code[at + 1 + CLAUSES] != 0:
                 return False
         return True
+
+
+def floated(atom: Comparison) -> Comparison:
+    """A comparison of a float with an integer as one with a float, which is faster, if that is exact."""
+    match atom:
+        case Comparison(operator, Attribute(Side.EVENT, _, "float"), Constant(int() as value, "int")):
+            if type(value) is int and abs(value) <= EXACT_MAX:
+                return Comparison(operator, atom.left, Constant(float(value), "float"))
+    return atom

@@ -146,27 +146,7 @@ class Arena:
 
     def store(self, node: i64, register: i64, value: Any) -> None:
         """Set a register of a record that is being written."""
-        layout = self.layout
-        bank = layout.banks[register]
-        place: i64 = layout.places[register]
-        if bank == OBJECT:
-            self.objects[node * layout.objects + place] = value
-            return
-        words = self.words
-        at = node * layout.stride + NULLS
-        bit: i64 = layout.bits[register]
-        if value is None:
-            words[at] = words[at] | bit
-            if bank == INTEGER:
-                words[at - NULLS + FIRST + place] = 0
-            else:
-                self.numbers[node * layout.floats + place] = 0.0
-            return
-        words[at] = words[at] & ~bit
-        if bank == INTEGER:
-            words[at - NULLS + FIRST + place] = value
-        else:
-            self.numbers[node * layout.floats + place] = float(value)
+        store(self.layout, self.words, self.numbers, self.objects, node, register, value)
 
     def merges(self, one: i64, other: i64) -> bool:
         """Whether two nodes of one first event are in one state with equal registers."""
@@ -219,14 +199,16 @@ class Arena:
             self.objects[self.top * layout.objects + i] = self.objects[first * layout.objects + i]
         self.top += count
 
-    def lineage(self, link: i64) -> list[int]:
-        """The ids of the events that a run took, in their order. O(their number)."""
-        found: list[int] = []
-        while link >= 0:
-            found.append(self.links[2 * link + 1])
-            link = self.links[2 * link]
-        found.reverse()
-        return found
+    def take(self, words: Integers, numbers: Floats, at: i64) -> None:
+        """Append a copy of a record in other columns, without other registers than numbers."""
+        self.reserve(self.top + 1)
+        stride, counted = self.layout.stride, self.layout.floats
+        i: i64
+        for i in range(stride):
+            self.words[self.top * stride + i] = words[at * stride + i]
+        for i in range(counted):
+            self.numbers[self.top * counted + i] = numbers[at * counted + i]
+        self.top += 1
 
 
 def read_registers(layout: Layout, words: Integers, numbers: Floats, objects: list[object], node: i64) -> Slots:
@@ -246,3 +228,21 @@ def read_registers(layout: Layout, words: Integers, numbers: Floats, objects: li
         else:
             found.append(numbers[node * layout.floats + place])
     return tuple(found)
+
+
+def store(
+    layout: Layout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64, value: Any
+) -> None:
+    """Set a register of a record."""
+    bank = layout.banks[register]
+    place: i64 = layout.places[register]
+    if bank == OBJECT:
+        objects[node * layout.objects + place] = value
+        return
+    bit: i64 = layout.bits[register]
+    at = node * layout.stride + NULLS
+    words[at] = words[at] | bit if value is None else words[at] & ~bit
+    if bank == INTEGER:
+        words[at - NULLS + FIRST + place] = 0 if value is None else value
+    else:
+        numbers[node * layout.floats + place] = 0.0 if value is None else float(value)

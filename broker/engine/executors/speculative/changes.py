@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Floats, Integers, floats, integers
-from .arena import ORDER, START, STATE, Arena, Layout, grown, grown_floats, read_registers
+from .arena import ORDER, START, STATE, Arena, Layout, grown, grown_floats, read_registers, store, zeros
 
 ROOM: Final = 16
 TOLD: Final = 2  # numbers of a change: the time of its last event, and whether it is added
@@ -54,8 +54,8 @@ class Change:
 class Changes:
     """A sequence of changes. Those collected so far, or, once settled, those that are left; these never change.
 
-    `words`, `numbers` and `objects`: copies of records; `told`: TOLD numbers each; `picked`: which ones are left, in
-    their order; `ids` up to each of `ends`: the ids of the events that each took.
+    `words`, `numbers` and `objects`: copies of records; `told`: TOLD numbers each. `left` are left, those that are
+    `picked` or all; `ids` up to each of `ends`: the ids of the events that each took, the last one first.
     """
 
     def __init__(self, layout: Layout, within: i64) -> None:
@@ -68,35 +68,42 @@ class Changes:
         self.numbers: Floats = floats()
         self.objects: list[object] = []
         self.told: Integers = integers()
+        self.left: i64 = 0
         self.picked: list[int] = []
-        self.ids: list[int] = []
-        self.ends: list[int] = []
+        self.ids: Integers = integers()
+        self.ends: Integers = integers()
 
     # --- collecting ---------------------------------------------------------------------------------------------
 
-    def add(self, arena: Arena, node: i64, time: i64, inserted: bool) -> None:
-        """Copy a node. O(1), amortised."""
+    def add(
+        self, words: Integers, numbers: Floats, objects: list[object], node: i64, time: i64, inserted: bool
+    ) -> i64:
+        """Copy a record, and return where it is. O(1), amortised."""
         layout = self.layout
         at = self.count
         if at >= self.room:
             self._grow()
         self.count = at + 1
-        told = self.told
-        told[TOLD * at] = time
-        told[TOLD * at + 1] = 1 if inserted else 0
+        self.told[TOLD * at] = time
+        self.told[TOLD * at + 1] = 1 if inserted else 0
         if not inserted:
             self.withdrawn += 1
-        stride = layout.stride
-        words, others = self.words, arena.words
+        stride, floats = layout.stride, layout.floats
+        copies = self.words
         i: i64
         for i in range(stride):
-            words[at * stride + i] = others[node * stride + i]
-        if layout.floats > 0:
-            numbers, kept = self.numbers, arena.numbers
-            for i in range(layout.floats):
-                numbers[at * layout.floats + i] = kept[node * layout.floats + i]
+            copies[at * stride + i] = words[node * stride + i]
+        if floats > 0:
+            kept = self.numbers
+            for i in range(floats):
+                kept[at * floats + i] = numbers[node * floats + i]
         for i in range(layout.objects):
-            self.objects.append(arena.objects[node * layout.objects + i])
+            self.objects.append(objects[node * layout.objects + i])
+        return at
+
+    def store(self, at: i64, register: i64, value: Any) -> None:
+        """Set a register of a record that was added."""
+        store(self.layout, self.words, self.numbers, self.objects, at, register, value)
 
     def _grow(self) -> None:
         self.room = max(2 * self.room, ROOM)
@@ -108,12 +115,28 @@ class Changes:
         """Leave out results that came and went, and note the lineages of the others. O(changes, and lineages)."""
         if cancelling and 0 < self.withdrawn < self.count:
             self._cancel()
+            self.left = len(self.picked)
         else:
-            self.picked = list(range(self.count))
-        if lineage:
-            for at in self.picked:
-                self.ids.extend(arena.lineage(self.words[at * self.layout.stride + self.layout.link]))
-                self.ends.append(len(self.ids))
+            self.left = self.count
+        if not lineage:
+            return
+        ids, links = self.ids, arena.links
+        self.ends = zeros(self.left)
+        size: i64 = 0
+        i: i64
+        for i in range(self.left):
+            at = self.words[self._at(i) * self.layout.stride + self.layout.link]
+            while at >= 0:
+                if size >= len(ids):
+                    ids = self.ids = grown(ids, max(size + 1, ROOM))
+                ids[size] = links[2 * at + 1]
+                size += 1
+                at = links[2 * at]
+            self.ends[i] = size
+
+    def _at(self, index: i64) -> i64:
+        """Where a change that is left was collected."""
+        return self.picked[index] if len(self.picked) > 0 else index
 
     def _cancel(self) -> None:
         """Compare only the results that end with an event of which a result is withdrawn."""
@@ -153,33 +176,35 @@ class Changes:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.picked)
+        return int(self.left)
 
     def withdrawals(self) -> int:
         """How many of them are withdrawals. O(changes)."""
-        found = 0
-        for at in self.picked:
-            if self.told[TOLD * at + 1] == 0:
-                found += 1
-        return found
+        found: i64 = 0
+        i: i64
+        for i in range(self.left):
+            found += 1 - self.told[TOLD * self._at(i) + 1]
+        return int(found)
 
     def __getitem__(self, index: int) -> Change:
         """A change as objects. O(registers and lineage). Raises IndexError."""
-        if not 0 <= index < len(self.picked):
+        if not 0 <= index < self.left:
             raise IndexError(index)
-        at: i64 = self.picked[index]
+        at = self._at(index)
         layout = self.layout
         words = self.words
         first = at * layout.stride
         registers = read_registers(layout, words, self.numbers, self.objects, at)
-        links: tuple[int, ...] = ()
+        links: list[int] = []
         if len(self.ends) > 0:
-            links = tuple(self.ids[self.ends[index - 1] if index > 0 else 0 : self.ends[index]])
+            i: i64 = self.ends[index]
+            least: i64 = self.ends[index - 1] if index > 0 else 0
+            while i > least:
+                i -= 1
+                links.append(int(self.ids[i]))
         start, order, state = words[first + START], words[first + ORDER], words[first + STATE]
         node = Node(start, order, start + self.within, state, registers, words[first + layout.trace], links)
         return Change(self.told[TOLD * at + 1] == 1, node, self.told[TOLD * at])
 
     def __iter__(self) -> Iterator[Change]:
-        return iter([self[index] for index in range(len(self.picked))])
-
-
+        return iter([self[index] for index in range(self.left)])

@@ -10,18 +10,22 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers
-from .arena import NONE, Arena, Layout, unknowns
+from .arena import NONE, Arena, Layout, grown
 from .changes import Changes
 from .timeline import Timeline
+from .waiting import Waiting
 
 
 @final
 class Compaction:
-    """One compaction of an arena; `moved` to a new one with the same layout."""
+    """One compaction of an arena: its nodes move to `moved`, which has the same layout, and then the two change
+    columns."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, moved: Arena) -> None:
         self.arena = arena
-        self.moved = Arena(arena.layout)
+        self.moved = moved
+        moved.top = 0
+        self.waiting: list[Waiting] = []
         self._from: i64 = -1  # the block that was moved last, and where it is now
         self._count: i64 = 0
         self._to: i64 = 0
@@ -29,6 +33,8 @@ class Compaction:
 
     def line(self, timeline: Timeline) -> None:
         """Move the blocks of one timeline. O(its events and nodes)."""
+        if timeline.runs is not None and timeline.runs.count > 0:
+            self.waiting.append(timeline.runs)
         timeline.kept = self._block(timeline.kept, timeline.cleaned)
         entries = timeline.entries
         i: i64
@@ -68,21 +74,31 @@ class Compaction:
     def finish(self, changes: Changes) -> None:
         """Move the links, and let the arena have the new columns. O(links)."""
         arena, moved = self.arena, self.moved
+        words, numbers, objects, room = arena.words, arena.numbers, arena.objects, arena.room
         arena.words, arena.numbers, arena.objects = moved.words, moved.numbers, moved.objects
         arena.top, arena.room = moved.top, moved.room
+        moved.words, moved.numbers, moved.objects, moved.room = words, numbers, objects, room
         self._links(changes)
 
     def _links(self, changes: Changes) -> None:
         """Mark the links that nodes and changes lead to, and close the gaps; a link is behind those before it."""
         arena = self.arena
         links = arena.links
-        places = unknowns(arena.linked)
-        stride, link = arena.layout.stride, arena.layout.link
+        moved = self.moved
+        if len(moved.links) < arena.linked:
+            moved.links = grown(moved.links, arena.linked)
+        places = moved.links
         i: i64
+        for i in range(arena.linked):
+            places[i] = NONE
+        stride, link = arena.layout.stride, arena.layout.link
         for i in range(arena.top):
             mark(links, places, arena.words[i * stride + link])
         for i in range(changes.count):
             mark(links, places, changes.words[i * stride + link])
+        for runs in self.waiting:
+            for i in range(runs.count):
+                mark(links, places, runs.words[i * stride + link])
         if arena.linked > 0:
             places[0] = 0  # that of runs without lineage
         to: i64 = 0
@@ -99,6 +115,9 @@ class Compaction:
             relink(arena.words, i * stride + link, places)
         for i in range(changes.count):
             relink(changes.words, i * stride + link, places)
+        for runs in self.waiting:
+            for i in range(runs.count):
+                relink(runs.words, i * stride + link, places)
 
 
 def mark(links: Integers, places: Integers, link: i64) -> None:

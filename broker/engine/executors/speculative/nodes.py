@@ -13,30 +13,15 @@ from typing import Any, Final, cast, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation, Slots
-from ....algebra.predicate import EQ, GE, GT, LE, LT, All, holds, related_floats
+from ....algebra.predicate import All, holds
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...trace import mixed
 from .arcs import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UNKNOWN, UPDATES, ArcTable, Epoch
-from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena
-from .operations import (
-    ADD_EVENT,
-    ADD_FLOAT,
-    ADD_INTEGER,
-    EVENT_FLOAT,
-    EVENT_INTEGER,
-    EVENT_SCALED,
-    EVENT_SUM,
-    FLOAT_CONSTANT,
-    FROM_EVENT_FLOAT,
-    FROM_EVENT_INTEGER,
-    INTEGER_CONSTANT,
-    SET_FLOAT,
-    SET_INTEGER,
-    WORDS,
-)
+from .arena import NONE, ORDER, START, STATE, Arena
+from .forms import assign, related
+from .operations import COMPUTATION, EVENT_INTEGER, WORDS
 
-INTEGER_MAX: Final = 9223372036854775807
 UNTRACED: Final = 0  # the link of a run that has taken an event, where lineage is off
 
 
@@ -45,14 +30,21 @@ class Stepper:
     """Computes the block of one event.
 
     `made`: the number of nodes so far; `most`: the nodes of the largest block; `finals`: those of the last block that
-    are results. `within`: how long a run lives; `lineage`: whether runs remember their events.
+    are results or wait. `within`: how long a run lives; `lineage`: whether runs remember their events. `waiting`: the
+    states whose runs are not copied from block to block; `marked`: by state, whether it is one of these or a result.
     """
 
-    def __init__(self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, lineage: bool) -> None:
+    def __init__(
+        self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, lineage: bool, waiting: list[int]
+    ) -> None:
         self.table = table
         self.arena = arena
         self.within = within
         self.lineage = lineage
+        self.waiting = waiting
+        self.marked: list[bool] = [False] * automaton.final + [True] * max(1, len(automaton.operands))
+        for state in waiting:
+            self.marked[state] = True
         self.made: i64 = 0
         self.most: i64 = 0
         self.finals: i64 = 0
@@ -80,10 +72,9 @@ class Stepper:
         arena = self.arena
         table = self.table
         epoch = table.enter(time)
-        stride = arena.layout.stride
         self.finals = 0
-        roots: i64 = 0
         begins: i64 = 0
+        roots: i64 = 1
         if whole:
             arena.words[START] = time
             arena.words[ORDER] = order
@@ -94,231 +85,136 @@ class Stepper:
                 self._close(begins, time, id, False)
                 roots = arena.top - begins
         first = arena.top
-        words = arena.words
-        alive = time - self.within
-        start: i64 = 0
-        ordinal: i64 = -1
-        self._group = first
-        i: i64
-        for i in range(before, upto):
-            at = i * stride
-            if words[at] <= alive or words[at + STATE] >= table.final:
-                continue
-            if words[at] != start or words[at + ORDER] != ordinal:
-                self._group = arena.top
-                start, ordinal = words[at], words[at + ORDER]
-            self._step(i, row, epoch, klass, time, id)
-            words = arena.words
+        if upto > before:
+            self._steps(before, upto, row, epoch, klass, time, id)
         if whole:
-            self._group = arena.top
-            if roots == 0:
-                self._step(0, row, epoch, klass, time, id)
-            for i in range(begins, begins + roots):
-                if arena.words[i * stride + STATE] < table.final:
-                    self._step(i, row, epoch, klass, time, id)
+            self._steps(begins, begins + roots, row, epoch, klass, time, id)
         count = arena.top - first
         self.made += count
         if count > self.most:
             self.most = count
         return count
 
-    def _step(self, node: i64, row: Row, epoch: Epoch, klass: i64, time: i64, id: i64) -> None:
-        """Take each arc that a run can take."""
+    def _steps(self, first: i64, upto: i64, row: Row, epoch: Epoch, klass: i64, time: i64, id: i64) -> None:
+        """Take each arc that each of these runs can take. Columns are fetched again wherever they may have grown."""
         arena = self.arena
         table = self.table
         layout = arena.layout
-        stride = layout.stride
-        words = arena.words
-        source = node * stride
-        state = words[source + STATE]
-        at = epoch.offsets[state * table.room + klass]
-        if at == UNKNOWN:
-            at = table.fill(table.enter(time), state, klass)
-        code = table.code
-        left = code[at]
-        at += 1
+        stride, floats, objects = layout.stride, layout.floats, layout.objects
+        trace, link = layout.trace, layout.link
+        lineage, moving = self.lineage, table.moving
+        marked = self.marked
+        alive = time - self.within
+        offsets, room = epoch.offsets, table.room
+        code, constants = table.code, table.numbers
+        words, numbers = arena.words, arena.numbers
+        top = arena.top
+        group = top
+        finals: i64 = 0
+        start: i64 = 0
+        ordinal: i64 = -1
+        node: i64
         i: i64
-        while left > 0:
-            left -= 1
-            here = at
-            at += code[at + LENGTH]
-            position = here + HEAD
-            clauses = code[here + CLAUSES]
-            if clauses > 0:
-                position = self._holding(node, row, position, clauses)
-                if position < 0:
-                    continue
-            top = arena.top
-            if top >= arena.room:
-                arena.reserve(top + 1)
-                words = arena.words
-            target = top * stride
-            for i in range(stride):
-                words[target + i] = words[source + i]
-            if layout.floats > 0:
-                numbers = arena.numbers
-                for i in range(layout.floats):
-                    numbers[top * layout.floats + i] = numbers[node * layout.floats + i]
-            for i in range(layout.objects):
-                arena.objects[top * layout.objects + i] = arena.objects[node * layout.objects + i]
-            if code[here + IGNORES] == 0 or words[source + layout.link] == NONE:
-                words[target + STATE] = code[here + TARGET]
-                if code[here + UPDATES] > 0:
-                    self._update(node, top, row, at, code[here + UPDATES])
-                if self._known(top):
-                    continue
-                if self.lineage:
-                    words[target + layout.trace] = mixed(words[target + layout.trace], id, code[here + LABEL])
-                    words[target + layout.link] = arena.link(words[source + layout.link], id)
-                else:
-                    words[target + layout.link] = UNTRACED
-            elif self._known(top):
+        for node in range(first, upto):
+            source = node * stride
+            state = words[source + STATE]
+            if words[source] <= alive or marked[state]:
                 continue
-            arena.top = top + 1
-            if code[here + TARGET] >= table.final:
-                self.finals += 1
-            elif table.moving:
-                self._close(top, time, id, True)
-                words = arena.words
-
-    def _known(self, node: i64) -> bool:
-        """Whether the node is one of those before it that have its first event."""
-        arena = self.arena
-        i = self._group
-        while i < node and not arena.merges(i, node):
-            i += 1
-        return i < node
-
-    # --- conditions and updates ---------------------------------------------------------------------------------
-
-    def _holding(self, node: i64, row: Row, at: i64, clauses: i64) -> i64:
-        """Not negative if one of the clauses there holds."""
-        code = self.table.code
-        while clauses > 0:
-            clauses -= 1
-            atoms = code[at]
+            if words[source] != start or words[source + ORDER] != ordinal:
+                group = top
+                start, ordinal = words[source], words[source + ORDER]
+            at = offsets[state * room + klass]
+            if at == UNKNOWN:
+                at = table.fill(epoch, state, klass)
+                epoch = table.enter(time)
+                offsets, room = epoch.offsets, table.room
+                code, constants = table.code, table.numbers
+            left = code[at]
             at += 1
-            behind = at + WORDS * atoms
-            while atoms > 0 and self._holds(node, row, at):
-                atoms -= 1
-                at += WORDS
-            if atoms == 0:
-                return at
-            at = behind
-        return -1
+            while left > 0:
+                left -= 1
+                here = at
+                at += code[at + LENGTH]
+                position = here + HEAD
+                clauses = code[here + CLAUSES]
+                while clauses > 0:
+                    clauses -= 1
+                    atoms = code[position]
+                    position += 1
+                    behind = position + WORDS * atoms
+                    while atoms > 0:
+                        if code[position] <= EVENT_INTEGER:
+                            if not related(code, constants, position, words, numbers, source, node * floats, row):
+                                break
+                        elif not self._holds(node, row, position):
+                            break
+                        atoms -= 1
+                        position += WORDS
+                    if atoms == 0:
+                        clauses = -1  # this one holds
+                    elif clauses == 0:
+                        clauses = -2  # none does
+                    position = behind
+                if clauses == -2:
+                    continue
+                if top >= arena.room:
+                    arena.reserve(top + 1)
+                    words, numbers = arena.words, arena.numbers
+                target = top * stride
+                for i in range(stride):
+                    words[target + i] = words[source + i]
+                for i in range(floats):
+                    numbers[top * floats + i] = numbers[node * floats + i]
+                for i in range(objects):
+                    arena.objects[top * objects + i] = arena.objects[node * objects + i]
+                takes = code[here + IGNORES] == 0 or words[source + link] == NONE
+                if takes:
+                    words[target + STATE] = code[here + TARGET]
+                    position = at - WORDS * code[here + UPDATES]
+                    while position < at:
+                        if code[position] < COMPUTATION:
+                            assign(
+                                code, constants, position, words, numbers, source, node * floats, words, numbers,
+                                target, top * floats, row,
+                            )  # fmt: skip
+                        else:
+                            self._compute(node, top, row, position)
+                        position += WORDS
+                i = group
+                while i < top and (words[i * stride + STATE] != words[target + STATE] or not arena.merges(i, top)):
+                    i += 1
+                if i < top:
+                    continue
+                if takes:
+                    if lineage:
+                        words[target + trace] = mixed(words[target + trace], id, code[here + LABEL])
+                        words[target + link] = arena.link(words[source + link], id)
+                    else:
+                        words[target + link] = UNTRACED
+                top += 1
+                if marked[code[here + TARGET]]:
+                    finals += 1
+                elif moving:
+                    arena.top = top
+                    self._group = group
+                    self._close(top - 1, time, id, True)
+                    top = arena.top
+                    code, constants = table.code, table.numbers
+                    words, numbers = arena.words, arena.numbers
+        arena.top = top
+        self.finals += finals
 
     def _holds(self, node: i64, row: Row, at: i64) -> bool:
-        table = self.table
-        code = table.code
-        arena = self.arena
-        layout = arena.layout
-        form = code[at]
-        if form > EVENT_INTEGER:
-            condition = cast(All, table.objects[code[at + 5]])
-            return holds(condition, row, (), arena.registers(node), 1, 1)
-        record = node * layout.stride
-        if arena.words[record + NULLS] & code[at + 2]:
-            return False
-        operator: int = code[at + 3]
-        if form == INTEGER_CONSTANT:
-            added = code[at + 4]
-            integer = arena.words[record + FIRST + code[at + 1]]
-            if added > 0:
-                if integer > INTEGER_MAX - added:
-                    return False
-            elif integer < -INTEGER_MAX - 1 - added:
-                return False
-            return related_integers(operator, integer + added, code[at + 5])
-        if form == EVENT_INTEGER:
-            given = row[code[at + 4]]
-            if given is None:
-                return False
-            return related_integers(operator, cast(i64, given), arena.words[record + FIRST + code[at + 1]])
-        number = arena.numbers[node * layout.floats + code[at + 1]]
-        if form == FLOAT_CONSTANT:
-            return related_floats(operator, number, table.numbers[at + 5])
-        value = row[code[at + 4]]
-        if value is None:
-            return False
-        event = cast(float, value)
-        if form == EVENT_FLOAT:
-            return related_floats(operator, event, number)
-        if form == EVENT_SUM:
-            number = number + event
-            return number - number == 0.0 and related_floats(operator, number, table.numbers[at + 5])
-        assert form == EVENT_SCALED
-        number = number * table.numbers[at + 5]
-        return number - number == 0.0 and related_floats(operator, event, number)
+        """Whether a condition without a form of its own holds."""
+        condition = cast("All", self.table.objects[self.table.code[at + 5]])
+        return holds(condition, row, (), self.arena.registers(node), 1, 1)
 
-    def _update(self, node: i64, target: i64, row: Row, end: i64, count: i64) -> None:
-        """Assign the registers of `target`, computed from those of `node`, by the operations before `end`."""
-        table = self.table
-        code = table.code
-        arena = self.arena
-        layout = arena.layout
-        words = arena.words
-        source, record = node * layout.stride, target * layout.stride
-        at = end - WORDS * count
-        while at < end:
-            form, place, bit = code[at], code[at + 1], code[at + 2]
-            if form == ADD_INTEGER:
-                added = code[at + 5]
-                integer = words[source + FIRST + code[at + 3]]
-                if words[source + NULLS] & code[at + 4] or (
-                    integer > INTEGER_MAX - added if added > 0 else integer < -INTEGER_MAX - 1 - added
-                ):
-                    words[record + NULLS] = words[record + NULLS] | bit
-                    words[record + FIRST + place] = 0
-                else:
-                    words[record + NULLS] = words[record + NULLS] & ~bit
-                    words[record + FIRST + place] = integer + added
-            elif form == SET_INTEGER:
-                words[record + NULLS] = words[record + NULLS] & ~bit
-                words[record + FIRST + place] = code[at + 5]
-            elif form == FROM_EVENT_INTEGER:
-                given = row[code[at + 5]]
-                if given is None:
-                    words[record + NULLS] = words[record + NULLS] | bit
-                    words[record + FIRST + place] = 0
-                else:
-                    words[record + NULLS] = words[record + NULLS] & ~bit
-                    words[record + FIRST + place] = cast("i64", given)
-            elif form <= SET_FLOAT or form == ADD_FLOAT:
-                self._update_float(source, record, node * layout.floats, target * layout.floats + place, row, at)
-            else:
-                term = cast(Computation, table.objects[code[at + 5]])
-                value: Any = term.value(row, (), arena.registers(node), 1, 1)
-                arena.store(target, place, value)
-            at += WORDS
-
-    def _update_float(self, source: i64, record: i64, before: i64, place: i64, row: Row, at: i64) -> None:
+    def _compute(self, node: i64, target: i64, row: Row, at: i64) -> None:
+        """Assign a register from a term without a form of its own."""
         code = self.table.code
-        words = self.arena.words
-        numbers = self.arena.numbers
-        form, bit = code[at], code[at + 2]
-        number = 0.0
-        known = True
-        if form in (ADD_EVENT, ADD_FLOAT):
-            known = words[source + NULLS] & code[at + 4] == 0
-            number = numbers[before + code[at + 3]]
-        if form == SET_FLOAT:
-            number = self.table.numbers[at + 5]
-        elif form == ADD_FLOAT:
-            number = number + self.table.numbers[at + 5]
-        else:
-            value = row[code[at + 5]]
-            if value is None:
-                known = False
-            elif form == FROM_EVENT_FLOAT:
-                number = cast(float, value)
-            else:
-                number = number + cast(float, value)
-        if known and number - number == 0.0:
-            words[record + NULLS] = words[record + NULLS] & ~bit
-            numbers[place] = number
-        else:
-            words[record + NULLS] = words[record + NULLS] | bit
-            numbers[place] = 0.0
+        term = cast("Computation", self.table.objects[code[at + 5]])
+        value: Any = term.value(row, (), self.arena.registers(node), 1, 1)
+        self.arena.store(target, code[at + 1], value)
 
     # --- arcs without event -------------------------------------------------------------------------------------
 
@@ -338,42 +234,62 @@ class Stepper:
                         self._move(at, here, id)
                         table.rewind(size)
             elif count and at > node:
-                self.finals += 1
+                self.finals += 1  # no state waits where there are such arcs
             at += 1
 
     def _move(self, node: i64, here: i64, id: i64) -> None:
         arena = self.arena
         table = self.table
         layout = arena.layout
-        code = table.code
-        if code[here + CLAUSES] > 0 and self._holding(node, (), here + HEAD, code[here + CLAUSES]) < 0:
+        code, constants = table.code, table.numbers
+        position = here + HEAD
+        clauses = code[here + CLAUSES]
+        holding = clauses == 0
+        floats = layout.floats
+        while clauses > 0:
+            clauses -= 1
+            atoms = code[position]
+            position += 1
+            behind = position + WORDS * atoms
+            while atoms > 0:
+                if code[position] > EVENT_INTEGER:
+                    if not self._holds(node, (), position):
+                        break
+                elif not related(
+                    code, constants, position, arena.words, arena.numbers, node * layout.stride, node * floats, ()
+                ):
+                    break
+                atoms -= 1
+                position += WORDS
+            if atoms == 0:
+                holding = True
+            position = behind
+        if not holding:
             return
         arena.copy(node, 1)
         top = arena.top - 1
-        words = arena.words
+        words, numbers = arena.words, arena.numbers
         record = top * layout.stride
         words[record + STATE] = code[here + TARGET]
-        if code[here + UPDATES] > 0:
-            self._update(node, top, (), here + code[here + LENGTH], code[here + UPDATES])
-        if self._known(top):
+        end = here + code[here + LENGTH]
+        position = end - WORDS * code[here + UPDATES]
+        while position < end:
+            if code[position] < COMPUTATION:
+                source = node * layout.stride
+                assign(
+                    code, constants, position, words, numbers, source, node * floats, words, numbers, record,
+                    top * floats, (),
+                )  # fmt: skip
+            else:
+                self._compute(node, top, (), position)
+            position += WORDS
+        i = self._group
+        while i < top and not arena.merges(i, top):
+            i += 1
+        if i < top:
             arena.top = top
             return
         link = words[record + layout.link]
         if self.lineage and code[here + TARGET] >= table.final and link != NONE and arena.links[2 * link + 1] != id:
             words[record + layout.trace] = mixed(words[record + layout.trace], id, code[here + LABEL])
             words[record + layout.link] = arena.link(link, id)  # a match has its last event
-
-
-def related_integers(operator: int, a: i64, b: i64) -> bool:
-    """Return `a operator b`."""
-    if operator == GT:
-        return a > b
-    if operator == LT:
-        return a < b
-    if operator == EQ:
-        return a == b
-    if operator == GE:
-        return a >= b
-    if operator == LE:
-        return a <= b
-    return a != b

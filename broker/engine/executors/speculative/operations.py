@@ -34,12 +34,12 @@ CONDITION: Final = 6  # any
 
 # Updates. Their last words: place of the source, bit of the source's nulls, integer, position or object.
 ADD_INTEGER: Final = 0  # register = source + integer
-ADD_EVENT: Final = 1  # register = source + attribute, floats
+SET_INTEGER: Final = 1
 FROM_EVENT_INTEGER: Final = 2
-FROM_EVENT_FLOAT: Final = 3
-SET_INTEGER: Final = 4
-SET_FLOAT: Final = 5
-ADD_FLOAT: Final = 6  # register = source + number
+ADD_EVENT: Final = 3  # register = source + attribute, floats
+ADD_FLOAT: Final = 4  # register = source + number
+FROM_EVENT_FLOAT: Final = 5
+SET_FLOAT: Final = 6
 COMPUTATION: Final = 7  # any; its second word is the register's number
 
 

@@ -17,8 +17,12 @@ from .arcs import ArcTable, Written
 from .arena import Arena, Layout
 from .changes import Changes
 from .compaction import Compaction
+from .entries import Entry
+from .expanding import expand
 from .nodes import Stepper
-from .timeline import Entry, Timeline
+from .timeline import Timeline
+from .visits import Visits
+from .wait_states import wait_states
 
 SLACK: Final = 4_096  # nodes beyond twice the live ones, at which the arena is compacted
 WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue
@@ -29,13 +33,14 @@ class Speculation:
     """`newest`: the time of the newest event; `promised`: no earlier event comes. None before either.
 
     `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
-    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch.
-    `labels`: what digests say of the targets of arcs (see ArcTable).
+    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
+    `waiting`: states that ignore keep their runs apart. `labels`: what digests say of the targets of arcs.
+    `slack`: how many nodes are wasted, at most, beyond those that are there.
     """
 
     def __init__(
         self, automaton: Automaton, lineage: bool = True, sharing: bool = True, cancelling: bool = True,
-        labels: list[int] | None = None,
+        waiting: bool = True, labels: list[int] | None = None, slack: int = SLACK,
     ) -> None:  # fmt: skip
         self.automaton = automaton
         self.lineage = lineage
@@ -43,15 +48,20 @@ class Speculation:
         self.cancelling = cancelling
         self.layout = Layout(automaton)
         self.arena = Arena(self.layout)
+        self._spare = Arena(self.layout)
         self.table = ArcTable(automaton, self.layout, labels)
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
-        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage)
+        states = wait_states(automaton, self.layout) if waiting else []
+        self.table.waiting = states
+        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage, states)
+        self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
         self.changes = Changes(self.layout, self.within)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
-        self.full: i64 = SLACK
-        self.full_links: i64 = SLACK
+        self.slack: i64 = slack
+        self.full: i64 = slack
+        self.full_links: i64 = slack
         self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
@@ -103,7 +113,7 @@ class Speculation:
         if timeline is None:
             if None in key:
                 return None
-            timeline = self.timelines[key] = Timeline(self.stepper, key, self.sharing)
+            timeline = self.timelines[key] = Timeline(self.stepper, key, self.sharing, self.visits)
             if len(positions) == 0:
                 self._alone = timeline
         return timeline
@@ -162,12 +172,12 @@ class Speculation:
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(nodes and links); amortised O(1) a node."""
-        compaction = Compaction(self.arena)
+        compaction = Compaction(self.arena, self._spare)
         for timeline in self.timelines.values():
             compaction.line(timeline)
         compaction.finish(self.changes)
-        self.full = 2 * self.arena.top + SLACK
-        self.full_links = 2 * self.arena.linked + SLACK
+        self.full = 2 * self.arena.top + self.slack
+        self.full_links = 2 * self.arena.linked + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
 
@@ -176,11 +186,25 @@ class Speculation:
 
         Stored events of the interval are processed again; the state that earlier events led to stays.
         """
+        self._stop_waiting()
         self._renew(self.table.write(arcs), begin, end)
 
     def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
         """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
+        self._stop_waiting()
         self._renew(self.table.amend(state, place, arcs, begin, end), begin, end)
+
+    def _stop_waiting(self) -> None:
+        """Where arcs change, no state waits any more. O(events and nodes), the first time."""
+        if self.visits is None:
+            return
+        states = self.table.stop_waiting()
+        for state in states:
+            self.stepper.marked[state] = False
+        self.stepper.waiting = []
+        self.visits = None
+        for timeline in self.timelines.values():
+            expand(timeline, states)
 
     def _renew(self, classes: bool, begin: i64, end: i64) -> None:
         if not classes and begin > self.newest:

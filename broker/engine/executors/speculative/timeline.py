@@ -9,99 +9,80 @@ Here: one key. Hot. Not here: keys (speculation), blocks (nodes).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
 from .arena import ORDER, START, STATE
 from .changes import Changes
+from .entries import Entry
 from .nodes import Stepper
-
-
-@final
-class Entry:
-    """An event and its block, `count` nodes from `first` on in the arena; `finals`: how many of them are results.
-
-    Events of one time are in the order of `order`.
-    """
-
-    __slots__ = ("count", "finals", "first", "id", "item", "klass", "order", "row", "stream", "time")
-
-    def __init__(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row, klass: i64) -> None:
-        self.stream = stream
-        self.time = time
-        self.order = order
-        self.id = id
-        self.item = item
-        self.row = row
-        self.klass = klass
-        self.first: i64 = 0
-        self.count: i64 = 0
-        self.finals: i64 = 0
+from .visits import Visits
+from .waiting import Waiting
 
 
 @final
 class Timeline:
-    """`entries` and, beside them, their `times`; `changes`: changes of results that are not yet taken.
-
-    `cleaned` nodes from `kept` on are the block of the last event that was dropped. `queued`: whether the timeline
-    waits for a punctuation.
+    """`entries`: the events that are not final. `cleaned` nodes from `kept` on are the block of the last event that was
+    dropped. `queued`: whether the timeline waits for a punctuation.
     """
 
-    def __init__(self, stepper: Stepper, key: Row, sharing: bool) -> None:
+    def __init__(self, stepper: Stepper, key: Row, sharing: bool, visits: Visits | None) -> None:
         self.stepper = stepper
         self.arena = stepper.arena
         self.key = key
         self.sharing = sharing
         self.entries: list[Entry] = []
-        self.times: list[int] = []
         self.kept: i64 = 0
         self.cleaned: i64 = 0
         self.ended: i64 = 0  # finals among the cleaned nodes
         self.visited: i64 = 0
         self.queued = False
+        self.visits = visits
+        self.runs: Waiting | None = None if visits is None else Waiting(stepper.arena.layout)
 
     # --- changes ------------------------------------------------------------------------------------------------
 
     def insert(self, entry: Entry, changes: Changes) -> None:
         """Insert an event at its time. O(log events), its block, and the changes that it causes."""
-        times = self.times
-        n: i64 = len(times)
-        at = n if n == 0 or times[n - 1] < entry.time else self.place(entry.time, entry.order)
+        entries = self.entries
+        n: i64 = len(entries)
+        at = n if n == 0 or entries[n - 1].time < entry.time else self.place(entry.time, entry.order)
         self._make(at, entry)
         if at == n:
-            self.entries.append(entry)
-            times.append(entry.time)
+            entries.append(entry)
         else:
-            self.entries.insert(at, entry)
-            times.insert(at, entry.time)
+            entries.insert(at, entry)
+        if self.runs is not None and self.visits is not None:
+            self.visits.event(self.runs, entries, at, changes, True)
         if entry.finals > 0:
-            self._told(entry, True, changes)
+            self._tell_all(entry, at, True, changes)
         if at < n:
             self.repair(at + 1, entry.time, entry.order, changes)
 
     def remove(self, at: i64, changes: Changes) -> None:
         """Remove the event there. Costs as `insert`."""
         entry = self.entries[at]
-        del self.entries[at]
-        del self.times[at]
+        if self.runs is not None and self.visits is not None:
+            self.visits.event(self.runs, self.entries, at, changes, False)
         if entry.finals > 0:
-            self._told(entry, False, changes)
+            self._tell_all(entry, at, False, changes)
+        del self.entries[at]
         self.repair(at, entry.time, entry.order, changes)
 
     def place(self, time: i64, order: i64) -> i64:
         """The index of an event, present or not. O(log events)."""
-        times = self.times
-        n: i64 = len(times)
-        if n == 0 or times[n - 1] < time:
+        entries = self.entries
+        n: i64 = len(entries)
+        if n == 0 or entries[n - 1].time < time:
             return n
         low: i64 = 0
         high: i64 = n
         while low < high:
             middle = (low + high) >> 1
-            at = times[middle]
-            if at < time or (at == time and self.entries[middle].order < order):
+            entry = entries[middle]
+            if entry.time < time or (entry.time == time and entry.order < order):
                 low = middle + 1
             else:
                 high = middle
@@ -125,7 +106,7 @@ class Timeline:
             if self._equal(entry.first, upto, first, made):
                 arena.top = first
                 return
-            self._replace(entry, upto, first, made, changes)
+            self._replace(at, upto, first, made, changes)
             at += 1
 
     def renew(self, first: i64, upto: i64, changes: Changes) -> None:
@@ -145,18 +126,19 @@ class Timeline:
                 if at >= upto:
                     return
             else:
-                self._replace(entry, entry.count, begun, made, changes)
+                self._replace(at, entry.count, begun, made, changes)
             at += 1
 
-    def _replace(self, entry: Entry, upto: i64, first: i64, made: i64, changes: Changes) -> None:
+    def _replace(self, at: i64, upto: i64, first: i64, made: i64, changes: Changes) -> None:
         """Exchange the first `upto` nodes of a block for those that were made, `made` nodes from `first` on."""
+        entry = self.entries[at]
         finals = self.stepper.finals if made > 0 else 0
         if entry.finals > 0:
-            self._differ(entry.first, upto, first, made, False, entry.time, changes)
+            self._differ(entry.first, upto, first, made, False, at, changes)
         if finals > 0:
-            self._differ(first, made, entry.first, upto, True, entry.time, changes)
+            self._differ(first, made, entry.first, upto, True, at, changes)
         if entry.finals > 0:
-            finals += self._finals(entry.first + upto, entry.count - upto)
+            finals += self.marked_nodes(entry.first + upto, entry.count - upto)
         self.arena.copy(entry.first + upto, entry.count - upto)
         entry.first = first
         entry.count = made + entry.count - upto
@@ -176,12 +158,18 @@ class Timeline:
         if finals == 0 and self.sharing:
             table = stepper.table
             if table.shares(table.enter(entry.time), entry.klass):
-                entry.first, entry.count = before, count
+                entry.first, entry.count, entry.finals = before, count, 0
                 return
         made = self._step(entry, before, count, True)
         entry.first = self.arena.top - made
         entry.count = made
         entry.finals = stepper.finals
+
+    def compute_all(self) -> None:
+        """Compute all blocks again, without changes of results. O(events and nodes)."""
+        at: i64
+        for at in range(len(self.entries)):
+            self._make(at, self.entries[at])
 
     def _step(self, entry: Entry, before: i64, count: i64, whole: bool) -> i64:
         return self.stepper.block(
@@ -216,41 +204,53 @@ class Timeline:
             i += 1
         return i == count
 
-    def _finals(self, first: i64, count: i64) -> i64:
-        """How many nodes are results."""
+    def marked_nodes(self, first: i64, count: i64) -> i64:
+        """How many nodes are results or wait."""
         words = self.arena.words
         stride = self.arena.layout.stride
-        final_state = self.stepper.table.final
+        marked = self.stepper.marked
         found: i64 = 0
         i: i64
         for i in range(first, first + count):
-            if words[i * stride + STATE] >= final_state:
+            if marked[words[i * stride + STATE]]:
                 found += 1
         return found
 
-    def _told(self, entry: Entry, inserted: bool, changes: Changes) -> None:
-        words = self.arena.words
+    def _tell_all(self, entry: Entry, at: i64, inserted: bool, changes: Changes) -> None:
         stride = self.arena.layout.stride
-        final_state = self.stepper.table.final
+        marked = self.stepper.marked
         i: i64
         for i in range(entry.first, entry.first + entry.count):
-            if words[i * stride + STATE] >= final_state:
-                changes.add(self.arena, i, entry.time, inserted)
+            if marked[self.arena.words[i * stride + STATE]]:
+                self._tell(i, at, inserted, changes)
+
+    def _tell(self, node: i64, at: i64, inserted: bool, changes: Changes) -> None:
+        """A result of the event there, or a run that waits since then, is there or not any more."""
+        arena = self.arena
+        if arena.words[node * arena.layout.stride + STATE] >= self.stepper.table.final:
+            changes.add(arena.words, arena.numbers, arena.objects, node, self.entries[at].time, inserted)
+            return
+        assert self.visits is not None
+        assert self.runs is not None
+        if inserted:
+            self.visits.begin(self.runs, self.entries, at, node, changes)
+        else:
+            self.visits.end(self.runs, self.entries, at, node, changes)
 
     def _differ(
-        self, first: i64, count: i64, other: i64, others: i64, inserted: bool, time: i64, changes: Changes
+        self, first: i64, count: i64, other: i64, others: i64, inserted: bool, place: i64, changes: Changes
     ) -> None:
-        """Report the results that are in one block and not in the other; both are in the order of their starts."""
+        """Tell the nodes that are in one block and not in the other; both are in the order of their starts."""
         arena = self.arena
         words = arena.words
         stride = arena.layout.stride
-        final_state = self.stepper.table.final
+        marked = self.stepper.marked
         j = other
         end = other + others
         i: i64
         for i in range(first, first + count):
             at = i * stride
-            if words[at + STATE] < final_state:
+            if not marked[words[at + STATE]]:
                 continue
             start, order = words[at + START], words[at + ORDER]
             while j < end and (
@@ -263,7 +263,7 @@ class Timeline:
                     break
                 k += 1
             if k == end or words[k * stride] != start or words[k * stride + ORDER] != order:
-                changes.add(arena, i, time, inserted)
+                self._tell(i, place, inserted, changes)
 
     # --- time ---------------------------------------------------------------------------------------------------
 
@@ -281,25 +281,30 @@ class Timeline:
         last = self.entries[upto - 1]
         self.kept, self.cleaned, self.ended = last.first, last.count, last.finals
         del self.entries[:upto]
-        del self.times[:upto]
+        if self.runs is not None:
+            self.runs.clean(time, self.stepper.within)
 
     def idle(self, time: i64) -> bool:
         """Whether the timeline has no state for an event at that time or later."""
         if len(self.entries) > 0:
             return False
+        runs = self.runs
+        if runs is not None:
+            runs.clean(time, self.stepper.within)
+            if runs.count > 0:
+                return False
         words = self.arena.words
         stride = self.arena.layout.stride
-        final_state = self.stepper.table.final
+        marked = self.stepper.marked
         within = self.stepper.within
         i: i64
         for i in range(self.kept, self.kept + self.cleaned):
-            if words[i * stride] + within > time and words[i * stride + STATE] < final_state:
+            if words[i * stride] + within > time and not marked[words[i * stride + STATE]]:
                 return False
         return True
 
     def check_invariants(self) -> None:
-        final_state = self.stepper.table.final
-        assert self.times == [entry.time for entry in self.entries], "times are those of the entries"
+        marked = self.stepper.marked
         places = [(entry.time, entry.order) for entry in self.entries]
         assert places == sorted(set(places)), "events are in the order of their times"
         words, stride = self.arena.words, self.arena.layout.stride
@@ -308,4 +313,6 @@ class Timeline:
             block = [node * stride for node in range(entry.first, entry.first + entry.count)]
             starts = [(words[at + START], words[at + ORDER]) for at in block]
             assert starts == sorted(starts), "a block is in the order of the runs' first events"
-            assert entry.finals == len([at for at in block if words[at + STATE] >= final_state])
+            assert entry.finals == len([at for at in block if marked[words[at + STATE]]])
+        if self.runs is not None:
+            self.runs.check_invariants()
