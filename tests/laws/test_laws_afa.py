@@ -15,6 +15,7 @@ from strategies.afa import (
     query_texts,
     scripts,
     waiting_texts,
+    without_ends,
 )
 
 from broker.algebra.afa.lowering import lower, lower_arcs
@@ -106,14 +107,20 @@ def test_inserted_less_withdrawn_is_the_meaning(text: str, batches: list[list[An
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
-@given(waiting_texts(), scripts())
+@given(waiting_texts(), scripts().map(without_ends))
 def test_runs_that_wait_are_what_they_would_be_in_blocks(text: str, batches: list[list[Any]]) -> None:
     registers, events, told = play(typed(text), batches)
     found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
-@given(query_texts() | waiting_texts(), scripts(), st.booleans(), st.booleans(), st.sampled_from((0, 4_096)))
+@given(
+    query_texts() | waiting_texts(),
+    scripts().map(without_ends),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from((0, 4_096)),
+)
 def test_no_switch_changes_what_is_left(
     text: str, batches: list[list[Any]], sharing: bool, waiting: bool, slack: int
 ) -> None:
