@@ -47,7 +47,7 @@ WAITING: Final = """FROM Stock{by}
 REGISTER first FLOAT = 0
 START q0
 FINAL q2
-a0: q0 -> q1 WHEN step < -1.0 SET first = price
+a0: q0 -> q1 WHEN step < -1.15 SET first = price
 a1: q1 -> q1 WHEN {ignored}
 a2: q1 -> q2 WHEN price >= first
 WITHIN {within}"""

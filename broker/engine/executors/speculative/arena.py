@@ -48,6 +48,11 @@ def unknowns(count: i64) -> Integers:
     return vec[i64]([-1] * count)
 
 
+def marks(unmarked: i64, marked: i64) -> Integers:
+    """A column of zeros and then ones."""
+    return vec[i64]([0] * unmarked + [1] * marked)
+
+
 def grown(values: Integers, size: i64) -> Integers:
     """The column with at least that length. O(its length); it doubles."""
     wanted: i64 = max(2 * len(values), size)
@@ -123,6 +128,11 @@ class Arena:
         if layout.objects > 0:
             missing: list[object] = [None] * (self.room * layout.objects - len(self.objects))
             self.objects.extend(missing)
+
+    def reserve_links(self, count: i64) -> None:
+        """Make room for that many more links."""
+        if 2 * (self.linked + count) > len(self.links):
+            self.links = grown(self.links, 2 * (self.linked + count))
 
     def link(self, before: i64, id: i64) -> i64:
         """A new link to an event. O(1), amortised."""

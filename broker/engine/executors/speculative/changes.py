@@ -58,7 +58,7 @@ class Changes:
     `picked` or all; `ids` up to each of `ends`: the ids of the events that each took, the last one first.
     """
 
-    def __init__(self, layout: Layout, within: i64) -> None:
+    def __init__(self, layout: Layout, within: i64, expected: i64 = 0) -> None:
         self.layout = layout
         self.within = within
         self.count: i64 = 0
@@ -72,6 +72,8 @@ class Changes:
         self.picked: list[int] = []
         self.ids: Integers = integers()
         self.ends: Integers = integers()
+        if expected > 0:
+            self.reserve(expected)
 
     # --- collecting ---------------------------------------------------------------------------------------------
 
@@ -82,7 +84,7 @@ class Changes:
         layout = self.layout
         at = self.count
         if at >= self.room:
-            self._grow()
+            self.reserve(at + 1)
         self.count = at + 1
         self.told[TOLD * at] = time
         self.told[TOLD * at + 1] = 1 if inserted else 0
@@ -105,8 +107,11 @@ class Changes:
         """Set a register of a record that was added."""
         store(self.layout, self.words, self.numbers, self.objects, at, register, value)
 
-    def _grow(self) -> None:
-        self.room = max(2 * self.room, ROOM)
+    def reserve(self, count: i64) -> None:
+        """Make room for that many changes in all. Columns fetched before are stale then."""
+        if count <= self.room:
+            return
+        self.room = max(2 * self.room, count, ROOM)
         self.words = grown(self.words, self.room * self.layout.stride)
         self.numbers = grown_floats(self.numbers, self.room * self.layout.floats)
         self.told = grown(self.told, self.room * TOLD)

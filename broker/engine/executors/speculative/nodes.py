@@ -17,8 +17,9 @@ from ....algebra.predicate import All, holds
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...trace import mixed
+from ..packed import Integers
 from .arcs import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UNKNOWN, UPDATES, ArcTable, Epoch
-from .arena import NONE, ORDER, START, STATE, Arena
+from .arena import NONE, ORDER, START, STATE, Arena, marks
 from .forms import assign, related
 from .operations import COMPUTATION, EVENT_INTEGER, WORDS
 
@@ -42,9 +43,9 @@ class Stepper:
         self.within = within
         self.lineage = lineage
         self.waiting = waiting
-        self.marked: list[bool] = [False] * automaton.final + [True] * max(1, len(automaton.operands))
+        self.marked: Integers = marks(automaton.final, max(1, len(automaton.operands)))
         for state in waiting:
-            self.marked[state] = True
+            self.marked[state] = 1
         self.made: i64 = 0
         self.most: i64 = 0
         self.finals: i64 = 0
@@ -118,7 +119,7 @@ class Stepper:
         for node in range(first, upto):
             source = node * stride
             state = words[source + STATE]
-            if words[source] <= alive or marked[state]:
+            if words[source] <= alive or marked[state] == 1:
                 continue
             if words[source] != start or words[source + ORDER] != ordinal:
                 group = top
@@ -192,7 +193,7 @@ class Stepper:
                     else:
                         words[target + link] = UNTRACED
                 top += 1
-                if marked[code[here + TARGET]]:
+                if marked[code[here + TARGET]] == 1:
                     finals += 1
                 elif moving:
                     arena.top = top

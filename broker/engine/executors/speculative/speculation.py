@@ -24,7 +24,7 @@ from .timeline import Timeline
 from .visits import Visits
 from .wait_states import wait_states
 
-SLACK: Final = 4_096  # nodes beyond twice the live ones, at which the arena is compacted
+SLACK: Final = 4_096  # nodes beyond three times the live ones, at which the arena is compacted
 WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue
 
 
@@ -176,8 +176,8 @@ class Speculation:
         for timeline in self.timelines.values():
             compaction.line(timeline)
         compaction.finish(self.changes)
-        self.full = 2 * self.arena.top + self.slack
-        self.full_links = 2 * self.arena.linked + self.slack
+        self.full = 3 * self.arena.top + self.slack
+        self.full_links = 3 * self.arena.linked + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class Speculation:
             return
         states = self.table.stop_waiting()
         for state in states:
-            self.stepper.marked[state] = False
+            self.stepper.marked[state] = 0
         self.stepper.waiting = []
         self.visits = None
         for timeline in self.timelines.values():
@@ -225,7 +225,7 @@ class Speculation:
         if changes.count == 0:
             return self._unchanged
         changes.settle(self.arena, self.cancelling, self.lineage)
-        self.changes = Changes(self.layout, self.within)
+        self.changes = Changes(self.layout, self.within, changes.count)
         return changes
 
     def statistics(self) -> dict[str, int]:

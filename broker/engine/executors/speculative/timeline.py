@@ -212,7 +212,7 @@ class Timeline:
         found: i64 = 0
         i: i64
         for i in range(first, first + count):
-            if marked[words[i * stride + STATE]]:
+            if marked[words[i * stride + STATE]] == 1:
                 found += 1
         return found
 
@@ -221,7 +221,7 @@ class Timeline:
         marked = self.stepper.marked
         i: i64
         for i in range(entry.first, entry.first + entry.count):
-            if marked[self.arena.words[i * stride + STATE]]:
+            if marked[self.arena.words[i * stride + STATE]] == 1:
                 self._tell(i, at, inserted, changes)
 
     def _tell(self, node: i64, at: i64, inserted: bool, changes: Changes) -> None:
@@ -250,7 +250,7 @@ class Timeline:
         i: i64
         for i in range(first, first + count):
             at = i * stride
-            if not marked[words[at + STATE]]:
+            if marked[words[at + STATE]] == 0:
                 continue
             start, order = words[at + START], words[at + ORDER]
             while j < end and (
@@ -299,7 +299,7 @@ class Timeline:
         within = self.stepper.within
         i: i64
         for i in range(self.kept, self.kept + self.cleaned):
-            if words[i * stride] + within > time and not marked[words[i * stride + STATE]]:
+            if words[i * stride] + within > time and marked[words[i * stride + STATE]] == 0:
                 return False
         return True
 
@@ -313,6 +313,6 @@ class Timeline:
             block = [node * stride for node in range(entry.first, entry.first + entry.count)]
             starts = [(words[at + START], words[at + ORDER]) for at in block]
             assert starts == sorted(starts), "a block is in the order of the runs' first events"
-            assert entry.finals == len([at for at in block if marked[words[at + STATE]]])
+            assert entry.finals == len([at for at in block if marked[words[at + STATE]] == 1])
         if self.runs is not None:
             self.runs.check_invariants()

@@ -14,12 +14,13 @@ from typing import Final, cast, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation
-from ....algebra.predicate import All, holds
+from ....algebra.predicate import GE, GT, LE, LT, All, holds
 from ....events.instant import FOREVER
 from ...trace import mixed
+from ..packed import Floats, Integers
 from .arcs import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UNKNOWN, UPDATES
 from .arena import NULLS, START, STATE, Arena, read_registers
-from .changes import Changes
+from .changes import TOLD, Changes
 from .entries import Entry
 from .forms import assign, related, related_floats
 from .nodes import Stepper
@@ -50,9 +51,11 @@ class Visits:
         if first >= behind or not self._concerns(entry):
             return
         table = self.table
+        code = table.code
         stride, floats = runs.layout.stride, runs.layout.floats
         words, numbers, spans = runs.words, runs.numbers, runs.spans
         time, order = entry.time, entry.order
+        self.asked += behind - first
         state: i64 = -1
         plan: i64 = NOTHING
         place: i64 = 0
@@ -69,8 +72,8 @@ class Visits:
             if words[i * stride + STATE] != state:
                 state = words[i * stride + STATE]
                 plan = self._plan(state, entry)
+                code = table.code
                 if plan >= 0:
-                    code = table.code
                     position = plan + HEAD + 1
                     place, bit, operator = code[position + 1], code[position + 2], code[position + 3]
                     given = entry.row[code[position + 4]]
@@ -78,9 +81,27 @@ class Visits:
                         plan = NOTHING
                     else:
                         value = cast("float", given)
+                        changes.reserve(changes.count + behind - first)
+                        self.arena.reserve_links(behind - first)
             if plan >= 0:
-                if related_floats(operator, value, numbers[i * floats + place]) and not words[i * stride + NULLS] & bit:
-                    self._result(runs, i, entry, plan, changes, inserted)
+                other = numbers[i * floats + place]
+                # The operators one after the other, and no call, as this is the loop that counts.
+                if operator == GE:
+                    met = value >= other
+                elif operator == GT:
+                    met = value > other
+                elif operator == LE:
+                    met = value <= other
+                elif operator == LT:
+                    met = value < other
+                else:
+                    met = related_floats(operator, value, other)
+                if met and words[i * stride + NULLS] & bit == 0:
+                    if code[plan + UPDATES] == 0:
+                        target, label = code[plan + TARGET], code[plan + LABEL]
+                        self._plain_result(words, numbers, i, entry, target, label, changes, inserted)
+                    else:
+                        self._result(runs, i, entry, plan, changes, inserted)
             elif plan == ANY:
                 kept = self._meet(runs, i, entry, changes, inserted)
                 if inserted and not kept:
@@ -89,6 +110,41 @@ class Visits:
                 elif not inserted and until == time and spans[i * SPAN + 3] == order:
                     spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
                     self._retell(runs, i, entries, at + 1, changes, True)
+
+    def _plain_result(
+        self, words: Integers, numbers: Floats, run: i64, entry: Entry, target: i64, label: i64, changes: Changes,
+        inserted: bool,
+    ) -> None:  # fmt: skip
+        """The result of an arc that changes no register; there is room for it."""
+        arena = self.arena
+        layout = arena.layout
+        stride, floats, trace = layout.stride, layout.floats, layout.trace
+        at = changes.count
+        changes.count = at + 1
+        copies, told = changes.words, changes.told
+        told[TOLD * at] = entry.time
+        told[TOLD * at + 1] = 1 if inserted else 0
+        if not inserted:
+            changes.withdrawn += 1
+        source, record = run * stride, at * stride
+        i: i64
+        for i in range(trace):
+            copies[record + i] = words[source + i]
+        copies[record + STATE] = target
+        if floats > 0:
+            kept = changes.numbers
+            for i in range(floats):
+                kept[at * floats + i] = numbers[run * floats + i]
+        if self.stepper.lineage:
+            copies[record + trace] = mixed(words[source + trace], entry.id, label)
+            linked = arena.linked
+            links = arena.links
+            links[2 * linked] = words[source + trace + 1]
+            links[2 * linked + 1] = entry.id
+            copies[record + trace + 1] = linked
+            arena.linked = linked + 1
+        else:
+            copies[record + trace], copies[record + trace + 1] = words[source + trace], words[source + trace + 1]
 
     def begin(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
         """A run waits since the event there. O(runs that wait since later events, and events in its interval)."""
