@@ -10,8 +10,9 @@ import random
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-Row: TypeAlias = tuple[str, float, float]  # key, step of the price, price
-Arrival: TypeAlias = tuple[int, Row]  # time and id, row
+from broker.events.schema import Row
+
+Arrival: TypeAlias = tuple[int, Row]  # time and id, row: key, step of the price, price
 
 ATTRIBUTES: Final = {"key": "string", "step": "float", "price": "float"}
 SEED: Final = 2010
@@ -71,7 +72,8 @@ def words(count: int) -> list[str]:
 def rows(count: int, up: float = 0.5, keys: int = 1) -> list[Row]:
     """Prices that go up with probability `up`, and the keys in turn."""
     drawn = random.Random(f"{SEED} {up}")
-    price, found = 100.0, []
+    price = 100.0
+    found: list[Row] = []
     for number in range(count):
         size = max(0.0, drawn.gauss(*STEP))
         step = size if drawn.random() < up else -size
@@ -94,4 +96,4 @@ def arrivals(events: Sequence[Row], share: float = 0.0, moved: int = 1_000) -> l
 def ignorable(events: Sequence[Row], share: float) -> list[Row]:
     """The same events, of which that share has the step 0, which a query can ignore."""
     drawn = random.Random(f"{SEED} ignorable {share}")
-    return [(key, 0.0, price) if drawn.random() < share else (key, step, price) for key, step, price in events]
+    return [(row[0], 0.0, row[2]) if drawn.random() < share else row for row in events]
