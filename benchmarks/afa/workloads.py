@@ -56,9 +56,7 @@ WITHIN {within}"""
 
 def q3(word: str, within: int, by: str = "") -> str:
     """A word of ticks: u is one upwards, d one downwards."""
-    arcs = [
-        f"a{at}: q{at} -> q{at + 1} WHEN step {'>=' if letter == 'u' else '<'} 0" for at, letter in enumerate(word)
-    ]
+    arcs = [f"a{at}: q{at} -> q{at + 1} WHEN step {'>=' if letter == 'u' else '<'} 0" for at, letter in enumerate(word)]
     return "\n".join([f"FROM Stock{by}", "START q0", f"FINAL q{len(word)}", *arcs, f"WITHIN {within}"])
 
 

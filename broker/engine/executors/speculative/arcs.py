@@ -16,66 +16,18 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Computation
-from ....algebra.normal_form import Clause
-from ....algebra.predicate import All, conjunction, holds
-from ....algebra.terms import Attribute, Comparison, Constant, Register, Side, walk
+from ....algebra.predicate import All
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .arena import Layout, unknowns
-from .operations import EXACT_MAX, WORDS, Operation, conditions, updates
+from .classes import EventClasses
+from .operations import WORDS, Operation
+from .written import CLAUSES, IGNORES, Written
 
 UNKNOWN: Final = -1
 CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
-DIRECT_MAX: Final = 10  # conditions on events alone, up to which classes have a table
-
-# What a list says of an arc, behind the number of arcs: its length, where it leads to, the label of that for digests,
-# whether a run under way is as before, clauses of which one must hold (none: always), and assignments.
-LENGTH: Final = 0
-TARGET: Final = 1
-LABEL: Final = 2
-IGNORES: Final = 3
-CLAUSES: Final = 4
-UPDATES: Final = 5
-HEAD: Final = 6
-
-
-@final
-class Written:
-    """An arc with split clauses: for each, its condition on the event alone, the number of that, and the rest.
-
-    A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
-    is under way unchanged. It exists for events of the times [`begin`, `end`).
-    """
-
-    def __init__(self, arc: Arc, stream: int, final_state: int, label: int, layout: Layout) -> None:
-        self.source: i64 = arc.source
-        self.target: i64 = arc.target if arc.target < final_state else final_state + arc.operand
-        self.label: i64 = self.target if label < 0 else label
-        self.stream: i64 = stream
-        self.begin: i64 = arc.begin
-        self.end: i64 = arc.end
-        self.alone: list[Clause] = []
-        self.numbers: list[int] = []
-        self.rests: list[list[Operation]] = []
-        for clause in arc.guard:
-            own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
-            self.alone.append(() if arc.kind is Kind.EPSILON else own)
-            rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
-            self.rests.append(conditions(layout, rest))
-        self.updates = updates(layout, arc.update)
-        loops = arc.kind is Kind.LOOP and arc.target < final_state
-        self.ignores = loops and len(self.updates) == 0
-
-    def lasting(self, begin: i64, end: i64) -> Written:
-        """The same arc for other times. O(1)."""
-        made: Written = Written.__new__(Written)
-        made.source, made.target, made.label, made.stream = self.source, self.target, self.label, self.stream
-        made.begin, made.end = begin, end
-        made.alone, made.numbers, made.rests = self.alone, self.numbers, self.rests
-        made.updates, made.ignores = self.updates, self.ignores
-        return made
 
 
 @final
@@ -116,15 +68,8 @@ class ArcTable:
         self.moves: list[list[Written]] = []  # these by state
         self._written: list[list[Written]] = []  # by state, the arcs that take an event
         self._entered: list[bool] = []  # by state, whether an arc leads there
-        self._forms: list[list[All | None]] = []  # by stream, conditions on its events alone
-        self._numbers: dict[tuple[int, Clause], int] = {}
-        self._numbered = False
+        self.classes = EventClasses(len(self.streams))
         self.waiting: list[int] = []  # states whose runs are in no block but the first
-        self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
-        self._known: list[tuple[int, int]] = []  # the same by class
-        # Classes by the conditions that hold, from a stream's base on, if these are few.
-        self._direct: Integers = integers()
-        self._bases: list[int] = []
         self.write(automaton.arcs, labels)
 
     # --- arcs ---------------------------------------------------------------------------------------------------
@@ -147,7 +92,7 @@ class ArcTable:
                 self._written[arc.source].append(made)
             if made.target < self.final:
                 self._entered[made.target] = True
-        changed = self._renumber()
+        changed = self.classes.number(self._written)
         self._divide()
         return changed
 
@@ -164,13 +109,13 @@ class ArcTable:
         """
         for made in arcs:
             for alone in made.alone:
-                if (int(made.stream), alone) not in self._numbers:
+                if (int(made.stream), alone) not in self.classes.numbers:
                     self._written[state][place : place + 1] = arcs
-                    self._renumber()
+                    self.classes.number(self._written)
                     self._divide()
                     return True
             if len(made.numbers) == 0:
-                made.numbers = [self._numbers[(int(made.stream), alone)] for alone in made.alone]
+                made.numbers = [self.classes.numbers[(int(made.stream), alone)] for alone in made.alone]
         self._written[state][place : place + 1] = arcs
         self._split(begin)
         if end < FOREVER:
@@ -212,30 +157,6 @@ class ArcTable:
         for epoch in self.epochs:
             epoch.shares = self._unshared()
         return states
-
-    def _renumber(self) -> bool:
-        """Number the conditions on events alone, and forget the classes if that is not as it was."""
-        before = self._numbers
-        self._forms = [[] for _ in self.streams]
-        self._numbers = {}
-        for written in self._written:
-            for made in written:
-                made.numbers = []
-                for alone in made.alone:
-                    number = self._numbers.get((int(made.stream), alone))
-                    if number is None:
-                        number = self._numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
-                        self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
-                    made.numbers.append(number)
-        if before == self._numbers and self._numbered:
-            return False
-        self._numbered = True
-        self._classes, self._known = {}, []
-        sizes = [len(forms) for forms in self._forms]
-        few = max(sizes) <= DIRECT_MAX
-        self._bases = [sum(1 << size for size in sizes[:stream]) for stream in range(len(sizes))] if few else []
-        self._direct = unknowns(sum(1 << size for size in sizes) if few else 0)
-        return True
 
     # --- epochs -------------------------------------------------------------------------------------------------
 
@@ -286,34 +207,7 @@ class ArcTable:
 
     def classify(self, stream: i64, row: Row) -> i64:
         """The class of an event. O(conditions on its stream's events alone)."""
-        if stream >= len(self._bases):
-            return self._class_of(stream, row)
-        forms = self._forms[stream]
-        base: i64 = self._bases[stream]
-        held: i64 = 0
-        bit: i64 = 1
-        i: i64
-        for i in range(len(forms)):
-            if holds(forms[i], row, (), (), 1, 1):
-                held += bit
-            bit += bit
-        found = self._direct[base + held]
-        if found == UNKNOWN:
-            found = self._new_class((int(stream), int(held)))
-            self._direct[base + held] = found
-        return found
-
-    def _class_of(self, stream: i64, row: Row) -> i64:
-        held = 0
-        for number, form in enumerate(self._forms[stream]):
-            if holds(form, row, (), (), 1, 1):
-                held |= 1 << number
-        found = self._classes.get((int(stream), held))
-        return self._new_class((int(stream), held)) if found is None else found
-
-    def _new_class(self, key: tuple[int, int]) -> i64:
-        found = self._classes[key] = len(self._known)
-        self._known.append(key)
+        found = self.classes.classify(stream, row)
         if found >= self.room:
             self.room = 2 * self.room
             self._divide()
@@ -326,7 +220,7 @@ class ArcTable:
         if self.size > CODE_MAX:
             self._divide()
             epoch = self.enter(epoch.begin)
-        stream, held = self._known[klass]
+        stream, held = self.classes.known[klass]
         at = self._emit(0)
         count: i64 = 0
         for made in self._written[state]:
@@ -409,12 +303,3 @@ class ArcTable:
             if self.code[at] != 1 or self.code[at + 1 + IGNORES] == 0 or self.code[at + 1 + CLAUSES] != 0:
                 return False
         return True
-
-
-def floated(atom: Comparison) -> Comparison:
-    """A comparison of a float with an integer as one with a float, which is faster, if that is exact."""
-    match atom:
-        case Comparison(operator, Attribute(Side.EVENT, _, "float"), Constant(int() as value, "int")):
-            if type(value) is int and abs(value) <= EXACT_MAX:
-                return Comparison(operator, atom.left, Constant(float(value), "float"))
-    return atom

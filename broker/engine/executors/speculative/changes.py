@@ -77,9 +77,7 @@ class Changes:
 
     # --- collecting ---------------------------------------------------------------------------------------------
 
-    def add(
-        self, words: Integers, numbers: Floats, objects: list[object], node: i64, time: i64, inserted: bool
-    ) -> i64:
+    def add(self, words: Integers, numbers: Floats, objects: list[object], node: i64, time: i64, inserted: bool) -> i64:
         """Copy a record, and return where it is. O(1), amortised."""
         layout = self.layout
         at = self.count

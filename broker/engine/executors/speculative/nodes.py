@@ -18,10 +18,11 @@ from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...trace import mixed
 from ..packed import Integers
-from .arcs import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UNKNOWN, UPDATES, ArcTable, Epoch
+from .arcs import UNKNOWN, ArcTable, Epoch
 from .arena import NONE, ORDER, START, STATE, Arena, marks
 from .forms import assign, related
 from .operations import COMPUTATION, EVENT_INTEGER, WORDS
+from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
 UNTRACED: Final = 0  # the link of a run that has taken an event, where lineage is off
 

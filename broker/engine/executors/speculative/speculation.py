@@ -13,7 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from .arcs import ArcTable, Written
+from .arcs import ArcTable
 from .arena import Arena, Layout
 from .changes import Changes
 from .compaction import Compaction
@@ -23,6 +23,7 @@ from .nodes import Stepper
 from .timeline import Timeline
 from .visits import Visits
 from .wait_states import wait_states
+from .written import Written
 
 SLACK: Final = 4_096  # nodes beyond three times the live ones, at which the arena is compacted
 WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue

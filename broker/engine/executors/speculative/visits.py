@@ -18,7 +18,7 @@ from ....algebra.predicate import GE, GT, LE, LT, All, holds
 from ....events.instant import FOREVER
 from ...trace import mixed
 from ..packed import Floats, Integers
-from .arcs import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UNKNOWN, UPDATES
+from .arcs import UNKNOWN
 from .arena import NULLS, START, STATE, Arena, read_registers
 from .changes import TOLD, Changes
 from .entries import Entry
@@ -26,6 +26,7 @@ from .forms import assign, related, related_floats
 from .nodes import Stepper
 from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
 from .waiting import SPAN, Waiting
+from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
 NOTHING: Final = -1  # the state is left alone
 ANY: Final = -2  # each run is asked all
@@ -158,9 +159,7 @@ class Visits:
         self._retell(runs, found, entries, at + 1, changes, False)
         runs.remove(found)
 
-    def _retell(
-        self, runs: Waiting, run: i64, entries: list[Entry], at: i64, changes: Changes, inserted: bool
-    ) -> None:
+    def _retell(self, runs: Waiting, run: i64, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
         """Let a run meet the events from there on, up to the end of its interval, which is set if it is `inserted`."""
         ended = runs.words[run * runs.layout.stride + START] + self.stepper.within
         spans = runs.spans
@@ -244,9 +243,7 @@ class Visits:
             behind = position + WORDS * atoms
             while atoms > 0:
                 if code[position] <= EVENT_INTEGER:
-                    if not related(
-                        code, constants, position, words, numbers, run * stride, run * floats, entry.row
-                    ):
+                    if not related(code, constants, position, words, numbers, run * stride, run * floats, entry.row):
                         break
                 else:
                     condition = cast("All", self.table.objects[code[position + 5]])
