@@ -23,6 +23,7 @@ from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import Event, results
 from broker.automaton.constructions.registers import automaton_of_registers
 from broker.engine.executors.speculative.speculation import Speculation, lineage
+from broker.engine.executors.speculative.written import Written
 from broker.language.afa import parse, parse_arc
 
 Told = tuple[str, tuple[object, ...], int, int, tuple[int, ...]]
@@ -135,3 +136,72 @@ def test_what_is_found_does_not_depend_on_how_events_are_batched(text: str, batc
     _, _, together = play(typed(text), [[step for batch in batches for step in batch]])
     assert apart.live == together.live
     assert together.told == len(together.live)
+
+
+class Amended:
+    """An executor whose arcs are exchanged one by one; `named`: the arcs that are there, by name."""
+
+    def __init__(self, registers: RegisterAutomaton) -> None:
+        self.registers = registers
+        automaton = automaton_of_registers(registers)
+        self.speculation = Speculation(automaton)
+        self.named: dict[str, list[Written]] = {}
+        places = [0] * len(automaton.states)
+        for arc in automaton.arcs:
+            if arc.guard:
+                made = self.speculation.table.arcs_of(arc.source)[places[arc.source]]
+                places[arc.source] += 1
+                self.named.setdefault(arc.name, []).append(made)
+
+    def insert(self, text: str, begin: int, end: int) -> None:
+        before = len(automaton_of_registers(self.registers).arcs)
+        self.registers = self.registers.inserted(lower_arcs(self.registers, parse_arc(text), text), begin, end)
+        for arc in automaton_of_registers(self.registers).arcs[before:]:
+            if arc.guard:
+                made = self.speculation.table.prepare(arc)
+                self.speculation.amend(arc.source, len(self.speculation.table.arcs_of(arc.source)), [made], begin, end)
+                self.named.setdefault(arc.name, []).append(made)
+
+    def delete(self, name: str, begin: int, end: int) -> None:
+        kept: list[Written] = []
+        for made in self.named.pop(name, []):
+            there = self.speculation.table.arcs_of(made.source)
+            place = next((at for at, each in enumerate(there) if each is made), -1)
+            if place >= 0:
+                pieces = [made.lasting(made.begin, min(made.end, begin)), made.lasting(max(made.begin, end), made.end)]
+                pieces = [piece for piece in pieces if piece.begin < piece.end]
+                self.speculation.amend(made.source, place, pieces, begin, end)
+                kept += pieces
+        self.named[name] = kept
+
+
+def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResults:
+    amended = Amended(registers)
+    speculation = amended.speculation
+    told = ToldResults(speculation)
+    newest = 0
+    for batch in batches:
+        for step in batch:
+            match step:
+                case Insertion(event):
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    newest = max(newest, event.time)
+                case Withdrawal(id):
+                    speculation.retract(id)
+                case Punctuation(time):
+                    speculation.punctuate(time)
+                case Update(arc, begin, end):
+                    first = newest + 1 if begin is None else begin
+                    last = NEVER_ENDED if end is None else end
+                    if ":" in arc:
+                        amended.insert(arc, first, last)
+                    else:
+                        amended.delete(arc, first, last)
+        told.settle()
+    return told
+
+
+@given(query_texts().filter(lambda text: "~>" not in text), scripts())
+def test_arcs_changed_one_by_one_are_as_arcs_set_anew(text: str, batches: list[list[Any]]) -> None:
+    _, _, anew = play(typed(text), batches)
+    assert played(typed(text), batches).live == anew.live

@@ -24,7 +24,7 @@ from ..packed import Floats, Integers, floats, integers, put, put_integer
 from .arena import Layout, unknowns
 from .classes import EventClasses
 from .operations import WORDS, Operation
-from .written import CLAUSES, IGNORES, Written
+from .written import CLAUSES, IGNORES, Written, written
 
 UNKNOWN: Final = -1
 CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
@@ -99,7 +99,7 @@ class ArcTable:
     def prepare(self, arc: Arc, label: int = -1) -> Written:
         """An arc for `amend`. O(its conditions)."""
         stream = -1 if arc.kind is Kind.EPSILON else self.streams.index(arc.stream)
-        return Written(arc, stream, int(self.final), label, self.layout)
+        return written(arc, stream, int(self.final), label, self.layout)
 
     def amend(self, state: i64, place: i64, arcs: list[Written], begin: i64, end: i64) -> bool:
         """Exchange the arc of a state at a place, or insert at its end, where that differs for events of [begin, end).

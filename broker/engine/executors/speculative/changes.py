@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Floats, Integers, floats, integers
-from .arena import ORDER, START, STATE, Arena, Layout, grown, grown_floats, read_registers, store, zeros
+from .arena import NONE, ORDER, START, STATE, Arena, Layout, grown, grown_floats, read_registers, store
 
 ROOM: Final = 16
 TOLD: Final = 2  # numbers of a change: the time of its last event, and whether it is added
@@ -55,7 +55,7 @@ class Changes:
     """A sequence of changes. Those collected so far, or, once settled, those that are left; these never change.
 
     `words`, `numbers` and `objects`: copies of records; `told`: TOLD numbers each. `left` are left, those that are
-    `picked` or all; `ids` up to each of `ends`: the ids of the events that each took, the last one first.
+    `picked` or all; `links`: those of the arena, for the events that each took.
     """
 
     def __init__(self, layout: Layout, within: i64, expected: i64 = 0) -> None:
@@ -70,8 +70,7 @@ class Changes:
         self.told: Integers = integers()
         self.left: i64 = 0
         self.picked: list[int] = []
-        self.ids: Integers = integers()
-        self.ends: Integers = integers()
+        self.links: Integers = integers()
         if expected > 0:
             self.reserve(expected)
 
@@ -115,27 +114,14 @@ class Changes:
         self.told = grown(self.told, self.room * TOLD)
 
     def settle(self, arena: Arena, cancelling: bool, lineage: bool) -> None:
-        """Leave out results that came and went, and note the lineages of the others. O(changes, and lineages)."""
+        """Leave out results that came and went. O(1), or O(changes) if some are withdrawn."""
         if cancelling and 0 < self.withdrawn < self.count:
             self._cancel()
             self.left = len(self.picked)
         else:
             self.left = self.count
-        if not lineage:
-            return
-        ids, links = self.ids, arena.links
-        self.ends = zeros(self.left)
-        size: i64 = 0
-        i: i64
-        for i in range(self.left):
-            at = self.words[self._at(i) * self.layout.stride + self.layout.link]
-            while at >= 0:
-                if size >= len(ids):
-                    ids = self.ids = grown(ids, max(size + 1, ROOM))
-                ids[size] = links[2 * at + 1]
-                size += 1
-                at = links[2 * at]
-            self.ends[i] = size
+        if lineage:
+            self.links = arena.links  # what is there is never overwritten
 
     def _at(self, index: i64) -> i64:
         """Where a change that is left was collected."""
@@ -199,12 +185,11 @@ class Changes:
         first = at * layout.stride
         registers = read_registers(layout, words, self.numbers, self.objects, at)
         links: list[int] = []
-        if len(self.ends) > 0:
-            i: i64 = self.ends[index]
-            least: i64 = self.ends[index - 1] if index > 0 else 0
-            while i > least:
-                i -= 1
-                links.append(int(self.ids[i]))
+        link = words[first + layout.link] if len(self.links) > 0 else NONE
+        while link >= 0:
+            links.append(int(self.links[2 * link + 1]))
+            link = self.links[2 * link]
+        links.reverse()
         start, order, state = words[first + START], words[first + ORDER], words[first + STATE]
         node = Node(start, order, start + self.within, state, registers, words[first + layout.trace], links)
         return Change(self.told[TOLD * at + 1] == 1, node, self.told[TOLD * at])

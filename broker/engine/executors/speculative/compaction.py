@@ -10,7 +10,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers
-from .arena import NONE, Arena, Layout, grown
+from .arena import NONE, Arena, Layout, grown, zeros
 from .changes import Changes
 from .timeline import Timeline
 from .waiting import Waiting
@@ -101,16 +101,18 @@ class Compaction:
                 mark(links, places, runs.words[i * stride + link])
         if arena.linked > 0:
             places[0] = 0  # that of runs without lineage
+        kept = zeros(len(links))  # changes that are not read yet have the old ones
         to: i64 = 0
         for i in range(arena.linked):
             if places[i] == NONE:
                 continue
             before = links[2 * i]
-            links[2 * to] = before if before < 0 else places[before]
-            links[2 * to + 1] = links[2 * i + 1]
+            kept[2 * to] = before if before < 0 else places[before]
+            kept[2 * to + 1] = links[2 * i + 1]
             places[i] = to
             to += 1
         arena.linked = to
+        arena.links = kept
         for i in range(arena.top):
             relink(arena.words, i * stride + link, places)
         for i in range(changes.count):

@@ -19,11 +19,12 @@ from ....events.schema import Row
 from ...trace import mixed
 from ..packed import Integers
 from .arcs import UNKNOWN, ArcTable, Epoch
-from .arena import NONE, ORDER, START, STATE, Arena, marks
-from .forms import assign, related
-from .operations import COMPUTATION, EVENT_INTEGER, WORDS
+from .arena import FIRST, NONE, NULLS, ORDER, START, STATE, Arena, marks
+from .forms import assign, related, related_integers
+from .operations import ADD_INTEGER, COMPUTATION, EVENT_INTEGER, INTEGER_CONSTANT, WORDS
 from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
 
+SAFE: Final = 1 << 30  # a sum of two integers below has 64 bits
 UNTRACED: Final = 0  # the link of a run that has taken an event, where lineage is off
 
 
@@ -110,6 +111,7 @@ class Stepper:
         offsets, room = epoch.offsets, table.room
         code, constants = table.code, table.numbers
         words, numbers = arena.words, arena.numbers
+        links, linked = arena.links, arena.linked
         top = arena.top
         group = top
         finals: i64 = 0
@@ -145,7 +147,17 @@ class Stepper:
                     position += 1
                     behind = position + WORDS * atoms
                     while atoms > 0:
-                        if code[position] <= EVENT_INTEGER:
+                        if code[position] == INTEGER_CONSTANT:  # the most frequent one without a call
+                            integer = words[source + FIRST + code[position + 1]]
+                            added = code[position + 4]
+                            if words[source + NULLS] & code[position + 2] != 0:
+                                break
+                            if not -SAFE < integer < SAFE or not -SAFE < added < SAFE:
+                                if not related(code, constants, position, words, numbers, source, node * floats, row):
+                                    break
+                            elif not related_integers(code[position + 3], integer + added, code[position + 5]):
+                                break
+                        elif code[position] <= EVENT_INTEGER:
                             if not related(code, constants, position, words, numbers, source, node * floats, row):
                                 break
                         elif not self._holds(node, row, position):
@@ -174,7 +186,12 @@ class Stepper:
                     words[target + STATE] = code[here + TARGET]
                     position = at - WORDS * code[here + UPDATES]
                     while position < at:
-                        if code[position] < COMPUTATION:
+                        integer = words[source + FIRST + code[position + 3]] if code[position] == ADD_INTEGER else SAFE
+                        added = code[position + 5]
+                        if -SAFE < integer < SAFE and -SAFE < added < SAFE and words[source + NULLS] == 0:
+                            words[target + FIRST + code[position + 1]] = integer + added
+                            words[target + NULLS] = words[target + NULLS] & ~code[position + 2]
+                        elif code[position] < COMPUTATION:
                             assign(
                                 code, constants, position, words, numbers, source, node * floats, words, numbers,
                                 target, top * floats, row,
@@ -190,20 +207,28 @@ class Stepper:
                 if takes:
                     if lineage:
                         words[target + trace] = mixed(words[target + trace], id, code[here + LABEL])
-                        words[target + link] = arena.link(words[source + link], id)
+                        if 2 * linked + 2 > len(links):
+                            arena.linked = linked
+                            arena.reserve_links(1)
+                            links = arena.links
+                        links[2 * linked] = words[source + link]
+                        links[2 * linked + 1] = id
+                        words[target + link] = linked
+                        linked += 1
                     else:
                         words[target + link] = UNTRACED
                 top += 1
                 if marked[code[here + TARGET]] == 1:
                     finals += 1
                 elif moving:
-                    arena.top = top
+                    arena.top, arena.linked = top, linked
                     self._group = group
                     self._close(top - 1, time, id, True)
-                    top = arena.top
+                    top, linked = arena.top, arena.linked
+                    links = arena.links
                     code, constants = table.code, table.numbers
                     words, numbers = arena.words, arena.numbers
-        arena.top = top
+        arena.top, arena.linked = top, linked
         self.finals += finals
 
     def _holds(self, node: i64, row: Row, at: i64) -> bool:

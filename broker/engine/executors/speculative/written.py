@@ -34,30 +34,36 @@ class Written:
     is under way unchanged. It exists for events of the times [`begin`, `end`).
     """
 
-    def __init__(self, arc: Arc, stream: int, final_state: int, label: int, layout: Layout) -> None:
-        self.source: i64 = arc.source
-        self.target: i64 = arc.target if arc.target < final_state else final_state + arc.operand
-        self.label: i64 = self.target if label < 0 else label
+    def __init__(self, source: int, target: int, label: int, stream: int, begin: int, end: int) -> None:
+        self.source: i64 = source
+        self.target: i64 = target
+        self.label: i64 = label
         self.stream: i64 = stream
-        self.begin: i64 = arc.begin
-        self.end: i64 = arc.end
+        self.begin: i64 = begin
+        self.end: i64 = end
         self.alone: list[Clause] = []
         self.numbers: list[int] = []
         self.rests: list[list[Operation]] = []
-        for clause in arc.guard:
-            own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
-            self.alone.append(() if arc.kind is Kind.EPSILON else own)
-            rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
-            self.rests.append(conditions(layout, rest))
-        self.updates = updates(layout, arc.update)
-        loops = arc.kind is Kind.LOOP and arc.target < final_state
-        self.ignores = loops and len(self.updates) == 0
+        self.updates: list[Operation] = []
+        self.ignores = False
 
-    def lasting(self, begin: i64, end: i64) -> Written:
+    def lasting(self, begin: int, end: int) -> Written:
         """The same arc for other times. O(1)."""
-        made: Written = Written.__new__(Written)
-        made.source, made.target, made.label, made.stream = self.source, self.target, self.label, self.stream
-        made.begin, made.end = begin, end
+        made = Written(int(self.source), int(self.target), int(self.label), int(self.stream), begin, end)
         made.alone, made.numbers, made.rests = self.alone, self.numbers, self.rests
         made.updates, made.ignores = self.updates, self.ignores
         return made
+
+
+def written(arc: Arc, stream: int, final_state: int, label: int, layout: Layout) -> Written:
+    """An arc, with the label of its target, or -1 for the target's number. O(its conditions)."""
+    target = arc.target if arc.target < final_state else final_state + arc.operand
+    made = Written(arc.source, target, target if label < 0 else label, stream, arc.begin, arc.end)
+    for clause in arc.guard:
+        own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
+        made.alone.append(() if arc.kind is Kind.EPSILON else own)
+        rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
+        made.rests.append(conditions(layout, rest))
+    made.updates = updates(layout, arc.update)
+    made.ignores = arc.kind is Kind.LOOP and arc.target < final_state and len(made.updates) == 0
+    return made
