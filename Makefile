@@ -125,6 +125,7 @@ $(NATIVE)/.built: $(SOURCES) | $(VENV)/.dev
 	@$(BIN)/python -m zipfile -e $(WHEELS)/*-cp*.whl $(NATIVE)
 	@$(BIN)/python -m compileall -q $(NATIVE)
 	@$(NATIVELY) $(BIN)/foretell --version
+	@$(NATIVELY) $(BIN)/python -c 'import broker.server, spark_bridge'  # a module that cannot be loaded stops here
 	@touch $@
 
 define install

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, Options, Results
+from broker.engine import Engine, Match, Options
 from broker.engine import results as built
 
 from .ticks import ATTRIBUTES, STREAM, Tick, from_csv, packed
@@ -84,7 +84,7 @@ def measure(job: Job) -> Figures:
     matches = sum(map(len, publish(engine, batches[: job["warm"]])))
     wall = cpu = 0.0
     events = 0
-    tail: list[Results] = []
+    tail: list[Sequence[Match]] = []
     for first in range(0, len(timed), SPAN):
         span = joined([columns(batch) for batch in timed[first : first + SPAN]], job.get("batches", 1))
         wall_begun, cpu_begun = perf_counter(), process_time()
@@ -164,7 +164,7 @@ def subscribe_parsed(subscriptions: Mapping[str, str]) -> float:
     return process_time() - begun
 
 
-def digest(read: list[Results]) -> str:
+def digest(read: list[Sequence[Match]]) -> str:
     """Equal for equal matches, in whatever order each batch has them. O(matches * log matches)."""
     state = hashlib.blake2b(digest_size=8)
     for results in read:
@@ -173,8 +173,8 @@ def digest(read: list[Results]) -> str:
     return state.hexdigest()
 
 
-def publish(engine: Engine, batches: list[bytes]) -> list[Results]:
-    found: list[Results] = []
+def publish(engine: Engine, batches: list[bytes]) -> list[Sequence[Match]]:
+    found: list[Sequence[Match]] = []
     for times, rows in map(columns, batches):
         found.append(engine.publish(STREAM, times, rows))
     return found

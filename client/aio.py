@@ -19,19 +19,22 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar, final
+from typing import Any, Literal, Self, TypeVar, final
 
-from broker.events import StreamDefinition
+from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Message, Published, Subscribed, SubscriptionEntry, WhenSlow
 from broker.wire.keys import Keys
 
 from .aio_connection import AioConnection
+from .aio_subscription import Subscription as Subscription
 from .authority import client_keys
 from .batches import check_batch, merged, parts
 from .blocking import DEFAULT_ADDRESS, TIMEOUT_SECONDS
 from .calls import Call, Calls, expected
+from .change_calls import ChangeCalls
+from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
@@ -42,10 +45,11 @@ from .publisher import WINDOW_MESSAGES, checked_window
 from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
+from .times import Time, Times, batch_times
 
 _Result = TypeVar("_Result")
 
-Columns = tuple[Sequence[int] | None, Sequence[tuple[Any, ...]]]
+Columns = tuple[Times | None, Sequence[tuple[Any, ...]]]
 """A batch: times and rows."""
 
 
@@ -96,17 +100,25 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. Raises DefinitionError, Unsupported."""
-        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
+        await self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+
+    async def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
+        """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
+        us, ns or iso. The broker does not know it. Raises UnknownStream, DefinitionError.
+        """
+        await self._run(self._calls.set_time_unit(stream, unit))
 
     async def publish(
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None = None,
+        time: Time | None = None,
         id: int | None = None,
-        start: int | str | None = None,
+        start: Time | None = None,
     ) -> Receipt:
         """Publish one event; returns when the engine has accepted it. Raises as the blocking client does."""
         return await self._run(self._calls.publish(stream, data, time, id, start))
@@ -114,10 +126,10 @@ class Client:
     async def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        starts: Times | None = None,
     ) -> Receipt:
         """Publish a batch in columns. Raises as the blocking client does."""
         return await self._run(self._calls.publish_batch(stream, times, rows, ids, starts))
@@ -135,6 +147,7 @@ class Client:
         in_flight: deque[list[tuple[int, asyncio.Task[Message]]]] = deque()
         try:
             for times, rows in batches:
+                times = batch_times(connection.session, definition, times)
                 checked = check_batch(definition, times, rows, None, None)
                 messages = parts(connection.session.request, stream, times, checked, None, None)
                 # Tasks start in the order in which they are made, and that is the order of what they send.
@@ -150,6 +163,14 @@ class Client:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
+    async def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no earlier event follows. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.punctuate(time, stream, where))
+
+    async def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Raises as the blocking client does."""
+        return await self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     async def subscribe(
@@ -163,9 +184,12 @@ class Client:
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: Literal["each", "final"] | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to a subscription. Arguments and errors are as in the blocking client."""
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
+        request = self._calls.prepare(
+            name, language, query, lineage, report, forecast, window, durable, when_slow, results
+        )
         try:
             answer = await self._run(self._calls.subscribe(request))
         except BaseException:
@@ -188,6 +212,17 @@ class Client:
                 self.release(request.name)
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
+
+    async def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription. Arguments and errors are as in the blocking client."""
+        return await self._run(self._changes.update(name, insert, delete, start, end))
 
     async def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
@@ -213,7 +248,19 @@ class Client:
         last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
         created anew; ProtocolError for a position that was not delivered yet.
         """
-        await self._run(self._calls.acknowledge(name, position, incarnation))
+        await self._run(self._cursors.acknowledge(name, position, incarnation))
+
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Acknowledge as `acknowledge` does, without waiting: the request is sent now or with the next call.
+
+        Acknowledgements are ordered and cumulative. Unanswered ones are sent again after a reconnect. A refusal is
+        reported as the FlowEvent UNACKNOWLEDGED and raised by the next call for this subscription. Raises
+        UnknownSubscription if this client has no such durable subscription.
+        """
+        try:
+            self._cursors.acknowledge_later(name, position, incarnation)
+        finally:
+            self._connection.send_later()
 
     async def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
@@ -221,7 +268,7 @@ class Client:
         It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
         acknowledgement.
         """
-        await self._run(self._calls.refuse(name, position, reason, incarnation))
+        await self._run(self._cursors.refuse(name, position, reason, incarnation))
 
     async def reset_time(self, stream: str) -> tuple[int, str] | None:
         """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
@@ -233,25 +280,25 @@ class Client:
 
     async def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
-        return await self._run(self._calls.dead_letters(cursor))
+        return await self._run(self._cursors.dead_letters(cursor))
 
     async def discard(self, cursor: str, *positions: int) -> None:
         """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
-        await self._run(self._calls.settle(cursor, positions, False))
+        await self._run(self._cursors.settle(cursor, positions, False))
 
     async def requeue(self, cursor: str, *positions: int) -> None:
         """Deliver dead letters again, with their ids, at new positions.
 
         Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
-        await self._run(self._calls.settle(cursor, positions, True))
+        await self._run(self._cursors.settle(cursor, positions, True))
 
     async def forget(self, cursor: str) -> None:
         """Delete a durable subscription's cursor and the results it keeps.
 
         Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
-        await self._run(self._calls.forget(cursor))
+        await self._run(self._cursors.forget(cursor))
 
     async def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability of the next match of a key of a predictive subscription, from the key's last event on.
@@ -303,10 +350,18 @@ class Client:
         return self._opened[0]
 
     @property
+    def _changes(self) -> ChangeCalls:
+        return ChangeCalls(self._connection.session)
+
+    @property
     def _calls(self) -> Calls:
         if self._opened is None:
             raise ConnectionLost("this client is not open: use `async with`, or `await client.open()`")
         return self._opened[1]
+
+    @property
+    def _cursors(self) -> CursorCalls:
+        return CursorCalls(self._connection.session)
 
     async def _run(self, call: Call[_Result]) -> _Result:
         return await _drive(call, self._connection.exchange)
@@ -330,54 +385,3 @@ async def _drive(call: Call[_Result], exchange: Callable[[int, bytes], Any]) -> 
 
 async def _receipt(messages: Iterable[tuple[int, asyncio.Task[Message]]]) -> Receipt:
     return merged([(first, expected(await task, Published)) for first, task in messages])
-
-
-@final
-class Subscription:
-    """The notifications of one subscription, in order. An async context manager and an async iterator."""
-
-    __slots__ = ("_client", "_closed", "attached", "durability", "name")
-
-    def __init__(self, client: Client, name: str, answer: Subscribed) -> None:
-        self._client = client
-        self._closed = False
-        self.name = name
-        self.attached = answer.attached
-        self.durability = answer.durability
-
-    async def next(self, timeout: float | None = None) -> Notification | None:
-        """The next notification; None after `timeout` seconds, and once closed. Raises ConnectionLost, SlowConsumer."""
-        return None if self._closed else await self._client.next_notification(self.name, timeout)
-
-    async def poll(self) -> Notification | None:
-        """The next notification if it was received already; otherwise None."""
-        return await self.next(0.0)
-
-    async def acknowledge(self, position: int | None = None) -> None:
-        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last."""
-        await self._client.acknowledge(self.name, position)
-
-    async def close(self) -> None:
-        """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
-        if not self._closed:
-            self._closed = True
-            await self._client.unsubscribe(self.name)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Notification:
-        notification = await self.next()
-        if notification is None:
-            raise StopAsyncIteration
-        return notification
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            await self.close()
-        elif not self._closed:
-            self._closed = True
-            self._client.release(self.name)

@@ -63,7 +63,8 @@ class AioConnection:
         self._restored: asyncio.Future[None] | None = None  # while a lost session is being restored
         self._changed = asyncio.Event()  # frames were received, or the session ended
         self._outgoing: deque[bytes] = deque()
-        self._grants: deque[bytes] = deque()  # unsent credits; they belong to the session as last renewed
+        # unsent credits and acknowledgements; they belong to the session as last renewed
+        self._unwaited: deque[bytes] = deque()
         self._retry: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._last_received = self._loop.time()
@@ -88,6 +89,7 @@ class AioConnection:
                 await self._connected(deadline)
                 answer = self._answers[correlation] = self._loop.create_future()
                 self.session.expect(correlation)
+                self._send_unwaited(every=True)  # before the request, which may end what they acknowledge
                 self._send(frame)
                 sent = True
                 await asyncio.wait((answer,), timeout=max(0.0, deadline - self._loop.time()))
@@ -123,6 +125,7 @@ class AioConnection:
     def _notify_broker(self, make: Callable[[int], Message]) -> None:
         correlation, frame = self.session.request(make)
         self.session.abandon(correlation)
+        self._send_unwaited(every=True)
         self._send(frame)
 
     async def _connected(self, deadline: float) -> None:
@@ -143,8 +146,8 @@ class AioConnection:
         while self.session.has_inbox(name):
             notification, grant = self.session.take(name)
             if grant is not None:
-                self._grants.append(grant)
-                self._send_grants()
+                self._unwaited.append(grant)
+                self._send_unwaited()
             self._report_events()
             if notification is not None:
                 return notification
@@ -191,9 +194,15 @@ class AioConnection:
         self._outgoing.append(frame)
         self._flush()
 
-    def _send_grants(self) -> None:
-        while self._grants and self.usable:
-            self._send(self._grants.popleft())
+    def send_later(self) -> None:
+        """Send acknowledgements for which nobody waits, as far as there is a session for them."""
+        self._send_unwaited()
+
+    def _send_unwaited(self, every: bool = False) -> None:
+        if self.session.later.due and self.usable:
+            self._unwaited.extend(self.session.later.frames(self.session, every))
+        while self._unwaited and self.usable:
+            self._send(self._unwaited.popleft())
 
     def _flush(self) -> None:
         while self._outgoing and self._transport.send(self._outgoing[0]):
@@ -231,6 +240,8 @@ class AioConnection:
             inbox = session.inboxes.get(name)
             if inbox is None or inbox.notifications or inbox.refused is not None:
                 self.wake(name)
+        if session.later.due and self.opened:
+            self._send_unwaited()
         if session.lost is not None:
             self._changed.set()
             if self._restored is None:
@@ -253,7 +264,7 @@ class AioConnection:
         self._tasks.append(self._loop.create_task(self._restore(self._reconnect, error)))
 
     async def _restore(self, reconnect: Reconnect, lost: ForetellError) -> None:
-        recovery = Recovery(reconnect.waits(random.random), self._timeout)
+        recovery = Recovery(reconnect.waits(random.random, self._timeout), self._timeout)
         try:
             recovery.lose(lost, self._loop.time())
             while not await self._attempt(recovery):
@@ -262,7 +273,7 @@ class AioConnection:
         except ForetellError as error:
             self.session.lost = error
         back, self._restored = self._restored, None
-        self._send_grants()
+        self._send_unwaited()
         if back is not None and not back.done():
             back.set_result(None)
         for name in list(self._readers):
@@ -281,7 +292,7 @@ class AioConnection:
             recovery.lose(error, self._loop.time())
             return False
         self._listen()
-        self._grants.clear()
+        self._unwaited.clear()
         recovery.begin(Renewal(self.session, partial(hello, self.session)), self._loop.time())
         while True:
             try:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Literal, Self, TypeVar, final
 
-from broker.events import StreamDefinition
+from broker.events import StreamDefinition, TimeUnit
 from broker.language.names import DEFAULT_LANGUAGE
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import Subscribed, SubscriptionEntry, WhenSlow
@@ -21,7 +21,9 @@ from broker.wire.keys import Keys
 
 from .authority import client_keys
 from .calls import Call, Calls, run
+from .change_calls import ChangeCalls
 from .connection import Connection
+from .cursor_calls import CursorCalls
 from .dead_letter import DeadLetter
 from .durable import Durable
 from .errors import ConnectionLost, ForetellError, RequestTimeout
@@ -33,6 +35,7 @@ from .receipt import Receipt
 from .reconnect_policy import Reconnect
 from .session import WINDOW_NOTIFICATIONS
 from .subscription import Subscription
+from .times import Time, Times
 
 DEFAULT_ADDRESS: Final = "tcp://127.0.0.1:5570"
 TIMEOUT_SECONDS: Final = 10.0
@@ -65,6 +68,8 @@ class Client:
     ) -> None:
         self._connection = Connection(address, timeout, client_keys(keys), reconnect, on_event)
         self._calls = Calls(self._connection.session)
+        self._changes = ChangeCalls(self._connection.session)
+        self._cursors = CursorCalls(self._connection.session)
         try:
             self._run(self._calls.open())
         except RequestTimeout:
@@ -85,23 +90,33 @@ class Client:
         disorder: str = "arrival",
         lateness: int | None = None,
         speculation: int | None = None,
+        idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> None:
         """Declare a stream; an equal one may exist already. `attributes`: types by name, `"string?"` if nullable.
 
-        `lateness`, `speculation`: microseconds. Raises DefinitionError, also if the stream exists with another
-        definition; Unsupported.
+        `lateness`, `speculation`, `idle`: microseconds. `time_unit`: of the numbers that this client gives as times of
+        the stream, by default microseconds; the broker does not know it. Raises DefinitionError, also if the stream
+        exists with another definition; Unsupported.
         """
-        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation))
+        self._run(self._calls.add_stream(name, attributes, key, disorder, lateness, speculation, idle, time_unit))
+
+    def set_time_unit(self, stream: str, unit: TimeUnit) -> None:
+        """Declare the unit of the numbers that this client gives as times of a stream, by default microseconds: s, ms,
+        us, ns or iso. The broker does not know it. Raises UnknownStream, DefinitionError.
+        """
+        self._run(self._calls.set_time_unit(stream, unit))
 
     def publish(
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None = None,
+        time: Time | None = None,
         id: int | None = None,
-        start: int | str | None = None,
+        start: Time | None = None,
     ) -> Receipt:
-        """Publish one event and wait until the engine has accepted it. Times are microseconds or ISO-8601.
+        """Publish one event and wait until the engine has accepted it. A time is a number in the stream's `time_unit`,
+        ISO-8601 text, an aware datetime, or a time of numpy or pandas.
 
         Without `time` the broker takes its clock, without `id` it numbers the event. Raises EventError, LateEvent,
         EarlyEvent, UnknownStream.
@@ -111,12 +126,13 @@ class Client:
     def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
+        starts: Times | None = None,
     ) -> Receipt:
         """Publish a batch in columns: `rows` are tuples in schema order; `times`, `ids`, `starts` have their length.
+        Times are as for `publish`; they may be an array of numpy or a column of pandas.
 
         A batch that does not fit a message is sent in several, one after the other. Events that are too late or too
         early are refused one by one and listed in the receipt; any other error raises EventError before anything is
@@ -139,6 +155,21 @@ class Client:
         checked_window(window)
         return Publisher(self._connection, self._run(self._calls.definition(stream)), window, on_receipt)
 
+    def punctuate(self, time: int | str, stream: str | None = None, where: str | None = None) -> Receipt:
+        """Promise that no event before `time` follows, on one stream or on any; with `where`, none that satisfies it.
+
+        Results that have waited for it follow as notifications. `time`: microseconds or ISO-8601. Raises LateEvent,
+        EarlyEvent, UnknownStream, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.punctuate(time, stream, where))
+
+    def retract(self, id: int) -> Receipt:
+        """Withdraw an event. Results that it was part of are withdrawn by notifications of the kind `retraction`.
+
+        Raises EventError for an id that is unknown or final, PermissionDenied, Unsupported.
+        """
+        return self._run(self._changes.retract(id))
+
     # ---- subscriptions ----
 
     def subscribe(
@@ -152,6 +183,7 @@ class Client:
         window: int = WINDOW_NOTIFICATIONS,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: Literal["each", "final"] | None = None,
     ) -> Subscription:
         """Subscribe to a pattern, or attach to the subscription with this name and the same text and options.
 
@@ -161,14 +193,16 @@ class Client:
 
         `durable`: the name of a cursor, or a Durable with options. A cursor outlives this client and keeps results
         until they are acknowledged. `when_slow`: what happens to results when the broker's queue is full: the new ones
-        are
-        dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends ("disconnect")
-        and reading it raises SlowConsumer.
+        are dropped ("drop_newest", the default), the oldest are ("drop_oldest"), or the subscription ends
+        ("disconnect") and reading it raises SlowConsumer. `results`: "final" reports a result only when nothing can
+        withdraw it any more.
 
         Raises QueryError with line and column, DefinitionError, UnknownSubscription, Unsupported, LimitExceeded,
         PermissionDenied; Busy if another client is attached to the cursor.
         """
-        request = self._calls.prepare(name, language, query, lineage, report, forecast, window, durable, when_slow)
+        request = self._calls.prepare(
+            name, language, query, lineage, report, forecast, window, durable, when_slow, results
+        )
         try:
             answer = self._run(self._calls.subscribe(request))
         except BaseException:
@@ -198,6 +232,21 @@ class Client:
             raise
         return [Subscription(self, each.name, each) if isinstance(each, Subscribed) else each for each in answers]
 
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | str | None = None,
+        end: int | str | None = None,
+    ) -> Receipt:
+        """Change the arcs of a subscription, for all who are attached to it: all of it, or nothing.
+
+        `insert`: texts of arcs; `delete`: names of arcs. `start`, `end`: the times of the events for which this holds;
+        by default all events from now on. Raises QueryError, DefinitionError, UnknownSubscription, PermissionDenied.
+        """
+        return self._run(self._changes.update(name, insert, delete, start, end))
+
     def unsubscribe(self, name: str) -> None:
         """End a subscription and discard its unread notifications. Raises UnknownSubscription."""
         self._run(self._calls.unsubscribe(name))
@@ -219,7 +268,19 @@ class Client:
         last. Raises UnknownSubscription if this client has no such subscription, or if the cursor was forgotten and
         created anew; ProtocolError for a position that was not delivered yet.
         """
-        self._run(self._calls.acknowledge(name, position, incarnation))
+        self._run(self._cursors.acknowledge(name, position, incarnation))
+
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
+        """Acknowledge as `acknowledge` does, without waiting: the request is sent now or with the next call.
+
+        Acknowledgements are ordered and cumulative. Unanswered ones are sent again after a reconnect. A refusal is
+        reported as the FlowEvent UNACKNOWLEDGED and raised by the next call for this subscription. Raises
+        UnknownSubscription if this client has no such durable subscription.
+        """
+        try:
+            self._cursors.acknowledge_later(name, position, incarnation)
+        finally:
+            self._connection.send_later()
 
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
         """Set a durable subscription's result aside as a dead letter: at `position`, by default the one read last.
@@ -227,7 +288,7 @@ class Client:
         It is not delivered again. Raises as `acknowledge`; DefinitionError if that result does not await
         acknowledgement.
         """
-        self._run(self._calls.refuse(name, position, reason, incarnation))
+        self._run(self._cursors.refuse(name, position, reason, incarnation))
 
     def reset_time(self, stream: str) -> tuple[int, str] | None:
         """Set the broker's newest time back to that of the other streams, after this one published a wrong time.
@@ -239,25 +300,25 @@ class Client:
 
     def dead_letters(self, cursor: str) -> list[DeadLetter]:
         """The dead letters of a cursor, sorted by position. Raises UnknownSubscription, PermissionDenied."""
-        return self._run(self._calls.dead_letters(cursor))
+        return self._run(self._cursors.dead_letters(cursor))
 
     def discard(self, cursor: str, *positions: int) -> None:
         """Delete dead letters. Raises as `dead_letters`, and DefinitionError for a position without a dead letter."""
-        self._run(self._calls.settle(cursor, positions, False))
+        self._run(self._cursors.settle(cursor, positions, False))
 
     def requeue(self, cursor: str, *positions: int) -> None:
         """Deliver dead letters again, with their ids, at new positions.
 
         Raises as `discard`, and LimitExceeded if the cursor has no room.
         """
-        self._run(self._calls.settle(cursor, positions, True))
+        self._run(self._cursors.settle(cursor, positions, True))
 
     def forget(self, cursor: str) -> None:
         """Delete a durable subscription's cursor and the results it keeps.
 
         Raises UnknownSubscription, PermissionDenied; Busy if another client is attached to it.
         """
-        self._run(self._calls.forget(cursor))
+        self._run(self._cursors.forget(cursor))
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability of the next match of a key of a predictive subscription, from the key's last event on.

@@ -16,25 +16,22 @@ from broker.events import (
     DefinitionError,
     Schema,
     StreamDefinition,
+    TimeUnit,
     checked_subscription_name,
-    parse_instant,
     row_from_mapping,
     shown,
 )
+from broker.language.habits import language_meant
 from broker.language.subscription import SubscriptionDefinition
 from broker.wire import (
     VERSION,
-    Acknowledge,
     AddStream,
     AskProbability,
-    DeadLetters,
     DescribeStream,
     Done,
     Failure,
-    Forget,
     Goodbye,
     Hello,
-    ListDeadLetters,
     ListStreams,
     ListSubscriptions,
     Message,
@@ -43,9 +40,7 @@ from broker.wire import (
     ProbabilityReport,
     Publish,
     Published,
-    Refuse,
     ResetTime,
-    Settle,
     Statistics,
     StatisticsReport,
     StreamEntry,
@@ -61,19 +56,16 @@ from broker.wire import (
     WhenSlow,
     check_when_slow,
 )
-from broker.wire.limits import CREDITS_MAX, NAME_LENGTH_MAX
+from broker.wire.limits import CREDITS_MAX
 
 from . import subscribe_many
 from .batches import check_batch, merged, parts
-from .dead_letter import DeadLetter, received
-from .durable import POSITION_MAX, Durable
+from .durable import Durable
 from .errors import ForetellError, ProtocolError, UnknownSubscription, remote_error
 from .probability import Probability, reported
 from .receipt import Receipt
 from .session import Session
-
-SETTLED_AT_ONCE: Final = 1_000
-"""The most dead letters in one request. The broker settles all of a request's letters or none."""
+from .times import Time, Times, batch_times, event_time
 
 SOFTWARE: Final = f"foretell client {__version__}"
 
@@ -147,11 +139,13 @@ class Calls:
         disorder: str,
         lateness: int | None,
         speculation: int | None,
+        idle: int | None = None,
+        time_unit: TimeUnit | None = None,
     ) -> Call[None]:
         """Declare a stream."""
         schema = Schema.declare(attributes)
-        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation)  # type: ignore[arg-type]  # judged there
-        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation)
+        stream = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle, time_unit)  # type: ignore[arg-type]  # judged there
+        request = AddStream(0, name, stream.schema.declared(), key, disorder, lateness, speculation, idle)
         yield from self._ask(lambda number: replace(request, correlation=number), Done)
         self._session.declared[name] = request
         self._streams[name] = stream
@@ -160,15 +154,15 @@ class Calls:
         self,
         stream: str,
         data: Mapping[str, Any],
-        time: int | str | None,
+        time: Time | None,
         id: int | None,
-        start: int | str | None,
+        start: Time | None,
     ) -> Call[Receipt]:
         """Publish one event."""
         definition = yield from self.definition(stream)
         row = row_from_mapping(definition, data)
-        times = None if time is None else (parse_instant(time),)
-        starts = None if start is None else (parse_instant(start),)
+        times = event_time(self._session, definition, time)
+        starts = event_time(self._session, definition, start)
         ids = None if id is None else (id,)
         check_batch(definition, times, (row,), ids, starts)
         answer = yield from self._ask(lambda number: Publish(number, stream, times, (row,), ids, starts), Published)
@@ -180,13 +174,15 @@ class Calls:
     def publish_batch(
         self,
         stream: str,
-        times: Sequence[int] | None,
+        times: Times | None,
         rows: Sequence[tuple[Any, ...]],
         ids: Sequence[int] | None,
-        starts: Sequence[int] | None,
+        starts: Times | None,
     ) -> Call[Receipt]:
         """Publish a batch in as many messages as it needs; each is answered before the next is sent."""
         definition = yield from self.definition(stream)
+        times = batch_times(self._session, definition, times)
+        starts = batch_times(self._session, definition, starts)
         rows = check_batch(definition, times, rows, ids, starts)
         answers: list[tuple[int, Published]] = []
         for first, _, request in parts(self._session.request, stream, times, rows, ids, starts):
@@ -211,6 +207,11 @@ class Calls:
             known = self._streams[name] = _stream(streams.entries[0])
         return known
 
+    def set_time_unit(self, stream: str, unit: TimeUnit) -> Call[None]:
+        """Declare the unit of this client's times of a stream."""
+        definition = yield from self.definition(stream)
+        self._streams[stream] = replace(definition, time_unit=unit)
+
     # ---- subscriptions ----
 
     def prepare(
@@ -224,8 +225,11 @@ class Calls:
         window: int,
         durable: str | Durable | None = None,
         when_slow: WhenSlow | None = None,
+        results: str | None = None,
     ) -> Subscribe:
         """Check the options, open the inbox, and return the request. Raises DefinitionError."""
+        if query is None and type(language) is str and " " in language.strip():
+            language, query = language_meant(language), language  # a query in the place of the language
         options = None if forecast is None else dict(forecast)
         if type(window) is not int or not 1 <= window <= CREDITS_MAX:
             raise DefinitionError(f"subscription {name!r}: expected a window of 1 to {CREDITS_MAX:,}, found {window!r}")
@@ -235,13 +239,14 @@ class Calls:
         if query is None:
             checked_subscription_name(name)
         else:
-            SubscriptionDefinition(name, language, query, lineage, report, options)
+            SubscriptionDefinition(name, language, query, lineage, report, options, results)
         if self._session.has_inbox(name):
             raise DefinitionError(f"subscription {name!r}: this client has subscribed to it already")
         self._session.open_inbox(name, window)
         return Subscribe(
-            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow
-        )
+            0, name, language, query, lineage, report, options, window, None, **cursor, when_slow=when_slow,
+            results=results,
+        )  # fmt: skip
 
     def subscribe(self, request: Subscribe) -> Call[Subscribed]:
         """Send a prepared request."""
@@ -286,63 +291,6 @@ class Calls:
         except UnknownSubscription:
             if not known:  # else it ended with a lost session
                 raise
-
-    def acknowledge(self, name: str, position: int | None, incarnation: int | None) -> Call[None]:
-        """Acknowledge up to a position, by default up to the result read last."""
-        position, of = self._position(name, position, incarnation)
-        if position is not None:
-            yield from self._ask(partial(Acknowledge, name=name, position=position, incarnation=of), Done)
-
-    def _position(self, name: str, position: int | None, incarnation: int | None) -> tuple[int | None, int | None]:
-        """The given position or that of the result read last, and the incarnation of its cursor."""
-        if position is not None and (type(position) is not int or not 0 < position <= POSITION_MAX):
-            raise DefinitionError(f"subscription {name!r}: expected a position from 1 on, found {position!r}")
-        inbox = self._session.inboxes.get(name)
-        read, of = (None, None) if inbox is None else inbox.read or (None, inbox.incarnation)
-        return read if position is None else position, of if incarnation is None else incarnation
-
-    def forget(self, cursor: str) -> Call[None]:
-        """Delete a cursor. A subscription attached by it gets nothing more, and still has to be closed."""
-        checked_subscription_name(cursor)
-        yield from self._ask(partial(Forget, cursor=cursor), Done)
-        for inbox in self._session.inboxes.values():
-            if inbox.request is not None and inbox.request.durable == cursor:
-                inbox.request = None
-                inbox.notifications.clear()
-
-    def refuse(self, name: str, position: int | None, reason: str, incarnation: int | None) -> Call[None]:
-        """Set one result aside: the one at a position, by default the one read last."""
-        if type(reason) is not str or not 0 < len(reason) <= NAME_LENGTH_MAX:
-            most = f"a reason of 1 to {NAME_LENGTH_MAX} characters"
-            raise DefinitionError(f"subscription {name!r}: expected {most}, found {shown(reason)}")
-        position, of = self._position(name, position, incarnation)
-        if position is None:
-            raise DefinitionError(f"subscription {name!r}: expected a position, because nothing was read yet")
-        request = partial(Refuse, name=name, position=position, reason=reason, incarnation=of)
-        yield from self._ask(request, Done)
-
-    def dead_letters(self, cursor: str) -> Call[list[DeadLetter]]:
-        """All pages of a cursor's dead letters."""
-        checked_subscription_name(cursor)
-        found: list[DeadLetter] = []
-        more = True
-        while more:
-            after = found[-1].position if found else 0
-            page = yield from self._ask(partial(ListDeadLetters, cursor=cursor, after=after), DeadLetters)
-            found.extend(map(received, page.entries))
-            more = page.more and bool(page.entries)
-        return found
-
-    def settle(self, cursor: str, positions: Iterable[int], again: bool) -> Call[None]:
-        """Discard dead letters, or deliver them `again`; in requests of at most SETTLED_AT_ONCE."""
-        checked_subscription_name(cursor)
-        wanted = list(positions)
-        for each in wanted:
-            if type(each) is not int or not 0 < each <= POSITION_MAX:
-                raise DefinitionError(f"cursor {cursor!r}: expected positions from 1 on, found {shown(each)}")
-        for first in range(0, len(wanted), SETTLED_AT_ONCE):
-            some = tuple(wanted[first : first + SETTLED_AT_ONCE])
-            yield from self._ask(partial(Settle, cursor=cursor, positions=some, again=again), Done)
 
     def probability(self, name: str, key: object, within: int | str | None) -> Call[Probability]:
         """The probability of the next match of a key."""
@@ -394,4 +342,5 @@ def _stream(entry: StreamEntry) -> StreamDefinition:
         entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         entry.lateness,
         entry.speculation,
+        entry.idle,
     )

@@ -61,7 +61,8 @@ class Connection:
         self._on_event = on_event
         self._recovery: Recovery | None = None
         self._process = os.getpid()
-        self._grants: deque[bytes] = deque()  # unsent credits; they belong to the session as last renewed
+        # unsent credits and acknowledgements; they belong to the session as last renewed
+        self._unwaited: deque[bytes] = deque()
         self._closed = False
         self._collect_after = 0.0
         self._transport = Transport(address, keys)
@@ -120,7 +121,20 @@ class Connection:
             raise ConnectionLost("the session has begun anew")
         if correlation:
             self.session.expect(correlation)  # even if the session has begun anew since the request was made
+        if self.session.later.due:
+            self._unwaited.extend(self.session.later.frames(self.session, every=True))
+        while self._unwaited:  # before the request, which may end the subscription that they acknowledge
+            self._send(self._unwaited[0], deadline)
+            self._unwaited.popleft()
         self._send(frame, deadline)
+
+    def send_later(self) -> None:
+        """Send acknowledgements for which nobody waits, as far as there is a session and room for them."""
+        self.collect()
+        if self.usable:
+            self._send_unwaited()
+        if self.session.flow_events:
+            self._report_events()
 
     def connected(self) -> int:
         """Wait for a session; how often it has begun. Raises ConnectionLost if there is none in time."""
@@ -164,9 +178,11 @@ class Connection:
     def drop_subscription(self, name: str) -> None:
         """Unsubscribe, now or once the session is restored, and ignore the answer."""
         if self.usable:
+            self._unwaited.extend(self.session.later.frames(self.session, every=True))
             correlation, frame = self.session.request(partial(Unsubscribe, name=name))
             self.session.abandon(correlation)
-            if self._transport.send(frame):
+            self._send_unwaited()
+            if not self._unwaited and self._transport.send(frame):
                 return
         self.session.dropped[name] = None
 
@@ -233,7 +249,7 @@ class Connection:
         if self._reconnect is None or not self.opened or not is_passing(lost):
             raise lost
         self._add_event(FlowEvent(Happening.LOST, str(lost)))
-        self._recovery = Recovery(self._reconnect.waits(random.random), self._timeout)
+        self._recovery = Recovery(self._reconnect.waits(random.random, self._timeout), self._timeout)
         self._fail(self._recovery, lost, time.monotonic())
         return self._restore(self._recovery, deadline)
 
@@ -244,7 +260,7 @@ class Connection:
             try:
                 if recovery.due(now):
                     self._transport.close()
-                    self._grants.clear()
+                    self._unwaited.clear()
                     self._transport = Transport(self._address, self._keys, patient=False)
                     recovery.begin(Renewal(self.session, partial(hello, self.session)), now)
                 if recovery.trying:
@@ -301,12 +317,18 @@ class Connection:
         notification, grant = self.session.take(name)
         if grant is not None:
             self._check_process()
-            self._grants.append(grant)
-        while self._grants and self._recovery is None and self._transport.send(self._grants[0]):
-            self._grants.popleft()
+            self._unwaited.append(grant)
+        if (self._unwaited or self.session.later.due) and self._recovery is None:
+            self._send_unwaited()
         if self.session.flow_events:
             self._report_events()
         return notification
+
+    def _send_unwaited(self) -> None:
+        if self.session.later.due and self.session.lost is None:
+            self._unwaited.extend(self.session.later.frames(self.session))
+        while self._unwaited and self._transport.send(self._unwaited[0]):
+            self._unwaited.popleft()
 
     def _send(self, frame: bytes, deadline: float) -> None:
         while not self._transport.send(frame):

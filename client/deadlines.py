@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, final
 
-from broker.wire import Expired, Failure, Hello, Message, Publish, Subscribe, SubscribeMany, Welcome
+from broker.wire import Expired, Failure, Hello, Message, Timed, Welcome
 
 _GREATEST: Final = 2**63 - 1
 
@@ -38,7 +38,7 @@ class Deadlines:
             return None
         if isinstance(message, Hello):
             self._made[message.correlation] = self._clock()
-        elif waits and self._ahead is not None and isinstance(message, Publish | Subscribe | SubscribeMany):
+        elif waits and self._ahead is not None and isinstance(message, Timed):
             now = self._made[message.correlation] = self._clock()
             return max(0, min(now + self._ahead + waits * self._patience, _GREATEST))
         return None

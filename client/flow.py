@@ -20,6 +20,8 @@ class Happening(Enum):
     """The broker refused to renew the stream or subscription `name`; `reason` says why, as does reading it."""
     ENDED = "ended"
     """The broker has ended the subscription `name`; `reason` says why, as does reading it."""
+    UNACKNOWLEDGED = "unacknowledged"
+    """The broker refused an `acknowledge_later` of the subscription `name`; `reason` says why, as does the next one."""
     GAP = "gap"
     """`missed` results of the subscription `name` are missing, None if unknown. Reported when the gap is read."""
 

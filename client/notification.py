@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, Protocol, final
 
-from broker.events import LimitExceeded, UnknownSubscription
+from broker.events import LimitExceeded, UnknownSubscription, as_datetime
 
 from .expansion import paths
 
@@ -15,12 +16,16 @@ class Source(Protocol):
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None: ...
+
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> Any: ...
 
 
 @final
 class Notification:
     """A match, or another result of the given `kind`. A field that does not apply is None, and `line()` lacks it.
+
+    A retraction has the id and the fields of the match that it withdraws.
 
     The `kind` "incomplete" is not a result; it reports that `limit` was hit. One from the broker stands in the place of
     `missed` results from the time `since` on. One from the engine says that at `since` the engine dropped partial
@@ -47,6 +52,14 @@ class Notification:
         """
         source, position = self._durable()
         return source.acknowledge(self.subscription, position, self.incarnation)
+
+    def acknowledge_later(self) -> None:
+        """Acknowledge all results up to this one without waiting for the answer; also in `client.aio` a plain call.
+
+        Raises as `Client.acknowledge_later`, and UnknownSubscription if the subscription is not durable.
+        """
+        source, position = self._durable()
+        source.acknowledge_later(self.subscription, position, self.incarnation)
 
     def refuse(self, reason: str) -> Any:
         """Set this result of a durable subscription aside as a dead letter, because it cannot be processed.
@@ -106,8 +119,24 @@ class Notification:
         return self._line.get("end")
 
     @property
+    def start_time(self) -> datetime | None:
+        """`start` as a datetime in UTC; None also outside the years 1 to 9999."""
+        return as_datetime(self.start)
+
+    @property
+    def end_time(self) -> datetime | None:
+        """`end` as a datetime in UTC; None also outside the years 1 to 9999."""
+        return as_datetime(self.end)
+
+    @property
+    def lifetime(self) -> tuple[int, int | None] | None:
+        """Of a match of AFA: the times from which and to which it holds, in microseconds; None for no end."""
+        found = self._line.get("lifetime")
+        return None if found is None else (found[0], found[1])
+
+    @property
     def time(self) -> int | None:
-        """The time of a result that is not a match, in microseconds."""
+        """The time of a result that is not a match, in microseconds. Results before that of a punctuation are final."""
         return self._line.get("time")
 
     @property

@@ -1,6 +1,7 @@
 """The policy for reconnecting: whether to try again after a loss, and after which waits.
 
-Waits double up to a maximum. Each is multiplied by a random factor between 0.5 and 1, so that a thousand clients which
+Waits double up to a maximum, which is below the timeout of a call: a call that begins while the client waits must still
+see the next attempt. Each is multiplied by a random factor between 0.5 and 1, so that a thousand clients which
 lost one broker at the same moment do not return at the same moment. Randomness is a parameter, and nothing waits here.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Final, final
 
 from broker.events import DefinitionError, ForetellError, shown
@@ -22,16 +23,21 @@ PATIENCE_SECONDS_MAX: Final = 1e9
 """A longer timeout counts as this one, 30 years."""
 
 
+ATTEMPTS_IN_A_TIMEOUT: Final = 4
+"""A wait is at most this part of a call's timeout: a call that waits for the connection sees several attempts."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Reconnect:
     """How a client reconnects: the first and the greatest wait in seconds, and how many attempts it makes.
 
-    `attempts` None: until the client is closed. Raises DefinitionError.
+    A wait is never longer than a quarter of the client's timeout. `attempts` None: until the client is closed. Raises
+    DefinitionError.
     """
 
     first: float = 0.1
-    greatest: float = 30.0
+    greatest: float = 2.0
     attempts: int | None = None
 
     def __post_init__(self) -> None:
@@ -42,14 +48,15 @@ class Reconnect:
         if self.attempts is not None and (type(self.attempts) is not int or self.attempts < 1):
             raise DefinitionError(f"reconnect.attempts: expected 1 or more, found {shown(self.attempts)}")
 
-    def waits(self, chance: Callable[[], float]) -> Iterator[float]:
-        """The waits in order, in seconds; `chance` returns random numbers from 0 to 1."""
+    def waits(self, chance: Callable[[], float], timeout: float = inf) -> Iterator[float]:
+        """The waits in order, in seconds; `chance` returns random numbers from 0 to 1. `timeout`: of a call."""
         wait, attempt = self.first, 0
+        greatest = min(self.greatest, timeout / ATTEMPTS_IN_A_TIMEOUT)
         while self.attempts is None or attempt < self.attempts:
             attempt += 1
-            whole = min(wait, self.greatest)
+            whole = min(wait, greatest)
             yield whole * (0.5 + 0.5 * chance())
-            wait = min(wait * 2, self.greatest)
+            wait = min(wait * 2, greatest)
 
 
 def session_of(reconnect: Reconnect | None, clock: Callable[[], float], patience: float) -> Session:

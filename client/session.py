@@ -30,13 +30,13 @@ from broker.wire import (
     Failure,
     Message,
     Notifications,
+    Numbered,
     Probe,
-    Publish,
     Refuse,
     Subscribe,
     Subscribed,
     SubscribedMany,
-    SubscribeMany,
+    Timed,
     Welcome,
     WireError,
     decode,
@@ -49,6 +49,7 @@ from broker.wire.limits import CREDITS_MAX
 from .deadlines import Deadlines
 from .errors import ConnectionLost, ForetellError, LimitExceeded, ProtocolError, remote_error
 from .flow import FlowEvent, Happening
+from .later import LaterAcknowledgements
 from .notification import Notification
 
 WINDOW_NOTIFICATIONS: Final = 1_000
@@ -112,15 +113,15 @@ class Session:
 
     `declared` and the requests of `inboxes` were accepted by the broker and are requested again after a loss.
     `dropped`: subscriptions whose end could not be sent. `token`: the broker's name for a resumable session, empty
-    before the first Welcome, None if the session is not resumable. `begun`: how often the session has begun. `batches`:
-    how many batches may be in flight. With a `publisher`, a unique name, every batch has a number and can be sent again
-    when its answer was lost: the broker accepts it once. Numbers start from the broker's clock, above those of earlier
-    publishers.
+    before the first Welcome, None if the session is not resumable. `later`: acknowledgements without waiting.
+    `begun`: how often the session has begun. `batches`: how many batches may be in flight. With a `publisher`, a
+    unique name, every batch has a number and can be sent again when its answer was lost: the broker accepts it
+    once. Numbers start from the broker's clock, above those of earlier publishers.
     """
 
     __slots__ = (
         "_answers", "_correlation", "_deadlines", "_numbers_from", "_repeatable", "_waiting", "batches", "begun",
-        "declared", "dropped", "flow_events", "inboxes", "lost", "publisher", "token",
+        "declared", "dropped", "flow_events", "inboxes", "later", "lost", "publisher", "timed", "token",
     )  # fmt: skip
 
     def __init__(
@@ -135,6 +136,8 @@ class Session:
         self.flow_events: deque[FlowEvent] = deque(maxlen=FLOW_EVENTS_MAX)
         self.declared: dict[str, AddStream] = {}
         self.inboxes: dict[str, Inbox] = {}
+        self.later = LaterAcknowledgements()
+        self.timed: set[str] = set()  # streams for which a time was published, whose unit is plausible
         self._correlation = 0
         self._numbers_from = 0
         self._deadlines = deadlines or Deadlines()
@@ -152,11 +155,11 @@ class Session:
         correlation = self._correlation + 1
         message = make(correlation)
         deadline = self._deadlines.of(message, waits)
-        numbered = isinstance(message, Publish) and self.publisher is not None
-        if isinstance(message, Publish) and numbered:
+        numbered = isinstance(message, Numbered) and self.publisher is not None
+        if isinstance(message, Numbered) and numbered:
             number = self._numbers_from + correlation
             message = replace(message, publisher=self.publisher, number=number, deadline=deadline)
-        elif deadline is not None and isinstance(message, Publish | Subscribe | SubscribeMany):
+        elif deadline is not None and isinstance(message, Timed):
             message = replace(message, deadline=deadline)
         repeatable = numbered or isinstance(message, (Acknowledge, Refuse))
         try:
@@ -262,6 +265,9 @@ class Session:
 
     def _answered(self, message: Message) -> None:
         self._deadlines.observe(message)
+        refused = self.later.settle(message)
+        if refused is not None:
+            self.flow_events.append(FlowEvent(Happening.UNACKNOWLEDGED, str(refused[1]), refused[0]))
         if message.correlation in self._waiting:
             self._waiting.discard(message.correlation)
             self._answers[message.correlation] = message
@@ -275,6 +281,7 @@ class Session:
         self._waiting.clear()
         self._answers.clear()
         self._deadlines.forget()
+        self.later.begin_anew({name for name, inbox in self.inboxes.items() if inbox.request is not None})
         for inbox in self.inboxes.values():
             inbox.renewing = inbox.request is not None
             inbox.taken = 0

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import final
+from typing import Final, final
 
 from broker.events import ForetellError
 
-from .errors import RequestTimeout
+from .errors import Busy, RequestTimeout
 from .flow import FlowEvent, Happening
 from .session import Session
 from .session_renewal import Renewal
+
+_DOUBLINGS_MAX: Final = 10
 
 
 @final
 class Recovery:
     """One recovery. Times are seconds of one clock. `until`: when the present wait or attempt ends."""
 
-    __slots__ = ("_event", "_renewal", "_timeout", "_unsent", "_waits", "attempt", "until")
+    __slots__ = ("_busy", "_event", "_renewal", "_timeout", "_unsent", "_waits", "attempt", "until")
 
     def __init__(self, waits: Iterator[float], timeout: float) -> None:
         self._waits = waits
@@ -31,6 +33,7 @@ class Recovery:
         self._renewal: Renewal | None = None
         self._unsent: deque[bytes] = deque()
         self._event: FlowEvent | None = None
+        self._busy = 0  # consecutive attempts that a broker has put off
         self.attempt = 0
         self.until = 0.0
 
@@ -45,6 +48,10 @@ class Recovery:
         wait = next(self._waits, None)
         if wait is None:
             raise error
+        # A broker that answers says itself when to come back; the wait for one that does not may have grown by then.
+        self._busy = self._busy + 1 if isinstance(error, Busy) else 0
+        if isinstance(error, Busy) and error.retry:
+            wait = min(wait, error.retry / 1_000_000 * 2 ** min(self._busy - 1, _DOUBLINGS_MAX))
         self.attempt += 1
         self.until = now + wait
         self._event = FlowEvent(Happening.WAITING, str(error), attempt=self.attempt, seconds=wait)

@@ -20,8 +20,9 @@ from .errors import ProtocolError, remote_error
 from .flow import FlowEvent, Happening
 from .session import Inbox, Session
 
-HELD_ATTEMPTS_MAX: Final = 10
-"""How many renewals wait for a cursor that another client is attached to, before the subscription is refused."""
+HELD_ATTEMPTS_MAX: Final = 40
+"""How many renewals wait for a cursor that another client is attached to, before the subscription is refused: about a
+minute, after which a broker has noticed that the other one is gone."""
 
 _Request: TypeAlias = AddStream | Subscribe | Unsubscribe
 

@@ -28,7 +28,7 @@ def prepared(
     try:
         for d in definitions:
             forecast = None if d.forecast is None else dict(d.forecast)
-            found.append(prepare(d.name, d.language, d.query, d.lineage, d.report, forecast))
+            found.append(prepare(d.name, d.language, d.query, d.lineage, d.report, forecast, results=d.results))
     except BaseException:
         for request in found:
             session.close_inbox(request.name)
@@ -50,7 +50,9 @@ def divided(requests: Sequence[Subscribe]) -> Iterator[Sequence[Subscribe]]:
 
 def message(part: Sequence[Subscribe]) -> Callable[[int], Message]:
     """One message for some requests, which have a window and what happens to a slow client in common."""
-    wanted = tuple([SubscriptionRequest(r.name, r.language, r.query, r.lineage, r.report, r.forecast) for r in part])
+    wanted = tuple(
+        [SubscriptionRequest(r.name, r.language, r.query, r.lineage, r.report, r.forecast, r.results) for r in part]
+    )
     return partial(SubscribeMany, wanted=wanted, credits=part[0].credits, when_slow=part[0].when_slow)
 
 

@@ -17,6 +17,8 @@ class Source(Protocol):
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None: ...
 
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None: ...
+
     def unsubscribe(self, name: str) -> None: ...
 
     def release(self, name: str) -> None: ...
@@ -56,6 +58,10 @@ class Subscription:
         They are not delivered again. Waits until that is as safe as `durability` says. Raises as `Client.acknowledge`.
         """
         self._source.acknowledge(self.name, position)
+
+    def acknowledge_later(self, position: int | None = None) -> None:
+        """Acknowledge without waiting; see `Client.acknowledge_later`."""
+        self._source.acknowledge_later(self.name, position)
 
     def close(self) -> None:
         """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""

@@ -29,6 +29,24 @@ KEYED: Final[Mapping[str, Any]] = {**POOLED, "context": ["key"]}
 COMPLETIONS: Final[Mapping[str, Any]] = {"report": "completions"}
 STATIONS: Final = 10  # one in so many
 
+LOW, MIDDLE, HIGH = "volume < 300", "volume >= 500 AND volume < 900", "volume > 1500"
+TUPLES: Final[Mapping[str, str]] = {  # a text for each way in which tuples are counted
+    "tuples plain": f"FROM {STREAM} a: {LOW} b: {MIDDLE} c: {HIGH} MATCH (a; b) AND c",
+    "tuples in a window": f"FROM {STREAM} a: {LOW} b: {MIDDLE} c: {HIGH} MATCH a; b; c WITHIN 100",
+    "tuples in a window, overlapping": f"FROM {STREAM} a: {MIDDLE} b: {MIDDLE} c: {MIDDLE} MATCH a; b; c WITHIN 100",
+    "tuples of a span": f"FROM {STREAM} a: {LOW} b: {MIDDLE} c: {HIGH} MATCH a; b @(t(b) - t(a) < 100); c",
+    "tuples in a range": f"FROM {STREAM} a: {LOW} b: {HIGH} MATCH a; b @(t(b) - t(a) > 10) @(t(b) - t(a) < 100)",
+    "tuples by key": f"FROM {STREAM} a: {LOW} AND name = $n b: {MIDDLE} AND name = $n c: {HIGH} AND name = $n"
+    " MATCH a; b; c",
+    "tuples by key, in a window": f"FROM {STREAM} a: {LOW} AND name = $n b: {HIGH} AND name = $n"
+    " MATCH a; b WITHIN 1000",
+    "tuples by binding": f"FROM {STREAM} a: {LOW} AND name = $n b: {MIDDLE} c: {HIGH} AND name = $n MATCH a; b; c",
+    "tuples of two spans": f"FROM {STREAM} a: {LOW} b: {MIDDLE} c: {HIGH}"
+    " MATCH a; b @(t(b) - t(a) < 100); c @(t(c) - t(b) < 50)",
+    "tuples in two times": f"FROM {STREAM} a: {LOW} b: {MIDDLE} c: {HIGH}"
+    " MATCH a; b; c @(t(c) - t(b) < 20) @(t(c) - t(a) < 50)",
+}
+
 Subscription = tuple[str, str, str, Mapping[str, Any]]
 Rows = Sequence[tuple[int, Sequence[Any]]]
 Texts = Callable[[], Mapping[str, str]]
@@ -70,7 +88,7 @@ def loads(market: Market, events: int, data: Mapping[str, Path]) -> Mapping[str,
 
     `events` counts all: those that are not timed, those that are, and the last ones.
     """
-    made: dict[str, Callable[[], Load]] = {**_cel(market, events), **_sase(market, events), **_ptopss(events)}
+    made: dict[str, Callable[[], Load]] = {**_cel(market, events), **_sase(market, events), **_ptopss(market, events)}
     w1: Texts = lambda: {"q": workloads.W1}  # noqa: E731
     made["W1 with forecasts"] = partial(_ticked, market.ticks[:events], CEL, w1, {"forecast": POOLED})
     made["flights"] = partial(_flights, events, {})
@@ -100,8 +118,15 @@ def _cel(market: Market, events: int) -> dict[str, Callable[[], Load]]:
         "W5 N=100,000": lambda: workloads.texts(workloads.w5(market, 100_000)),
         "chains N=1,100": lambda: workloads.texts(workloads.chains(market, 1_100, 4)),
         "jumps N=100": lambda: workloads.texts(workloads.jumps(market, 100)),
+        "published": _published,
     }
     return {name: partial(_ticked, ticks, CEL, made, {}) for name, made in texts.items()}
+
+
+def _published() -> Mapping[str, str]:
+    """A stream of every next tick that moved up, and a reader of it."""
+    pairs = f"SELECT name, price_1 AS low, price AS high FROM {STREAM} NEXT{{$2.name = $1.name}} {STREAM} PUBLISH Pair"
+    return {"q": pairs, "reader": f"SELECT * FROM FILTER{{high > {workloads.W1_FACTOR} * low}}(Pair)"}
 
 
 def _sase(market: Market, events: int) -> dict[str, Callable[[], Load]]:
@@ -118,8 +143,10 @@ def _sase(market: Market, events: int) -> dict[str, Callable[[], Load]]:
     return {name: partial(_ticked, on, SASE, made, {}, counted) for name, (on, made, counted) in asked.items()}
 
 
-def _ptopss(events: int) -> dict[str, Callable[[], Load]]:
+def _ptopss(market: Market, events: int) -> dict[str, Callable[[], Load]]:
+    ticks = market.ticks[:events]
     return {
+        **{name: partial(_ticked, ticks, PTOPSS, partial(dict, q=q), COMPLETIONS) for name, q in TUPLES.items()},
         "composites N=1,100": partial(_composites, 1_100, events, COMPLETIONS),
         "composites N=10,000": partial(_composites, 10_000, events, COMPLETIONS),
         "composites N=100 with forecasts": partial(_composites, 100, events, {**COMPLETIONS, "forecast": POOLED}),

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, TypedDict
 
 import msgpack
 
-from broker.engine import Engine, Results
+from broker.engine import Engine
 from broker.engine import results as built
 
 from .phases import Phases
@@ -113,7 +113,7 @@ def publish(engine: Engine, stream: str, parts: list[Batch], counted: bool) -> i
     """How many matches there are; of compressed ones, how many they stand for."""
     matches = 0
     for times, rows in parts:
-        results: Results = engine.publish(stream, times, rows)
+        results = engine.publish(stream, times, rows)
         matches += sum(match.tuples or 0 for match in results) if counted else len(results)
     return matches
 

@@ -46,6 +46,13 @@ def chain(*conditions: str) -> Text:
     return lambda s: ("cayuga", f"SELECT * FROM {text}".format(s=s))
 
 
+def composite(match: str, *conditions: str) -> Text:
+    """A P-ToPSS query over the events of a symbol; the operands are a, b, c in order."""
+    defined = " ".join(f"{'abcd'[number]}: {condition}" for number, condition in enumerate(conditions))
+    text = f"FROM {STREAM} BY name {defined} MATCH {match} WITHIN {WITHIN}"
+    return lambda s: ("ptopss", text.format(s=s))
+
+
 def union(s: Constants) -> tuple[str, str]:
     own = f"name = '{s.symbol}' AND "
     return "cayuga", f"SELECT * FROM FILTER{{{own}price > {s.a} OR {own}volume > {s.volume}}}({STREAM})"
@@ -66,6 +73,11 @@ SHAPES: Final[dict[str, Text]] = {
     "next match, own c": pattern("a, b, c", "a.price > {s.a} AND b.price < {s.b} AND c.price > {s.c}"),
     "negation": pattern("a, ~n, c", "a.price > {s.a} AND n.price < {s.b} AND c.price > {s.a}"),
     "negation at the end": pattern("a, b, ~n", "a.price > {s.a} AND b.price < {s.b} AND n.price > {s.c}"),
+    "composite, two": composite("a; b", "name = '{s.symbol}' AND price > {s.a}", "price < {s.b}"),
+    "composite, three": composite(
+        "a; b; c", "name = '{s.symbol}' AND price > {s.a}", "price < {s.b}", "price > {s.c}"
+    ),
+    "composite, next": composite("a, b", "name = '{s.symbol}' AND price > {s.a}", "price < {s.b}"),
     "any match, two": pattern("a, b", "a.price > {s.a} AND b.price < {s.b}", "skip_till_any_match"),
 }
 

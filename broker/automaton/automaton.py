@@ -22,6 +22,7 @@ from ..events.instant import FOREVER
 from ..events.schema import Row, Schema, ValueType
 from .distances import Distances
 from .machines.tree import MachineTree
+from .windows.window_automaton import WindowAutomaton
 
 
 class Kind(enum.Enum):
@@ -76,11 +77,13 @@ class TimeModel(enum.Enum):
     """EPOCHS: events are intervals. All that end at one time form an epoch, within which their order has no meaning. A
     run sees only events that begin after all of its events. ARRIVAL: events are points in the order of their arrival,
     which also orders events of equal time. LIFETIMES: events are points in the order of their times, whenever they
-    arrive, and live for `within`; a result lives while all its events do, and is retracted if one of them is."""
+    arrive, and live for `within`; a result lives while all its events do, and is retracted if one of them is. WINDOWS:
+    as ARRIVAL; a match has all events of its partition between two, and `windows` says which, instead of states."""
 
     EPOCHS = "epochs"
     ARRIVAL = "arrival"
     LIFETIMES = "lifetimes"
+    WINDOWS = "windows"
 
 
 class Report(enum.Enum):
@@ -234,7 +237,8 @@ class Automaton:
     match, for people; `forbidden`: the names of events that KILL arcs forbid. `within`: the greatest time between the
     first and the last event of a match, in microseconds; later a run takes no event. `distinct`: runs that give the
     same events to the same operands are one match. `machines`: the machines of a composite pattern, for drawing and
-    dividing it. `initial`: what the slots of the start hold.
+    dividing it. `initial`: what the slots of the start hold. `windows`: with TimeModel.WINDOWS, which sequences of
+    events are matches; there are no states and arcs then.
     """
 
     states: tuple[State, ...]
@@ -249,6 +253,7 @@ class Automaton:
     forbidden: tuple[str, ...] = ()
     machines: MachineTree | None = field(default=None, compare=False)
     initial: Row = ()
+    windows: WindowAutomaton | None = None
 
     @property
     def final(self) -> int:

@@ -1,15 +1,17 @@
 """`foretell archive`: exports the events of a broker's journal as history. `broker.storage` reads the journal.
 
-The events are in the order of their arrival, with the times and ids that the broker gave them. Events that the broker
-refused are not in the journal, and its other entries, such as subscriptions, are not exported.
+The events are in the order of their arrival, with the times and ids that the broker gave them, without those that were
+withdrawn. Events that the broker refused are not in the journal, and its other entries, such as subscriptions, are not
+exported.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast, final
 
@@ -58,17 +60,23 @@ def archive(
 @final
 @dataclass(frozen=True, slots=True)
 class JournalFolder:
-    """The events of a journal up to its end when it was opened. Reading it again returns the same events."""
+    """The events of a journal up to its end when it was opened, without those that were withdrawn. Reading it again
+    returns the same events.
+
+    `withdrawn`: by id, which of the events with this id were, in their order, counted from 1.
+    """
 
     folder: Path
     streams: Mapping[str, StreamDefinition]
     until: int
+    withdrawn: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     def events(self) -> Iterator[Events]:
         """Yield the batches in the order in which the broker took them. Raises StorageErrors and UnknownStream, with
         the folder."""
         from ..storage.records import BatchTaken
 
+        seen: Counter[int] = Counter()
         for record in _records(self.folder, self.until):
             if isinstance(record, BatchTaken) and record.rows:
                 if record.stream not in self.streams:
@@ -78,7 +86,25 @@ class JournalFolder:
                     )
                 times, rows = list(record.times), [tuple(row) for row in record.rows]
                 starts = times if record.starts is None else list(record.starts)
-                yield record.stream, times, rows, list(record.ids), starts
+                ids = list(record.ids)
+                kept = self._kept(record.stream, ids, seen)
+                if len(kept) < len(ids):
+                    times, rows = [times[at] for at in kept], [rows[at] for at in kept]
+                    ids, starts = [ids[at] for at in kept], [starts[at] for at in kept]
+                if ids:
+                    yield record.stream, times, rows, ids, starts
+
+    def _kept(self, stream: str, ids: list[int], seen: Counter[int]) -> Sequence[int]:
+        """The indexes of events that were not withdrawn; `seen` counts those with an id of one that was."""
+        if not self.withdrawn or self.streams[stream].disorder == "arrival":
+            return range(len(ids))
+        kept = []
+        for at, number in enumerate(ids):
+            if number in self.withdrawn:
+                seen[number] += 1
+            if number not in self.withdrawn or seen[number] not in self.withdrawn[number]:
+                kept.append(at)
+        return kept
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
         """Yield the same batches in the form of a prepared history."""
@@ -95,13 +121,14 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
     Raises StorageErrors and OSError, and DefinitionError if a stream has different declarations at different times.
     """
     from ..storage import Damaged, Folder
-    from ..storage.records import StreamDeclared
+    from ..storage.records import Retracted, StreamDeclared
     from ..storage.segments import survey
 
     found = survey(Folder(Path(folder)))
     if found is None:
         raise Damaged(f"{folder}: expected a journal, found none")
     streams = dict(known or {})
+    gone: set[int] = set()
     for record in _records(Path(folder), found.position):
         if isinstance(record, StreamDeclared):
             declared = StreamDefinition(
@@ -111,13 +138,35 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
                 cast("Disorder", record.disorder),
                 record.lateness,
                 record.speculation,
+                record.idle,
             )
             if streams.setdefault(record.name, declared).schema != declared.schema:
                 raise DefinitionError(
                     f"{folder}: stream {record.name!r}: expected the attributes "
                     f"{streams[record.name].schema.declared()}, found {declared.schema.declared()}"
                 )
-    return JournalFolder(Path(folder), streams, found.position)
+        elif isinstance(record, Retracted):
+            gone.update(record.ids)
+    withdrawn = _withdrawn(Path(folder), found.position, streams, gone) if gone else {}
+    return JournalFolder(Path(folder), streams, found.position, withdrawn)
+
+
+def _withdrawn(
+    folder: Path, until: int, streams: Mapping[str, StreamDefinition], gone: set[int]
+) -> Mapping[int, frozenset[int]]:
+    """Which events with these ids were withdrawn: an id may be that of another event when one is final. O(bytes)."""
+    from ..storage.records import BatchTaken, Retracted
+
+    seen: Counter[int] = Counter()
+    found: dict[int, set[int]] = {}
+    for record in _records(folder, until):
+        if isinstance(record, Retracted):
+            for number in record.ids:
+                found.setdefault(number, set()).add(seen[number])
+        elif isinstance(record, BatchTaken) and record.stream in streams:
+            if streams[record.stream].disorder != "arrival":
+                seen.update(gone.intersection(record.ids))
+    return {number: frozenset(which) for number, which in found.items()}
 
 
 def _records(folder: Path, until: int) -> Iterator[object]:

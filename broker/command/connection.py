@@ -49,5 +49,6 @@ def declare_streams(client: Client, path: Path) -> SubscriptionFile:
                 stream.disorder,
                 stream.lateness,
                 stream.speculation,
+                stream.idle,
             )
     return file

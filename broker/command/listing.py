@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from ..events.instant import LARGEST
 from .complaint import escaped
 from .connection import DEFAULT_BROKER, BrokerOption, connect
 from .results import json_line
@@ -27,11 +28,11 @@ def streams(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> 
 
 
 def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:
-    """Show the subscriptions, their attached clients, their queues and their cursors."""
+    """Show the subscriptions, their attached clients, queues, cursors, versions and updates."""
     with connect(broker) as client:
         found = client.subscriptions()
     _show(
-        ["name", "language", "subscribers", "queued", "cursors", "query"],
+        ["name", "language", "subscribers", "queued", "cursors", "version", "updates", "query"],
         [
             {
                 "name": s.name,
@@ -39,12 +40,20 @@ def subscriptions(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = Fals
                 "subscribers": s.subscribers,
                 "queued": s.queued,
                 "cursors": s.cursors,
+                "version": s.version,
+                "updates": [_update(*each) for each in s.updates],
                 "query": s.query,
             }
             for s in found
         ],
         json,
     )
+
+
+def _update(insert: Sequence[str], delete: Sequence[str], start: int, end: int) -> dict[str, Any]:
+    """An update as a line of a file has it; times without end are left out."""
+    line: dict[str, Any] = {"insert": list(insert), "delete": list(delete)}
+    return line | ({"from": start} if start > -LARGEST else {}) | ({"to": end} if end <= LARGEST else {})
 
 
 def stats(broker: BrokerOption = DEFAULT_BROKER, json: JsonOption = False) -> None:

@@ -38,6 +38,7 @@ from .serve import serve
 from .subscribe import subscribe
 from .top import top
 from .train import train
+from .update import update
 
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -60,6 +61,7 @@ for command in (
     subscribe,
     streams,
     subscriptions,
+    update,
     probability,
     dead_letters,
     reset_time,

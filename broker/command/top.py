@@ -23,6 +23,8 @@ RATES: Final = (
     ("notifications/s", "broker", "notifications_sent"),
     ("missed/s", "broker", "notifications_missed"),
     ("late/s", "broker", "events_refused_late"),
+    ("withdrawn/s", "broker", "events_withdrawn"),
+    ("retractions/s", "broker", "retractions"),
     ("denied/s", "broker", "denied"),
 )
 LEVELS: Final = (
@@ -33,6 +35,8 @@ LEVELS: Final = (
     ("queued bytes", "broker", "notifications_queued_bytes"),
     ("states", "engine", "states"),
     ("runs", "engine", "runs"),
+    ("not final", "engine", "buffered_events"),
+    ("finality behind us", "engine", "finality_behind"),
     ("batch p50 us", "loop", "request_microseconds_p50"),
     ("batch p99 us", "loop", "request_microseconds_p99"),
     ("up s", "loop", "uptime_seconds"),

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..events.errors import DefinitionError
+from ..events.errors import DefinitionError, Unsupported
 from ..language.subscription import SubscriptionDefinition
 from .catalog import in_order
 from .results import Results
 from .target import ALWAYS_SINCE
+from .updating import update_again
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
     """Restart the subscriptions over this stream as of `time`; returns the results of ending them. O(subscriptions)."""
+    if engine.disorder is not None:
+        raise Unsupported(f"stream {stream!r}: time is not set back where a stream has disorder: not supported yet")
     again = _reading(engine, stream)
+    updates = {name: engine.catalog.subscriptions[name].updates for name in (each.name for each in again)}
     told: list[Results] = []
     waiting = again
     while waiting:  # remove readers before the publishers that they read from
@@ -40,6 +44,8 @@ def begin_anew(engine: Engine, stream: str, time: int | None) -> list[Results]:
     since = ALWAYS_SINCE if time is None else time
     for parsed in in_order([engine.catalog.parse(definition) for definition in again]):
         engine.install(parsed, since)
+        subscriber = engine.catalog.subscriptions[parsed.definition.name]
+        update_again(engine, subscriber, updates[subscriber.name])
     return told
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..events.errors import EventError
 from ..events.schema import Row
 from ..events.stream import StreamDefinition
-from ..events.validation import check_ids, check_rows, check_starts, check_times
+from ..events.validation import check_ids, check_late, check_rows, check_starts, check_times
 
 
 def fitting(
@@ -20,13 +20,17 @@ def fitting(
 ) -> list[Row]:
     """The rows in a new list, coerced to the schema. Results refer to this list when they are read. O(batch).
 
-    `newest`: the newest time so far. Raises EventError, LateEvent.
+    `newest`: the time before which an event is late; on a stream with disorder, before the batch. Raises EventError,
+    LateEvent.
     """
     n = len(rows)
     for name, column in (("times", times), ("ids", ids), ("starts", starts)):
         if column is not None and len(column) != n:
             raise EventError(f"stream {stream.name!r}: expected {n} {name}, one a row, found {len(column)}")
-    check_times(stream, times, newest)
+    if stream.disorder == "arrival":
+        check_times(stream, times, newest)
+    else:
+        check_late(stream, times, newest)
     if starts is not None:
         check_starts(stream, starts, times)
     if ids is not None:

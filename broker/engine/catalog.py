@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from ..events.errors import DefinitionError, UnknownStream, Unsupported
+from ..events.errors import DefinitionError, UnknownStream
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
 from ..events.schema import Schema
@@ -92,12 +92,8 @@ class Catalog:
         self.forms = Forms(options, self.schema_of, self._known, self._key_of)
 
     def declare(self, definition: StreamDefinition) -> None:
-        """Declare a stream. Raises DefinitionError if another stream has the name, Unsupported for disorder."""
+        """Declare a stream. Raises DefinitionError if another stream has the name."""
         name = definition.name
-        if definition.disorder != "arrival":
-            raise Unsupported(
-                f"stream {name!r}: disorder = {definition.disorder!r} is not supported yet; expected 'arrival'"
-            )
         if name in self.published:
             raise DefinitionError(f"stream {name!r}: a subscription publishes a stream of this name already")
         if self.streams.setdefault(name, definition) != definition:
@@ -138,6 +134,7 @@ class Catalog:
         form, literals = self.forms.form(parsed, since)
         own = None if form.written.says(literals, definition.query) else definition.query
         subscriber = self.forms.bound(Subscriber(definition.name, form, literals, own, definition.lineage, since, 0))
+        subscriber.results = definition.results
         self._check_new(definition.name, form)
         return subscriber
 

@@ -7,40 +7,43 @@ engine is a pure function of the calls to it: no clock, no I/O except `load`, no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
-from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from ..events import instant
 from ..events.errors import (
-    DefinitionError,
-    ForetellError,
+    EventError,
     LateEvent,
     LimitExceeded,
-    QueryError,
+    UnknownEvent,
     UnknownSubscription,
+    Unsupported,
 )
 from ..events.nearest import suggestion
 from ..events.schema import Row, Schema
 from ..events.stream import Disorder, StreamDefinition
+from ..events.time_unit import instants_of
 from ..forecast.model_file import Model
 from ..language.names import DEFAULT_LANGUAGE
 from ..language.subscription import SubscriptionDefinition
-from ..language.subscription_file import read_subscription_file
 from .anew import begin_anew
 from .batches import fitting
-from .catalog import Catalog, Definitions, Holding, InternalStream, in_order
+from .catalog import Catalog, Definitions
+from .disorder.joined import JoinedResults
+from .disorder.reordering import Reordering
 from .dispatch.dispatcher import Dispatcher
+from .entering import enter
 from .explanation import diagram, explain
+from .figures import figures
 from .forecasts.explanation import chain_diagram
 from .forecasts.probability import Probability, probability_of
 from .forecasts.subscription import PredictiveSubscription
-from .foretelling import foretell
 from .forms import Parsed
-from .leaving import Told, forget, put_out, withdraw
-from .notices import Notice
+from .leaving import put_out, unsubscribe
+from .loading import load_into
 from .options import Options
 from .prepared import Prepared
 from .program import Program
@@ -48,10 +51,10 @@ from .punctuation import newest, punctuate, release
 from .results import Failed, Results
 from .snapshot import EngineState, restore, save
 from .subscriber import Subscriber
-from .suspensions import failed, suspended
-from .target import ALWAYS_SINCE, Feed, Target
-
-Internal: TypeAlias = tuple[tuple[str, tuple[Automaton, ...]], ...]  # internal streams and the automata that feed them
+from .suspensions import failed
+from .target import ALWAYS_SINCE
+from .updates import ArcUpdate
+from .updating import update, update_again
 
 END_OF_TIME: Final = instant.FOREVER  # later than any event and any end of a window
 
@@ -66,34 +69,17 @@ class Engine:
         self.program = Program(self.options)
         self.runtime = Dispatcher(self.program)
         self.runtime.suspend = self._put_out
+        self.disorder: Reordering | None = None  # if a stream's events come in another order than that of their times
         self.events = 0  # events accepted so far; numbers the events without an id
-        self.matches = 0  # matches found so far; a match that equal subscriptions share counts once
+        self.matches = 0  # matches found so far; one that equal subscriptions share counts once
         self.failures: list[Failed] = []  # subscriptions suspended by defects of this program, for a log
 
     @classmethod
     def load(cls, path: str | Path, options: Options | None = None) -> Engine:
-        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, with a
-        message that begins with the path, if the content is invalid; OSError if the file cannot be read.
-        """
+        """An engine with the streams and subscriptions of a TOML file (design 2.1). Raises ForetellError, whose message
+        begins with the path, if the content is invalid; OSError if the file cannot be read."""
         engine = cls(options)
-        place = str(path)
-        try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise DefinitionError(f"{place}: expected UTF-8 text, found byte {error.start} that is not") from None
-        file = read_subscription_file(text, place)
-        try:
-            for stream in file.streams:
-                engine._declare(stream)
-            parsed = [engine.catalog.parse(s) for s in file.subscriptions]
-            for one in parsed:
-                engine.catalog.check_publish(one.definition.name, one.publish)
-            for one in in_order(parsed):
-                engine.install(one, ALWAYS_SINCE)
-        except QueryError as error:
-            raise QueryError(f"{place}: {error}", error.line, error.column, error.excerpt) from None
-        except ForetellError as error:
-            raise type(error)(f"{place}: {error}") from None
+        load_into(engine, path)
         return engine
 
     # --- what there is ------------------------------------------------------------------------------------------
@@ -118,16 +104,42 @@ class Engine:
         """The newest processed time, in microseconds; None before the first event."""
         return self.runtime.now
 
-    def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
-    ) -> None:
-        """Declare a stream; an equal definition may be repeated. Raises DefinitionError or Unsupported."""
-        self._declare(StreamDefinition(name, Schema.declare(attributes), key, disorder))
+    @property
+    def due(self) -> int | None:
+        """A punctuation behind this time reports results that wait for it, or makes events final. None: none wait."""
+        moment = min(self.program.machines.clock.next, END_OF_TIME if self.disorder is None else self.disorder.due())
+        return None if moment >= END_OF_TIME else moment
 
-    def _declare(self, definition: StreamDefinition) -> None:
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
+        return newest(self.runtime) if self.disorder is None else self.disorder.floor(stream)
+
+    @property
+    def told(self) -> int | None:
+        """The time before which later calls give no results; FOREVER if results are not told in the order of time."""
+        return self.now if self.disorder is None else END_OF_TIME
+
+    def add_stream(
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
+    ) -> None:
+        """Declare a stream; an equal definition may be repeated. `lateness`, `speculation`, `idle`: microseconds; an
+        engine has no clock, and only keeps `idle`. Raises DefinitionError."""
+        self.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation, idle))
+
+    def declare(self, definition: StreamDefinition) -> None:
+        """Declare a stream as `add_stream` does."""
         if definition.name not in self.catalog.streams and len(self.catalog.streams) >= self.options.streams_max:
             raise LimitExceeded(f"an engine may have at most {self.options.streams_max} streams (streams_max)")
         self.catalog.declare(definition)
+        if self.disorder is None and definition.disorder != "arrival":
+            self.disorder = Reordering(self.catalog, self.runtime)
 
     def subscribe(
         self,
@@ -137,13 +149,13 @@ class Engine:
         lineage: bool | None = None,
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
+        results: str | None = None,
     ) -> None:
         """Add a subscription. It takes effect from the next epoch. O(its size), whatever the engine holds. A prepared
         query costs a few microseconds, and brings its own language. Raises QueryError with line and column,
-        DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing.
-        """
+        DefinitionError, LimitExceeded or Unsupported; a refused subscription changes nothing."""
         since = ALWAYS_SINCE if self.now is None else self.now
-        if isinstance(query, Prepared) and report is None and forecast is None:
+        if isinstance(query, Prepared) and report is None and forecast is None and results is None:
             self._install(self.catalog.bound(name, query, lineage, since))
             return
         if isinstance(query, Prepared):
@@ -151,14 +163,13 @@ class Engine:
         else:
             text = query
         definition = SubscriptionDefinition(
-            name, language, text, lineage, report, None if forecast is None else dict(forecast)
+            name, language, text, lineage, report, None if forecast is None else dict(forecast), results
         )
         self.install(self.catalog.parse(definition), since)
 
     def prepare(self, query: str, language: str = DEFAULT_LANGUAGE) -> Prepared:
         """Parse, type and compile a query once for many subscriptions, which may differ in its literals. Raises as
-        `subscribe` does.
-        """
+        `subscribe` does."""
         return self.catalog.forms.prepare(language, query)
 
     def install(self, parsed: Parsed, since: int) -> None:
@@ -170,58 +181,62 @@ class Engine:
             raise LimitExceeded(
                 f"an engine may have at most {self.options.subscriptions_max} subscriptions (subscriptions_max)"
             )
-        form = subscriber.form
-        if subscriber.name in self.catalog.withdrawn:  # a suspended subscription is registered again
-            self.catalog.enter(subscriber, None)
-            return
-        holding: Holding | None = None
-        plan = subscriber.plan
-        if plan is not None:
-            self.program.forecasts.check(plan, subscriber)
-        if subscriber.machine is not None:
-            holding = Holding(feed=self._publishes(subscriber))
-            self.program.machines.join(subscriber.name, subscriber.machine, subscriber, holding.feed)
-        for branch, recipe in enumerate(form.recipes):
-            own = subscriber if branch == 0 else subscriber.at_branch(branch)
-            if recipe is not None and self.program.merged.join(recipe, own):
-                continue
-            if holding is None:
-                holding = Holding()
-                compiled = form.compiled(subscriber.literals)
-                self._attach_internal(holding, compiled.internal, subscriber.since)
-            feed = self._publishes(subscriber)
-            entered = subscriber.name if branch == 0 else f"{subscriber.name} {branch}"
-            holding.services.append(self.program.enter(entered, compiled.automata[branch], own, feed, plan is not None))
-        self.catalog.enter(subscriber, holding)
-        self.runtime.refresh()
-        if plan is not None and holding is not None:
-            foretell(self.program, plan, subscriber, holding)
+        enter(self, subscriber)
 
-    def _notices(self, told: list[tuple[Target, Notice]]) -> Results:
-        """Results for notices that no event has caused."""
-        now = 0 if self.now is None else self.now
-        results = Results([now], [()], [0], [now], {})
-        for target, notice in told:
-            results.tell(0, target, notice)
-        return results
-
-    def finish(self) -> Results:
-        """Report the results that wait for time to pass, and censor open forecasts. The engine accepts events
-        afterwards.
-        """
+    def finish(self) -> Results | JoinedResults:
+        """Report the results that wait for time to pass, and censor open forecasts. Events may follow."""
+        if self.disorder is not None:
+            return self._all_done(self.disorder.finish(END_OF_TIME, self.program.forecasts.close))
         results = self._done(release(self.runtime, END_OF_TIME))
         for target, notice in self.program.forecasts.close():
-            results.tell(0, target, notice)
+            results.notify(0, target, notice)
         return results
 
-    def punctuate(self, time: int) -> Results:
-        """Promise that no stream brings an earlier event; report the results that waited for this time. Raises
-        LateEvent if a later event has come before.
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Results | JoinedResults:
+        """Promise that no stream, or this one, brings or withdraws an earlier event; report the results that waited for
+        this time, and what is final. Raises LateEvent if a later event has come before and streams are in order,
+        EventError for one of several such streams, UnknownStream, Unsupported.
         """
+        if where is not None:
+            raise Unsupported("a punctuation with a predicate is not supported yet")
+        if stream is not None:
+            self.catalog.stream(stream)
+        if self.disorder is not None:
+            return self._all_done(self.disorder.punctuate(time, stream))
+        if stream is not None:
+            raise EventError(f"stream {stream!r}: expected a punctuation of all streams, since events are in order")
         before = newest(self.runtime)
         if before is not None and time < before:
             raise LateEvent(f"expected a punctuation at {before} or later, the newest time, found {time}")
         return self._done(punctuate(self.runtime, time))
+
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that may be withdrawn; None: there is no such event."""
+        return None if self.disorder is None else self.disorder.stream_of(id)
+
+    def retract(self, id: int) -> JoinedResults:
+        """Withdraw an event. Raises UnknownEvent if there is none of that id, or it is final, as all in order are."""
+        if self.disorder is None:
+            raise UnknownEvent(f"expected the id of an event that may be withdrawn, found {id}: all events are final")
+        return self._all_done(self.disorder.retract(id))
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> JoinedResults:
+        """Insert arcs and delete those with these names, for the events of [start, end); by default for all that are
+        later than any so far. All of it takes effect, or nothing. Raises UnknownSubscription, QueryError with the place
+        in the arc's text, DefinitionError, EventError if it reaches events that are final, LimitExceeded, Unsupported.
+        """
+        return self._all_done(update(self, self._known(name), insert, delete, start, end))
+
+    def updates(self, name: str) -> Sequence[ArcUpdate]:
+        """The updates of a subscription. Raises UnknownSubscription."""
+        return self._known(name).updates
 
     def _done(self, results: Results) -> Results:
         self.matches += results.entries()
@@ -229,37 +244,19 @@ class Engine:
         results.unmade = self.failures
         return results
 
-    def _publishes(self, subscriber: Subscriber) -> Feed | None:
-        publish = subscriber.form.publish
-        return None if publish is None else Feed(self.program.directory.stream(publish), subscriber.since)
-
-    def _attach_internal(self, holding: Holding, internal: Internal, since: int) -> None:
-        for name, automata in internal:
-            holding.internal.append(name)
-            known = self.catalog.internal.get(name)
-            if known is not None:
-                known.users += 1
-                continue
-            feed = Feed(self.program.directory.stream(name), since)
-            services = [self.program.enter(f"{name} {at}", each, None, feed) for at, each in enumerate(automata)]
-            self.catalog.internal[name] = InternalStream(1, services)
+    def _all_done(self, results: JoinedResults) -> JoinedResults:
+        for part in results.parts:
+            if isinstance(part, Results):
+                self._done(part)
+            else:
+                self.matches += part.inserted
+                self.failures += part.failures
+        return results
 
     def unsubscribe(self, name: str) -> Results:
         """Remove a subscription, and all that only it needed, at once. The results are its open forecasts, censored.
-        Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish.
-        """
-        subscriber = self._known(name)
-        self.catalog.check_leave(subscriber)
-        left: list[str] = []
-        told: Told = []
-        if self.catalog.withdrawn.pop(name, None) is None:
-            told, left = withdraw(self.catalog, self.program, subscriber)
-        results = self._notices(told)
-        self.catalog.leave(subscriber)
-        self.runtime.refresh()
-        publish = subscriber.form.publish
-        forget(self.catalog, self.program, self.runtime, left if publish is None else [*left, publish])
-        return results
+        Raises UnknownSubscription, and DefinitionError if others read a stream that nothing else would publish."""
+        return unsubscribe(self, self._known(name))
 
     def _known(self, name: str) -> Subscriber:
         subscriber = self.catalog.subscriptions.get(name)
@@ -277,22 +274,40 @@ class Engine:
     def publish(
         self,
         stream: str,
-        times: Sequence[int],
+        times: Sequence[Any],
         rows: Sequence[Row],
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
-    ) -> Results:
-        """Process a batch of events of one stream, in columns; rows are tuples in schema order. Raises UnknownStream,
-        EventError if a row, time, start or id does not fit, LateEvent if a time is earlier than a previous one. A
-        refused batch changes nothing.
+    ) -> Results | JoinedResults:
+        """Process a batch of one stream in columns: rows are tuples in schema order, times may be datetimes. Raises
+        UnknownStream, EventError if a row, time, start or id does not fit, LateEvent if a time is before the newest, or
+        what is final; with disorder DuplicateEvent, LimitExceeded if too many wait. A refused batch changes nothing.
         """
-        taken = fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
+        definition, moments = self.catalog.stream(stream), list(instants_of(times))
+        taken = self._fitting(definition, moments, rows, ids, starts)
         n = len(taken)
-        moments = list(times)
         numbers = list(range(self.events + 1, self.events + n + 1)) if ids is None else list(ids)
-        results = self.runtime.process(stream, moments, taken, numbers, moments if starts is None else list(starts))
+        begun = moments if starts is None else list(starts)
+        if self.disorder is not None:
+            self.disorder.check(definition, numbers)
+            joined = self.disorder.publish(definition, moments, taken, numbers, begun, self.events)
+            self.events += n
+            return self._all_done(joined)
+        results = self.runtime.process(stream, moments, taken, numbers, begun)
         self.events += n
         return self._done(results)
+
+    def _fitting(
+        self,
+        stream: StreamDefinition,
+        times: Sequence[int],
+        rows: Sequence[Row],
+        ids: Sequence[int] | None,
+        starts: Sequence[int] | None,
+    ) -> list[Row]:
+        if self.disorder is None:
+            return fitting(stream, times, rows, ids, starts, newest(self.runtime))
+        return fitting(stream, times, rows, ids, starts, self.disorder.floor(stream.name))
 
     def check(
         self,
@@ -305,12 +320,15 @@ class Engine:
         """Raise the errors that `publish` would raise. A batch that passes may be published in pieces of any length:
         each subscription gets the same results in the same order.
         """
-        fitting(self.catalog.stream(stream), times, rows, ids, starts, newest(self.runtime))
+        definition = self.catalog.stream(stream)
+        taken = self._fitting(definition, times, rows, ids, starts)
+        if self.disorder is not None:
+            upto = self.events + len(taken) + 1
+            self.disorder.check(definition, range(self.events + 1, upto) if ids is None else ids)
 
     def reset_time(self, stream: str, time: int | None) -> list[Results]:
         """Set the newest time back after an invalid event time of this stream, and restart the stream's readers.
-        Returns the results of ending them. Raises UnknownStream.
-        """
+        Returns the results of ending them. Raises UnknownStream, Unsupported if a stream has disorder."""
         return begin_anew(self, self.catalog.stream(stream).name, time)
 
     # --- forecasts ----------------------------------------------------------------------------------------------
@@ -321,8 +339,7 @@ class Engine:
 
     def probability(self, name: str, key: object = None, within: int | str | None = None) -> Probability:
         """The probability that the next match of one key comes within a horizon, by default the subscription's own.
-        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError.
-        """
+        `key`: its value, or a list of several. Changes nothing. Raises UnknownSubscription, DefinitionError."""
         return probability_of(self.forecasts(name), key, within)
 
     def model(self) -> Model:
@@ -341,24 +358,12 @@ class Engine:
         """Counts for operators. O(runs). `forecasts`: the quality of each subscription's forecasts
         (Calibration.summary).
         """
-        return {
-            "events": self.events,
-            "matches": self.matches,
-            "streams": len(self.catalog.streams),
-            "published_streams": len(self.catalog.published),
-            "subscriptions": len(self.catalog.subscriptions),
-            **self.program.merged.statistics(),
-            **self.runtime.runs.statistics(),
-            "suspended": len(suspended(self.catalog, self.program)),
-            **self.program.machines.statistics(),
-            **({"forecasts": self.program.forecasts.statistics()} if self.program.forecasts.subscriptions else {}),
-        }
+        return figures(self)
 
     def partial_matches(self, name: str, most: int = 1_000) -> list[dict[str, list[int]]]:
         """At most `most` partial matches of a subscription: ids of events by operand. A subscription that reports
         completions only shows a few. Partial matches that time has ruled out may still be among them. Raises
-        UnknownSubscription, and Unsupported if the executor keeps none.
-        """
+        UnknownSubscription, and Unsupported if the executor keeps none."""
         self._known(name)
         return self.program.machines.partial(name, 0 if self.now is None else self.now, most)
 
@@ -371,7 +376,7 @@ class Engine:
 
     def diagram(self) -> Graph:
         """The merged automata, as data for a diagram."""
-        return diagram(self.catalog, self.program)
+        return diagram(self.catalog, self.program, self.disorder)
 
     def chains(self) -> Graph:
         """The chains of predictive subscriptions with their probabilities, as data for a diagram."""
@@ -379,17 +384,15 @@ class Engine:
 
     def explain(self) -> list[str]:
         """The compiled form of the subscriptions, one line each."""
-        return explain(self.catalog, self.program)
+        return explain(self.catalog, self.program, self.disorder)
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""
-        return save(EngineState(self.catalog, self.runtime, self.events, self.matches))
+        return save(EngineState(self, partial(update_again, self)))
 
     @classmethod
     def restore(cls, data: bytes, options: Options | None = None) -> Engine:
         """The engine of a snapshot. Raises DefinitionError if this version cannot read the bytes."""
         engine = cls(options)
-        state = EngineState(engine.catalog, engine.runtime, install=engine.install)
-        restore(data, state)
-        engine.events, engine.matches = state.events, state.matches
+        restore(data, EngineState(engine, partial(update_again, engine)))
         return engine

@@ -8,35 +8,39 @@ from __future__ import annotations
 from ..automaton.automaton import Automaton
 from ..automaton.diagram import Graph
 from .catalog import Catalog
+from .disorder.reordering import Reordering
 from .executors.machine_plan import NAMES_SHOWN, Known, counted, stream_name
 from .forecasts.explanation import chain_lines
 from .planner import decision
 from .program import Program
 
 
-def diagram(catalog: Catalog, program: Program) -> Graph:
+def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
     """The merged automata: states, stay, rebind and forward arcs, the subscriptions at each end; then machines.
 
     O(subscriptions), each with its automata.
     """
     merged = program.merged.drawn(_merged(catalog))
     nodes, edges = list(merged.nodes), list(merged.edges)
-    for known in _machines(catalog, program):
+    for known in _machines(catalog, program, disorder):
         drawn = known[0].plan.drawn(known)
         nodes += drawn.nodes
         edges += drawn.edges
     return Graph("subscriptions", tuple(nodes), tuple(edges))
 
 
-def _machines(catalog: Catalog, program: Program) -> list[list[Known]]:
+def _machines(catalog: Catalog, program: Program, disorder: Reordering | None) -> list[list[Known]]:
     """Subscriptions with a machine, grouped by kind."""
     kinds: dict[str, list[Known]] = {}
+    revising = {} if disorder is None else disorder.readers.seats
     for name, subscriber in catalog.subscriptions.items():
         plan = subscriber.machine
-        if plan is not None and name not in program.machines.seats:
-            kinds.setdefault(plan.kind, []).append(Known(name, plan, None))
-    for name, seat in program.machines.seats.items():
-        kinds.setdefault(seat.plan.kind, []).append(Known(stream_name(name), seat.plan, seat.matcher.machine))
+        if plan is not None and name not in program.machines.registrations:
+            machine = revising[name].reviser if name in revising else None
+            kinds.setdefault(plan.kind, []).append(Known(name, plan, machine))
+    for name, registration in program.machines.registrations.items():
+        known = Known(stream_name(name), registration.plan, registration.matcher.machine)
+        kinds.setdefault(registration.plan.kind, []).append(known)
     return [kinds[kind] for kind in sorted(kinds)]
 
 
@@ -62,7 +66,7 @@ def _is_merged(catalog: Catalog, name: str) -> bool:
     return holding is None or all(service.end is not None for service in holding.services)
 
 
-def explain(catalog: Catalog, program: Program) -> list[str]:
+def explain(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> list[str]:
     """States before and after merging, and the cost of lookup in each key space."""
     internal = [service for stream in catalog.internal.values() for service in stream.services]
     merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
@@ -76,7 +80,7 @@ def explain(catalog: Catalog, program: Program) -> list[str]:
     if automata:
         lines = [f"{subscriptions}, {counted(automata, 'automaton', 'automata')}"]
         lines.append(f"{counted(before, 'state')} before merging, {after} after")
-    for known in _machines(catalog, program):
+    for known in _machines(catalog, program, disorder):
         lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
         lines += known[0].plan.explained(known)
     lines += chain_lines(program.forecasts)

@@ -16,15 +16,15 @@ from .target import Target
 
 def foretell(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
     """Start forecasts for a subscription that was just activated. O(states, keys)."""
-    seat = program.machines.seats.get(subscriber.name)
-    if seat is None:
+    registration = program.machines.registrations.get(subscriber.name)
+    if registration is None:
         listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
     else:
         parts = [] if plan.division is None else plan.division.parts
         machines = program.machines.divide(subscriber.name, [(part.automaton, part.operands) for part in parts])
-        found = program.forecasts.join(plan, subscriber, seat, machines)
+        found = program.forecasts.join(plan, subscriber, registration, machines)
         listener = RunListener(found, plan.windows)
-        seat.matcher.watchers = [*(seat.matcher.watchers or ()), listener]
+        registration.matcher.watchers = [*(registration.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
     for branch, service in enumerate(holding.services):
         assert service.end is not None, "the planner has an executor that can be followed"
@@ -38,9 +38,10 @@ def foretell_no_more(program: Program, subscriber: Subscriber, holding: Holding 
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None
-    seat = program.machines.seats.get(subscriber.name)
-    if seat is not None:
-        seat.matcher.watchers = [other for other in seat.matcher.watchers or () if other is not listener] or None
+    registration = program.machines.registrations.get(subscriber.name)
+    if registration is not None:
+        matcher = registration.matcher
+        matcher.watchers = [other for other in matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
     for branch, service in enumerate(holding.services):
         assert service.end is not None

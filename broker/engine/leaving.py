@@ -8,7 +8,7 @@ Not here: machines that are dropped in place (account), names (catalog).
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .account import FAILED, reason_of
 from .catalog import Catalog, Holding, Service
@@ -23,7 +23,34 @@ from .subscriber import Subscriber
 from .target import Outcome, Target
 from .transition import NO_SYMBOL, Transition
 
+if TYPE_CHECKING:
+    from .engine import Engine
+
 Told: TypeAlias = list[tuple[Target, Notice]]
+
+
+def unsubscribe(engine: Engine, subscriber: Subscriber) -> Results:
+    """Remove a subscription from everywhere; the results are its open forecasts. Raises DefinitionError if others need
+    it."""
+    catalog, program, disorder, name = engine.catalog, engine.program, engine.disorder, subscriber.name
+    catalog.check_leave(subscriber)
+    left: list[str] = []
+    told: Told = []
+    if disorder is not None:
+        disorder.leave(name)
+    if catalog.withdrawn.pop(name, None) is None:
+        told, left = withdraw(catalog, program, subscriber)
+    now = 0 if engine.now is None else engine.now
+    results = Results([now], [()], [0], [now], {})
+    for target, notice in told:
+        results.notify(0, target, notice)
+    catalog.leave(subscriber)
+    if disorder is not None:
+        disorder.copies.arrange()
+    engine.runtime.refresh()
+    publish = subscriber.form.publish
+    forget(catalog, program, engine.runtime, left if publish is None else [*left, publish])
+    return results
 
 
 def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tuple[Told, list[str]]:
@@ -37,7 +64,7 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
             program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     told = foretell_no_more(program, subscriber, holding)
-    if subscriber.machine is not None:
+    if subscriber.machine is not None and name in program.machines.registrations:
         program.machines.leave(name, subscriber, None if holding is None else holding.feed)
     return told, [] if holding is None else _release(catalog, program, holding)
 
@@ -84,7 +111,7 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
         target = Target(Outcome((), ()), subscriber)
         told, left = withdraw(catalog, program, subscriber)
         for other, notice in told:
-            results.tell(event, other, notice)
+            results.notify(event, other, notice)
         results.suspend(event, target, reason)
         if reason == FAILED:
             results.failures.append((event, [target], fault.error))
@@ -95,14 +122,15 @@ def put_out(catalog: Catalog, program: Program, runtime: Dispatcher, results: Re
 def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
     """The names of the subscriptions behind a merged automaton or machine that raised an error. O(subscriptions)."""
     cause, merged = fault.cause, program.merged
-    seats: list[str] = []  # registrations of subscriptions with machines
+    served: list[str] = []  # by a machine, by name
     if isinstance(cause, Matcher):
-        seats = [name for name, seat in program.machines.seats.items() if seat.matcher is cause]
+        registrations = program.machines.registrations
+        served = [name for name, registration in registrations.items() if registration.matcher is cause]
     elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:
-        seats = program.machines.users(cause)
+        served = program.machines.users(cause)
 
     def below(service: Service) -> bool:
-        return service.name in seats if service.end is None else merged.concerns(cause, service.end)
+        return service.name in served if service.end is None else merged.concerns(cause, service.end)
 
     found = []
     for name, subscriber in catalog.subscriptions.items():
@@ -114,6 +142,6 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
             services += catalog.internal[stream].services
         recipes = [recipe for recipe in subscriber.form.recipes if recipe is not None]
         member = any(merged.concerns_member(cause, recipe, subscriber.literals) for recipe in recipes)
-        if name in seats or member or any(map(below, services)):
+        if name in served or member or any(map(below, services)):
             found.append(name)
     return found

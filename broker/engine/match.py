@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ..events.schema import Value
 from .executors.matches import Expansion
-from .notices import Forecast, Notice
+from .notices import Notice
 
 WORK_LIMIT: Final = "work_max"
 FAILURE: Final = "failure"
@@ -20,8 +20,9 @@ class Match(NamedTuple):
 
     `lineage` is None if the subscription does not ask for it; so are `bindings`, ids by operand, which only some
     languages have. `tuples`: the number of tuples for which a witness stands, of any size. `incomplete`: a limit was
-    hit, and tuples may be missing. `notice`: the result is no match, but a forecast or its resolution. `expansion`: all
-    matches that a compressed match stands for.
+    hit, and tuples may be missing. `notice`: the result is no match, but a forecast, its resolution or a punctuation.
+    `expansion`: all matches that a compressed match stands for. `lifetime`: from when, and to when, all its events
+    live, if events do; None for no end. `withdrawn`: the match, told earlier, is withdrawn.
     """
 
     subscription: str
@@ -36,6 +37,8 @@ class Match(NamedTuple):
     limit: str | None = None
     notice: Notice | None = None
     expansion: Expansion | None = None
+    lifetime: tuple[int, int | None] | None = None
+    withdrawn: bool = False
 
     @property
     def suspends(self) -> bool:
@@ -44,26 +47,31 @@ class Match(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`match`, `forecast`, `resolution` (see `notice`), or `incomplete`: a limit was hit at `end`."""
+        """`match`, `retraction`, `forecast`, `resolution` or `punctuation` (see `notice`), or `incomplete`: a limit was
+        hit at `end`."""
         if self.notice is not None:
-            return "forecast" if isinstance(self.notice, Forecast) else "resolution"
-        return "match" if self.limit is None else "incomplete"
+            return self.notice.kind
+        if self.limit is not None:
+            return "incomplete"
+        return "retraction" if self.withdrawn else "match"
 
     def line(self) -> dict[str, Any]:
         """The result as one JSON object, without the fields that do not apply."""
         if self.notice is not None:
             return self.notice.line(self.subscription)
         if self.limit is not None:
-            said: dict[str, Any] = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
-            said |= {"limit": self.limit, "since": self.end}
-            return {**said, "suspended": True} if self.suspends else said
+            fields: dict[str, Any] = {"kind": "incomplete", "subscription": self.subscription, "id": self.id}
+            fields |= {"limit": self.limit, "since": self.end}
+            return {**fields, "suspended": True} if self.suspends else fields
         found: dict[str, Any] = {
-            "kind": "match",
+            "kind": "retraction" if self.withdrawn else "match",
             "subscription": self.subscription,
             "id": self.id,
             "start": self.start,
             "end": self.end,
         }
+        if self.lifetime is not None:
+            found["lifetime"] = list(self.lifetime)
         if self.lineage is not None:
             found["lineage"] = self.lineage
         if self.bindings is not None:

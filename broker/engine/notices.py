@@ -1,4 +1,4 @@
-"""Forecasts and their resolutions, which subscribers receive beside matches (design 2.3).
+"""Forecasts and their resolutions, and punctuations, which subscribers receive beside matches (design 2.3).
 
 Here: their fields and JSON lines. Not here: making them (forecasts), matches (results).
 """
@@ -33,9 +33,13 @@ class Forecast(NamedTuple):
     bounds: tuple[float, float] | None = None
     calibrated: bool | None = None
 
+    @property
+    def kind(self) -> str:
+        return "forecast"
+
     def line(self, subscription: str) -> dict[str, Any]:
         """The forecast as one JSON object."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "kind": "forecast",
             "subscription": subscription,
             "id": self.id,
@@ -48,13 +52,13 @@ class Forecast(NamedTuple):
             "run": self.run,
         }
         if self.bounds is not None:
-            said["approximate"] = True
-            said["bounds"] = list(self.bounds)
+            fields["approximate"] = True
+            fields["bounds"] = list(self.bounds)
         if self.calibrated is False:
-            said["calibrated"] = False
+            fields["calibrated"] = False
         if self.lineage is not None:
-            said["lineage"] = self.lineage
-        return said
+            fields["lineage"] = self.lineage
+        return fields
 
 
 class Resolution(NamedTuple):
@@ -71,9 +75,13 @@ class Resolution(NamedTuple):
     run: str | int
     lead: int | None
 
+    @property
+    def kind(self) -> str:
+        return "resolution"
+
     def line(self, subscription: str) -> dict[str, Any]:
         """The resolution as one JSON object."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "kind": "resolution",
             "subscription": subscription,
             "id": self.id,
@@ -83,8 +91,23 @@ class Resolution(NamedTuple):
             "run": self.run,
         }
         if self.lead is not None:
-            said["lead"] = self.lead
-        return said
+            fields["lead"] = self.lead
+        return fields
 
 
-Notice: TypeAlias = Forecast | Resolution
+class Finality(NamedTuple):
+    """Results of the subscription that end before `time` are final: none of them is withdrawn, and none is added."""
+
+    id: str
+    time: int
+
+    @property
+    def kind(self) -> str:
+        return "punctuation"
+
+    def line(self, subscription: str) -> dict[str, Any]:
+        """The punctuation as one JSON object."""
+        return {"kind": "punctuation", "subscription": subscription, "id": self.id, "time": self.time}
+
+
+Notice: TypeAlias = Forecast | Resolution | Finality

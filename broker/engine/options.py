@@ -23,10 +23,12 @@ class Options:
     Limits apply to one engine. `bindings_max`, `cells_max` and `nodes_max` apply to one composite subscription in one
     partition: key values with partial matches, different partial matches of one key value, events kept for tuples.
     `runs_max`, `matches_max` and `negated_max` apply to one key value of a SASE+ subscription: runs or their compressed
-    form, matches of one event, negated events that are kept. `columns`, `merging`, `buffer` and `variants` are ways to
-    store its runs (kleene.tables). `work_max` and `work_earned` limit the work of one subscription of either kind
-    (account): the most at once, and what each event adds. `executors_off` names executors that no subscription gets:
-    the planner takes the next one that can run it, and in the end the reference.
+    form, matches of one event, negated events that are kept; `runs_max` also to one of an AFA subscription, to the runs
+    after one event. `columns`, `merging`, `buffer` and `variants` are ways to store its runs (kleene.tables).
+    `work_max` and `work_earned` limit the work of one subscription of either kind (account): the most at once, and what
+    each event adds. `buffered_events_max`: the events of all streams that are not final yet (disorder). `updates_max`:
+    changes of the arcs of one subscription (updating). `executors_off` names executors that no subscription gets: the
+    planner takes the next one that can run it, and in the end the reference.
     """
 
     static_index: bool = True
@@ -49,6 +51,8 @@ class Options:
     negated_max: int = 100_000
     work_max: int = 1_000_000
     work_earned: int = 10_000
+    buffered_events_max: int = 10_000_000
+    updates_max: int = 10_000
     subscriptions_max: int = 10_000_000
 
     @property

@@ -23,7 +23,9 @@ from .executors.kleene.machine_plan import PatternPlan
 from .executors.machine_plan import MachinePlan, MergedPlan
 from .executors.reference.machine_plan import ReferencePlan
 from .executors.sequence_trie.machine_plan import TriePlan
+from .executors.speculative.machine_plan import RegisterPlan
 from .executors.tuple_counts.machine_plan import CountsPlan
+from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
 SWITCHED_OFF: Final = "it is switched off"
@@ -92,6 +94,14 @@ def _keyed_runs(wanted: Wanted) -> MachinePlan | str:
     return KeyedRunsPlan()
 
 
+def _registers(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else RegisterPlan(wanted.automaton)
+
+
+def _windows(wanted: Wanted) -> MachinePlan | str:
+    return NO_STATES if wanted.forecast else WindowsPlan(wanted.automaton)
+
+
 def _reference(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else ReferencePlan(wanted.automaton)
 
@@ -102,6 +112,8 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(CountsPlan, _counts),
     ExecutorRow(PatternPlan, _pattern),
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
+    ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
+    ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )
 MERGED: Final[type[MergedPlan]] = KeyedRunsPlan  # only one executor can be this: it sits inside the lookup of events

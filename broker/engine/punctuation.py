@@ -5,7 +5,7 @@ Not here: the waiting matches (executors), the order of events (ordered).
 
 from __future__ import annotations
 
-from .dispatch.derived import tell
+from .dispatch.derived import report
 from .dispatch.dispatcher import Dispatcher
 from .results import Results
 
@@ -25,11 +25,11 @@ def release(runtime: Dispatcher, time: int) -> Results:
     results = runtime.results = Results([now], [()], [0], [now], runtime.results.tally_after(now))
     runtime.runs.found = results.epochs
     runtime.program.machines.clock.advance(time, results.completions)
-    tell(results, now)
+    report(results, now)
     runtime.derive(results, 1, 0)
     runtime.give_up(results, 0)
     for target, notice in runtime.program.forecasts.finish(now):
-        results.tell(0, target, notice)
+        results.notify(0, target, notice)
     return results
 
 

@@ -16,7 +16,7 @@ from .account import EXHAUSTED, FAILED, NOT_SUSPENDED
 from .composed import Composed
 from .executors.completions import Completions
 from .executors.epoch_matches import EpochMatches
-from .executors.matches import Item, Lineage, Matched, flattened, ids, trace_of
+from .executors.matches import Item, Lineage, Matched, contributed, flattened, ids, trace_of
 from .match import FAILURE, UNMADE, WORK_LIMIT, Match
 from .notices import Notice
 from .subscriber import Subscriber, digest
@@ -53,8 +53,8 @@ class Results(Sequence[Match]):
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
         self.notices = 0
-        self._said = ""  # of the subscriber that was read last
-        self._sayer: Subscriber | None = None
+        self._identity = ""  # of the subscriber that was read last
+        self._identified: Subscriber | None = None
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
         self._offsets: list[int] | None = None
@@ -70,7 +70,7 @@ class Results(Sequence[Match]):
         """
         fed: list[tuple[Target, Composed]] = []
         completions = self.completions
-        if completions.told == completions.upto:
+        if completions.reported == completions.upto:
             return fed
         for event, target, composed in completions.read(self._happened):
             if target.first is not None:
@@ -91,9 +91,9 @@ class Results(Sequence[Match]):
 
     def reference(self, event: int, subscriber: Subscriber) -> str:
         """The id of the result that reports a suspension at an event."""
-        return digest(f"{self._words(subscriber)}suspended\0", self.epochs.event(event)[3], 0)
+        return digest(f"{self._identity_of(subscriber)}suspended\0", self.epochs.event(event)[3], 0)
 
-    def tell(self, event: int, target: Target, notice: Notice) -> None:
+    def notify(self, event: int, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber, at this event."""
         self.targets.append(target)
         self.compose(event, Composed(None, False, notice))
@@ -188,9 +188,10 @@ class Results(Sequence[Match]):
             values = target.outcome.values(row, run.row, run.slots, length, end - run.t0 + 1)
             start, trace = run.t0, mixed(run.trace, item, FINAL_DEPTH)
             lineage = (run.lineage, link)
-        contributed = flattened(lineage) if subscriber.lineage else None
+        told = flattened(lineage) if subscriber.lineage else None
         data = dict(zip(target.outcome.names, values, strict=True))
-        return Match(subscriber.name, digest(self._words(subscriber), trace, ordinal), start, end, contributed, data)
+        identity = digest(self._identity_of(subscriber), trace, ordinal)
+        return Match(subscriber.name, identity, start, end, told, data)
 
     def _compose(self, block: int, match: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
         """The result for a machine's match, or for a notice."""
@@ -200,38 +201,40 @@ class Results(Sequence[Match]):
             return Match(name, notice.id, notice.time, notice.time, None, {}, notice=notice)
         _, _, end, event_item, _ = self.epochs.event(self.block_event[block])
         outcome, source = self.targets[match].outcome, composed.source
-        said = self._words(subscriber)
+        prefix = self._identity_of(subscriber)
         if source is None:
             if composed.suspended == NOT_SUSPENDED:
-                identity = digest(f"{said}incomplete\0", event_item, 0)
+                identity = digest(f"{prefix}incomplete\0", event_item, 0)
                 return Match(name, identity, end, end, None, {}, limit=outcome.limits)
             identity = self.reference(self.block_event[block], subscriber)
             return Match(name, identity, end, end, None, {}, limit=SUSPENSIONS[composed.suspended])
         values = outcome.bound(matched.values)
         if source.arbitrary() and not composed.each_one:
-            identity = digest(f"{said}{values!r}\0", event_item, 0)
+            identity = digest(f"{prefix}{values!r}\0", event_item, 0)
         else:
-            identity = digest(said, trace_of(matched.assigned), 0)
+            identity = digest(prefix, trace_of(matched), 0)
         tuples = None if composed.each_one else composed.count()
         data = dict(zip(outcome.names, values, strict=True))
-        start, end, incomplete = matched.start, matched.end, source.doubtful()
-        if subscriber.lineage is False:
-            return Match(name, identity, start, end, None, data, None, tuples, incomplete)
+        start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
+        if not subscriber.shows_lineage():
+            return Match(name, identity, start, end, None, data, None, tuples, incomplete, lifetime=lifetime)
         names = subscriber.form.operands
-        bindings: dict[str, list[int]] = {}
-        lineage: list[int] = []
-        for component, item, _ in matched.assigned:
-            contributed = ids(item)
-            bindings.setdefault(names[component], []).extend(contributed)
-            lineage += contributed
+        lineage = contributed(matched)
+        bindings: dict[str, list[int]] | None = {} if names else None
+        if bindings is not None:
+            for component, item, _ in matched.assigned:
+                bindings.setdefault(names[component], []).extend(ids(item))
         expansion = None if composed.each_one else source.expansion(names)
-        return Match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion)
+        return Match(
+            name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion=expansion,
+            lifetime=lifetime,
+        )  # fmt: skip
 
-    def _words(self, subscriber: Subscriber) -> str:
-        if self._sayer is not subscriber:
-            self._sayer = subscriber
-            self._said = subscriber.said()
-        return self._said
+    def _identity_of(self, subscriber: Subscriber) -> str:
+        if self._identified is not subscriber:
+            self._identified = subscriber
+            self._identity = subscriber.identity()
+        return self._identity
 
     def __len__(self) -> int:
         return self._counted()[-1] if self.block_upto else self.completions.total()
@@ -316,4 +319,4 @@ class Results(Sequence[Match]):
 
 def expanded(results: Sequence[Any]) -> Iterable[Any]:
     """An engine's results with compressed ones expanded; other values unchanged."""
-    return results.expanded() if isinstance(results, Results) else results
+    return results if isinstance(results, tuple | list) else getattr(results, "expanded", results.__iter__)()

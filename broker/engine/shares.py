@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from .composed import Composed
+from .disorder.joined import JoinedResults
 from .match import Match
 from .results import Results
 from .subscriber import Subscriber
@@ -40,7 +41,11 @@ def taken_out(results: object) -> list[Share]:
     from an engine have no shares. O(completions).
     """
     # A compiled class under Sequence accepts every sequence as an instance: an empty tuple, if nothing was published.
-    if isinstance(results, tuple | list) or not isinstance(results, Results):
+    if isinstance(results, tuple | list):
+        return []
+    if isinstance(results, JoinedResults):
+        return [share for part in results.parts for share in taken_out(part)]
+    if not isinstance(results, Results):
         return []
     results.unfold()
     counts = [composed.count() for composed in results.composed.values() if composed.each_one]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..forecast.plan import ForecastPlan
     from .executors.machine_plan import MachinePlan
     from .templates import MachineTemplate, Template
+    from .updates import ArcUpdate, ChangingArcs
 
 
 @final
@@ -39,7 +40,9 @@ class Form:
     `fixed`: the numbers of literals that are equal in all of them. `recipes`, one for each branch, say how to register
     a branch without states of its own; None if it needs states. `template` has the automata. If a machine finds the
     matches, `machine` has its automaton instead, `operands` their names, and there are no recipes. With a `forecast`,
-    `foretells` makes the forecast plan from the automata, and there are no recipes either.
+    `foretells` makes the forecast plan from the automata, and there are no recipes either. `changing`: the arcs, if
+    they may change while the subscription runs. `lineage`: whether results have theirs where a subscription does not
+    say.
     """
 
     def __init__(
@@ -58,6 +61,8 @@ class Form:
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
         foretells: Callable[[tuple[Automaton, ...]], ForecastPlan] | None = None,
+        changing: ChangingArcs | None = None,
+        lineage: bool = True,
     ) -> None:
         self.language = language
         self.written = written
@@ -74,6 +79,8 @@ class Form:
         self.report = report
         self.forecast = forecast
         self.foretells = foretells
+        self.changing = changing
+        self.lineage = lineage
 
     def automata(self) -> tuple[Automaton, ...]:
         """The automata with marked literals."""
@@ -90,11 +97,16 @@ class Form:
 class Subscriber:
     """A subscription, or one of its further automata if `branch` is not 0.
 
-    It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text with the
-    literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has them.
+    `results`: the definition's option. `updates`: those of its arcs so far, and `changing` the arcs after them, if they
+    may change. It gets the matches of runs that began after `since`. `own`: its text, if that is not the form's text
+    with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if the form has
+    them.
     """
 
-    __slots__ = ("branch", "form", "lineage", "literals", "machine", "name", "own", "plan", "since")
+    __slots__ = (
+        *("branch", "changing", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
+        "updates",
+    )
 
     def __init__(
         self, name: str, form: Form, literals: Literals, own: str | None, lineage: bool | None, since: i64, branch: i64
@@ -108,6 +120,9 @@ class Subscriber:
         self.branch: i64 = branch
         self.machine: MachinePlan | None = None
         self.plan: ForecastPlan | None = None
+        self.results: str | None = None
+        self.changing: ChangingArcs | None = form.changing
+        self.updates: list[ArcUpdate] = []
 
     def at_branch(self, branch: int) -> Subscriber:
         """The same subscription for another of its automata."""
@@ -125,9 +140,15 @@ class Subscriber:
         """The definition that the user gave."""
         form = self.form
         query = form.written.text(self.literals) if self.own is None else self.own
-        return SubscriptionDefinition(self.name, form.language, query, self.lineage, form.report, form.forecast)
+        return SubscriptionDefinition(
+            self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
+        )
 
-    def said(self) -> str:
+    def shows_lineage(self) -> bool:
+        """Whether its results have their lineage, for a subscription with a machine."""
+        return self.form.lineage if self.lineage is None else self.lineage
+
+    def identity(self) -> str:
         """The part of an id that does not depend on the match.
 
         It is the same wherever and whenever the match is found.
@@ -135,10 +156,10 @@ class Subscriber:
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
-def digest(said: str, trace: object, ordinal: int) -> str:
+def digest(identity: str, trace: object, ordinal: int) -> str:
     """The id of a match: 96 bits.
 
     `trace` is an integer, because mypyc 2.4 loses integers beyond 62 bits when it formats them, and leaves formatting
     an object to Python.
     """
-    return hashlib.blake2b(f"{said}{trace},{ordinal}".encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b(f"{identity}{trace},{ordinal}".encode(), digest_size=12).hexdigest()

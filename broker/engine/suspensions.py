@@ -61,7 +61,7 @@ def restore(data: Sequence[Any], program: Program) -> None:
 
 def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
     """Subscription, number of its part or WHOLE, and the machine; equal subscriptions may share one."""
-    for name, seat in program.machines.seats.items():
-        yield name, WHOLE, seat.matcher
-        for number, part in enumerate(seat.parts):
+    for name, registration in program.machines.registrations.items():
+        yield name, WHOLE, registration.matcher
+        for number, part in enumerate(registration.parts):
             yield name, number, part

@@ -48,11 +48,15 @@ class Outcome:
 
 @final
 class Feed:
-    """A stream made of an end's results, for the subscriptions that have published it since a time."""
+    """A stream made of an end's results, for the subscriptions that have published it since a time.
 
-    def __init__(self, stream: int, since: int) -> None:
+    `salt`: tells the events of one publisher from equal ones of another, if they may be withdrawn; 0 if they may not.
+    """
+
+    def __init__(self, stream: int, since: int, salt: int = 0) -> None:
         self.stream = stream
         self.since = since
+        self.salt = salt
 
 
 @final

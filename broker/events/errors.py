@@ -48,6 +48,18 @@ class EarlyEvent(EventError):
     code = "early"
 
 
+class DuplicateEvent(EventError):
+    """An event of this id has come before and may still be withdrawn."""
+
+    code = "duplicate-event"
+
+
+class UnknownEvent(EventError):
+    """No event of this id may be withdrawn: none has come, or it is final."""
+
+    code = "unknown-event"
+
+
 class UnknownStream(ForetellError):
     """No stream has this name."""
 
@@ -103,6 +115,8 @@ ERRORS: Final[Mapping[str, type[ForetellError]]] = MappingProxyType(
             EventError,
             LateEvent,
             EarlyEvent,
+            DuplicateEvent,
+            UnknownEvent,
             UnknownStream,
             UnknownSubscription,
             DefinitionError,

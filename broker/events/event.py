@@ -54,6 +54,7 @@ class SubscribeLine:
     lineage: bool | None = None
     report: str | None = None
     forecast: Mapping[str, object] | None = None
+    results: str | None = None
 
 
 @final

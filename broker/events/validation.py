@@ -81,6 +81,25 @@ def check_times(stream: StreamDefinition, times: Sequence[Any], newest: int | No
         last = time
 
 
+def check_late(stream: StreamDefinition, times: Sequence[Any], floor: int | None) -> None:
+    """Check that times are instants, in any order, and none before `floor`, nor `lateness` before an earlier one.
+
+    Raises EventError and LateEvent as `check_times` does.
+    """
+    last = -LARGEST if floor is None else floor
+    lateness = stream.lateness
+    for index, time in enumerate(times):
+        if type(time) is not int or not -LARGEST <= time <= LARGEST:
+            place = _place(stream, index)
+            raise EventError(f"{place}: expected microseconds, at most 2**61 from 1970, as time, found {shown(time)}")
+        if time < last:
+            raise LateEvent(
+                f"{_place(stream, index)}: expected a time of {last} or later, before which all is final, found {time}"
+            )
+        if lateness is not None and time - lateness > last:
+            last = time - lateness
+
+
 def check_starts(stream: StreamDefinition, starts: Sequence[Any], times: Sequence[int]) -> None:
     """Check the starts of events that end at `times`: one for each, none after its end. Raises EventError."""
     if len(starts) != len(times):
@@ -105,6 +124,8 @@ def unknown_attribute(stream: StreamDefinition, name: object) -> EventError:
 def misfit(stream: StreamDefinition, attribute: Attribute, found: str, index: int | None = None) -> EventError:
     """Return the error for a value that does not fit its attribute; `found` describes the value."""
     null = " or null" if attribute.nullable else ""
+    if not attribute.nullable and found in ("null", "empty text"):
+        found += f"; declare {attribute.name} = \"{attribute.type}?\" if it may be null"
     return EventError(
         f"{_place(stream, index)}, attribute {attribute.name!r}: expected {attribute.type}{null}, found {found}"
     )

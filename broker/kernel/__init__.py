@@ -14,6 +14,7 @@ from .deferral import must_be_deferred
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import (
     Away,
+    ClockDue,
     ContinueBatch,
     Drain,
     Effects,
@@ -40,6 +41,7 @@ __all__ = [
     "Access",
     "Admission",
     "Away",
+    "ClockDue",
     "ContinueBatch",
     "Cursors",
     "Drain",

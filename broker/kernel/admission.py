@@ -134,8 +134,8 @@ class Admission:
             self._check_all(user, name, sources.into(name))
         return flow
 
-    def check_probability(self, user: User, name: str, names: Collection[str]) -> None:
-        """Check that this user may ask for forecasts of a subscription, as a client attached to it gets them.
+    def check_existing(self, user: User, name: str, names: Collection[str]) -> None:
+        """Check that this user may ask for the forecasts of a subscription, or change it, as if attached to it.
 
         `names`: those of all subscriptions. Raises PermissionDenied, UnknownSubscription.
         """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
@@ -25,12 +25,14 @@ from ..wire import (
     Subscriptions,
 )
 from ..wire import DeadLetters as DeadLettersPage
-from ..wire.limits import PAGE_BYTES_TARGET
+from ..wire.limits import PAGE_BYTES_TARGET, UPDATES_SHOWN_CHARACTERS, UPDATES_SHOWN_MAX
 from .dead_letters import DeadLetterQueue
 from .durable_delivery import AnyDelivery
 
 EXCESS_RETRY_MICROSECONDS: Final = 100_000
 """When to send a batch again that was refused because too many waited."""
+
+Update: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int, int]
 
 _Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
 
@@ -78,12 +80,13 @@ def stream_definition(request: AddStream) -> StreamDefinition:
         request.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
         request.lateness,
         request.speculation,
+        request.idle,
     )
 
 
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
     """The error for a declaration that differs from the existing stream, with the first difference."""
-    for field in ("schema", "key", "disorder", "lateness", "speculation"):
+    for field in ("schema", "key", "disorder", "lateness", "speculation", "idle"):
         if getattr(existing, field) != getattr(wanted, field):
             break
     what = "other attributes" if field == "schema" else f"another {field}"
@@ -93,7 +96,13 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
     """The wire entry of a stream."""
     return StreamEntry(
-        stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
+        stream.name,
+        stream.schema.declared(),
+        stream.key,
+        stream.disorder,
+        stream.lateness,
+        stream.speculation,
+        stream.idle,
     )
 
 
@@ -107,6 +116,7 @@ def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) 
 def subscriptions_page(
     known: Iterable[tuple[SubscriptionDefinition, Mapping[bytes, AnyDelivery]]],
     kept: Callable[[str], dict[str, int]],
+    updates: Callable[[str], Sequence[Update]],
     request: ListSubscriptions,
 ) -> Subscriptions:
     """The page of subscriptions behind `after`. `known` is sorted by name; `kept` returns the cursors of one."""
@@ -119,11 +129,13 @@ def subscriptions_page(
                 len(deliveries),
                 bounded_count(sum(delivery.waiting for delivery in deliveries.values())),
                 kept(definition.name),
+                1 + len(updates(definition.name)),
+                _newest(updates(definition.name)),
             )
             for definition, deliveries in known
             if definition.name > request.after
         ),
-        lambda entry: len(entry.query) + sum(len(name) + 8 for name in entry.cursors),
+        _subscription_size,
     )
     return Subscriptions(request.correlation, entries, more)
 
@@ -150,6 +162,23 @@ def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tup
         page.append(entry)
         size += _ENTRY_BYTES_EXTRA + _CHARACTER_BYTES_MAX * (len(entry.name) + characters(entry))
     return tuple(page), False
+
+
+def _newest(updates: Sequence[Update]) -> tuple[Update, ...]:
+    """The newest updates, as far as they fit an entry; the oldest of them first."""
+    found: list[Update] = []
+    size = 0
+    for update in reversed(updates):
+        size += sum(map(len, (*update[0], *update[1])))
+        if len(found) == UPDATES_SHOWN_MAX or size > UPDATES_SHOWN_CHARACTERS:
+            break
+        found.append((update[0], update[1], update[2], update[3]))
+    return tuple(reversed(found))
+
+
+def _subscription_size(entry: SubscriptionEntry) -> int:
+    arcs = sum(map(len, [text for update in entry.updates for texts in update[:2] for text in texts]))
+    return len(entry.query) + arcs + sum(len(name) + 8 for name in entry.cursors)
 
 
 def _stream_size(entry: StreamEntry) -> int:

@@ -15,14 +15,14 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, final
 
-from ..engine.languages.table import default_lineage, default_report
+from ..engine.languages.table import canonical, default_lineage, default_report
 from ..events import DefinitionError, ForetellError, UnknownSubscription, shown, suggestion
-from ..language.subscription import SubscriptionDefinition
+from ..language.subscription import RESULTS, SubscriptionDefinition
 from ..wire import Subscribe
 from .answers import bounded_count
 from .durable_delivery import AnyDelivery
 from .engine_port import EnginePort
-from .records import Record, SubscriptionAdded, SubscriptionRemoved
+from .records import Record, SubscriptionAdded, SubscriptionRemoved, options_of
 from .sources import Sources
 
 _NOBODY: Final[Mapping[bytes, AnyDelivery]] = {}
@@ -33,8 +33,15 @@ class Attachments:
     """Deliveries by subscription and session, kept in step with the engine's subscriptions."""
 
     __slots__ = (
-        "_awaited", "_definitions", "_deliveries", "_engine", "_held", "_lingering", "_permanent", "_record",
+        "_awaited",
+        "_definitions",
+        "_deliveries",
+        "_engine",
+        "_held",
+        "_permanent",
+        "_record",
         "_sources",
+        "_unneeded",
     )  # fmt: skip
 
     def __init__(
@@ -57,7 +64,7 @@ class Attachments:
         self._permanent: Final = frozenset(n for n in self._definitions if permanent is None or n in permanent)
         self._awaited: dict[str, None] = dict.fromkeys(n for n in self._definitions if not self._stays(n))
         self._deliveries: dict[str, dict[bytes, AnyDelivery]] = {}
-        self._lingering: dict[str, None] = {}
+        self._unneeded: dict[str, None] = {}
 
     def of(self, name: str) -> Mapping[bytes, AnyDelivery]:
         """The deliveries of a subscription by session, in the order in which they attached. O(1)."""
@@ -83,8 +90,9 @@ class Attachments:
             _check_equal(existing, _as_given(request, existing))
         else:
             wanted = SubscriptionDefinition(
-                name, request.language, request.query, request.lineage, request.report, request.forecast
-            )
+                name, request.language, request.query, request.lineage, request.report, request.forecast,
+                request.results,
+            )  # fmt: skip
             if existing is None:
                 self._engine.subscribe(
                     name,
@@ -93,15 +101,16 @@ class Attachments:
                     lineage=wanted.lineage,
                     report=wanted.report,
                     forecast=wanted.forecast,
+                    results=wanted.results,
                 )
                 self._definitions[name] = wanted
-                self._record(SubscriptionAdded(*_fields(wanted), {}))
+                self._record(SubscriptionAdded(*_fields(wanted), options_of(wanted)))
                 if self._sources is not None:
                     self._sources.add(name)
             else:
                 _check_equal(existing, wanted)
         self._deliveries.setdefault(name, {})[session] = delivery
-        self._lingering.pop(name, None)
+        self._unneeded.pop(name, None)
         self._awaited.pop(name, None)
         return existing is not None
 
@@ -111,9 +120,9 @@ class Attachments:
 
     def abandon(self) -> None:
         """Stop waiting for clients from before a crash, and remove the subscriptions that none came back for."""
-        self._lingering.update(self._awaited)
+        self._unneeded.update(self._awaited)
         self._awaited = {}
-        self._remove_lingering()
+        self._remove_unneeded()
 
     def rename(self, name: str, old: bytes, new: bytes) -> None:
         """Change the key of a session."""
@@ -132,8 +141,8 @@ class Attachments:
     def release(self, name: str) -> None:
         """Remove a subscription from the engine if no client, cursor or configuration needs it."""
         if name not in self._deliveries and not self._stays(name):
-            self._lingering[name] = None
-            self._remove_lingering()
+            self._unneeded[name] = None
+            self._remove_unneeded()
 
     def _stays(self, name: str) -> bool:
         return name in self._permanent or self._held(name)
@@ -164,21 +173,21 @@ class Attachments:
                 assert delivery.subscription == name
                 delivery.check_invariants()
         for name in subscriptions:
-            kept = self._stays(name) or name in self._lingering or name in self._awaited
+            kept = self._stays(name) or name in self._unneeded or name in self._awaited
             assert name in self._deliveries or kept
-        assert not (self._lingering | self._awaited).keys() & self._deliveries.keys()
+        assert not (self._unneeded | self._awaited).keys() & self._deliveries.keys()
 
-    def _remove_lingering(self) -> None:
+    def _remove_unneeded(self) -> None:
         # Each removal may free another subscription that it read. Names leave in the order in which their clients left.
         removed = True
         while removed:
             removed = False
-            for name in tuple(self._lingering):
+            for name in tuple(self._unneeded):
                 try:
                     self._engine.unsubscribe(name)
                 except ForetellError:
                     continue
-                del self._lingering[name], self._definitions[name]
+                del self._unneeded[name], self._definitions[name]
                 self._record(SubscriptionRemoved(name))
                 if self._sources is not None:
                     self._sources.remove(name)
@@ -197,23 +206,34 @@ def _as_given(request: Subscribe, existing: SubscriptionDefinition) -> Subscript
     lineage = existing.lineage if request.lineage is None else request.lineage
     report = existing.report if request.report is None else request.report
     forecast = existing.forecast if request.forecast is None else request.forecast
-    return replace(existing, lineage=lineage, report=report, forecast=forecast)
+    results = existing.results if request.results is None else request.results
+    return replace(existing, lineage=lineage, report=report, forecast=forecast, results=results)
 
 
 def _check_equal(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> None:
     """Raise DefinitionError if the definitions differ; an omitted option means its default."""
     place = f"subscription {wanted.name!r} exists with another"
-    for field, word in (("language", "language"), ("query", "text")):
-        if getattr(existing, field) != getattr(wanted, field):
-            raise DefinitionError(f"{place} {word}")
-    for word, known, asked in zip(("report", "lineage", "forecast"), _options(existing), _options(wanted)):
+    if existing.language != wanted.language:
+        raise DefinitionError(f"{place} language")
+    if existing.query != wanted.query and not _says_the_same(existing, wanted):
+        raise DefinitionError(f"{place} text")
+    for word, known, asked in zip(("report", "lineage", "forecast", "results"), _options(existing), _options(wanted)):
         if known != asked:
             raise DefinitionError(f"{place} {word}: expected {_shown(known)}, found {_shown(asked)}")
 
 
-def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None]:
-    """Report, lineage and forecast, with the language's defaults in place."""
-    return default_report(definition), default_lineage(definition), definition.forecast
+def _says_the_same(existing: SubscriptionDefinition, wanted: SubscriptionDefinition) -> bool:
+    """Whether two texts differ in blanks, comments and case of keywords only: their canonical texts are equal."""
+    try:
+        return canonical(existing) == canonical(wanted)
+    except ForetellError:
+        return False
+
+
+def _options(definition: SubscriptionDefinition) -> tuple[str | None, bool, dict[str, Any] | None, str]:
+    """Report, lineage, forecast and results, with the defaults in place."""
+    results = definition.results or RESULTS[0]
+    return default_report(definition), default_lineage(definition), definition.forecast, results
 
 
 def _shown(option: object) -> str:

@@ -25,13 +25,17 @@ TURN_RESULTS_MAX: Final = 512
 class Distribution:
     """Counts what it sends, and keeps the deliveries that have results to make in the order of their turns."""
 
-    __slots__ = ("_attachments", "_cursors", "_missed", "_over", "ended", "ready", "redelivered", "results", "sent")
+    __slots__ = (
+        "_attachments", "_cursors", "_missed", "_over", "ended", "ready", "redelivered", "results", "retractions",
+        "sent",
+    )  # fmt: skip
 
     def __init__(self, attachments: Attachments, cursors: Cursors | None = None) -> None:
         self._attachments = attachments
         self._cursors = Cursors() if cursors is None else cursors
         self.ready: dict[tuple[bytes, str], AnyDelivery] = {}
         self.results = 0
+        self.retractions = 0
         self.sent = 0
         self.ended = 0
         self.redelivered = 0
@@ -56,6 +60,7 @@ class Distribution:
         for result in results:
             count += 1
             name = result.subscription
+            self.retractions += result.withdrawn
             deliveries = self._attachments.of(name)
             cursors = self._cursors.of(name)
             if not (deliveries or cursors):
@@ -144,6 +149,7 @@ class Distribution:
         """Totals since the start."""
         return {
             "results": self.results,
+            "retractions": self.retractions,
             "notifications_sent": self.sent,
             "notifications_missed": sum(self._missed.values()),
             **{f"notifications_missed_{policy}": count for policy, count in self._missed.items()},

@@ -15,6 +15,11 @@ class EngineResult(Protocol):
     @property
     def subscription(self) -> str: ...
 
+    @property
+    def withdrawn(self) -> bool:
+        """Whether it withdraws an earlier result."""
+        ...
+
     def line(self) -> dict[str, Any]: ...
 
 
@@ -40,7 +45,14 @@ class EnginePort(Protocol):
     def now(self) -> int | None: ...
 
     def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
     ) -> Any: ...
 
     def subscribe(
@@ -52,6 +64,7 @@ class EnginePort(Protocol):
         lineage: bool | None = None,
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
+        results: str | None = None,
     ) -> Any: ...
 
     def unsubscribe(self, name: str) -> Any: ...
@@ -74,6 +87,42 @@ class EnginePort(Protocol):
         starts: Sequence[int] | None = None,
     ) -> None:
         """Raise the error that `publish` would raise. If there is none, the batch can be published in any pieces."""
+        ...
+
+    def accepts_from(self, stream: str) -> int | None:
+        """The time before which an event of a stream is late; None: no event is late."""
+        ...
+
+    @property
+    def due(self) -> int | None:
+        """A punctuation behind this moment reports results that wait for time to pass; None: nothing waits."""
+        ...
+
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Iterable[EngineResult]:
+        """Take the promise that no event before `time` follows, on a stream or on any."""
+        ...
+
+    def stream_of(self, id: int) -> str | None:
+        """The stream of an event that can still be withdrawn; None: there is no such event."""
+        ...
+
+    def retract(self, id: int) -> Iterable[EngineResult]:
+        """Withdraw an event."""
+        ...
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> Iterable[EngineResult]:
+        """Change the arcs of a subscription."""
+        ...
+
+    def updates(self, name: str) -> Sequence[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
+        """The updates of a subscription: inserted arcs, names of deleted ones, times from and to which they hold."""
         ...
 
     def reset_time(self, stream: str, time: int | None) -> Sequence[Iterable[EngineResult]]:

@@ -72,6 +72,12 @@ class Tick:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ClockDue:
+    """The clock has reached a moment for which results may wait; expected when `Kernel.due` says so."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class MakeResults:
     """There is time to make results of queued shares; expected soon while `Kernel.has_work`.
 
@@ -119,6 +125,7 @@ Input: TypeAlias = (
     | Gone
     | Away
     | Tick
+    | ClockDue
     | MakeResults
     | ContinueBatch
     | Reconfigure

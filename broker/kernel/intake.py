@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Final, final
 
-from ..events import EarlyEvent
-from ..wire import Expired, Publish, Published, Refusal
+from ..events import DuplicateEvent, EarlyEvent, LateEvent
+from ..wire import Expired, Numbered, Publish, Published, Refusal
 from .accounts import UserAccount
 from .admission import Admission
-from .ahead import Ahead
+from .clock_guard import ClockGuard
+from .clock_punctuation import ClockPunctuation
 from .deadlines import check_deadline
 from .distribution import Distribution
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .publishing import match, take
 from .receipts import Receipts
-from .records import BatchTaken, Record
+from .records import BatchTaken, Punctuated, Record, Retracted, Updated
+
+_REFUSED: Final = {
+    LateEvent.code: "events_refused_late",
+    EarlyEvent.code: "events_refused_early",
+    DuplicateEvent.code: "events_refused_duplicate",
+}
 
 
 @final
@@ -44,8 +51,8 @@ class Intake:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
-        "receipts", "work",
+        "_admission", "_clock_guard", "_counts", "_distribution", "_durability", "_end_slow", "_engine", "_record",
+        "clock", "receipts", "work",
     )  # fmt: skip
 
     def __init__(
@@ -57,7 +64,7 @@ class Intake:
         durability: str,
         record: Callable[[Record], None],
         end_slow: Callable[[], list[Send]],
-        ahead: Ahead,
+        clock_guard: ClockGuard,
     ) -> None:
         self._engine = engine
         self._admission = admission
@@ -65,15 +72,20 @@ class Intake:
         self._durability = durability
         self._record = record
         self._end_slow = end_slow
-        self._ahead = ahead
+        self._clock_guard = clock_guard
         self._counts = {
             "batches": 0,
             "batches_repeated": 0,
             "batches_expired": 0,
+            "events_withdrawn": 0,
+            "punctuations": 0,
+            "updates": 0,
             "events_refused_late": 0,
             "events_refused_early": 0,
+            "events_refused_duplicate": 0,
         }
         self.receipts = receipts
+        self.clock = ClockPunctuation(engine, receipts, clock_guard, record, self.distribute)
         self.work: Work | None = None
 
     def publish(self, session: bytes, account: UserAccount, batch: Publish, now: int, most: int | None) -> list[Send]:
@@ -84,24 +96,19 @@ class Intake:
         assert self.work is None
         account.user.check("publish", batch.stream)
         self._admission.check_known(account.user, batch.stream, self._engine.streams)
-        # The user's name is part of the key, so that a client cannot use up the numbers of another user.
-        publisher = None if batch.publisher is None else f"{account.user.name}/{batch.publisher}"
-        if publisher is not None and batch.number is not None:
-            known = self.receipts.receipt(publisher, batch.number)
-            if known is not None:
-                self._counts["batches_repeated"] += 1
-                return [Send(session, self._answer(batch, known))]
-        try:
-            check_deadline(batch.deadline, now)
-        except Expired:
-            self._counts["batches_expired"] += 1
-            raise
+        publisher, known = self.repeated(account, batch, now)
+        if known is not None:
+            return [Send(session, known)]
         account.check_rate(now)
         if batch.times is None:
-            self._ahead.check_clock(now)
-        latest = self._ahead.latest(self._engine.now)
+            self._clock_guard.check_clock(now)
+        latest = self._clock_guard.latest(self._engine.now)
+        if most is not None and len(batch.rows) > most and self._disordered():
+            most = None  # revisions of one batch cancel at its end, so its pieces would give other results
         record, results = take(self._engine, batch, publisher, self.receipts.events + 1, now, most, latest)
         account.spend(len(batch.rows), now)
+        if batch.rows:
+            self.clock.heard(batch.stream, batch.times is None, now)
         if record.rows:
             self._record(record)
             if most is not None and len(record.rows) > most:
@@ -112,6 +119,38 @@ class Intake:
             refused = tuple([Refusal(*each) for each in record.refused])
             published = Published(0, 0, self._engine.now, None, refused)
         return self._answered(session, batch, published, results)
+
+    def _disordered(self) -> bool:
+        """Whether a stream may have its events out of order. O(streams)."""
+        return any(stream.disorder != "arrival" for stream in self._engine.streams.values())
+
+    def repeated(self, account: UserAccount, request: Numbered, now: int) -> tuple[str | None, Published | None]:
+        """The key of a request's publisher, and the answer if this is a repetition. Raises Expired, LimitExceeded."""
+        # The user's name is part of the key, so that a client cannot use up the numbers of another user.
+        publisher = None if request.publisher is None else f"{account.user.name}/{request.publisher}"
+        if publisher is not None and request.number is not None:
+            known = self.receipts.receipt(publisher, request.number)
+            if known is not None:
+                self._counts["batches_repeated"] += 1
+                return publisher, self.promised(request, known)
+        try:
+            check_deadline(request.deadline, now)
+        except Expired:
+            self._counts["batches_expired"] += 1
+            raise
+        return publisher, None
+
+    def note_change(self, change: Punctuated | Retracted | Updated) -> Published:
+        """Record a change that was carried out; its receipt."""
+        self._record(change)
+        match change:
+            case Punctuated():
+                self._counts["punctuations"] += 1
+            case Retracted(ids):
+                self._counts["events_withdrawn"] += len(ids)
+            case Updated():
+                self._counts["updates"] += 1
+        return self.receipts.note_change(change, self._engine.now)
 
     def continue_batch(self, most: int | None) -> list[Send]:
         """Match up to `most` more events of the batch in work, if there is one; after the last event, answer it."""
@@ -136,13 +175,14 @@ class Intake:
     ) -> list[Send]:
         self._counts["batches"] += 1
         for refusal in published.refused:
-            self._counts["events_refused_early" if refusal.code == EarlyEvent.code else "events_refused_late"] += 1
-        answer = Send(session, self._answer(batch, published))
+            self._counts[_REFUSED[refusal.code]] += 1
+        answer = Send(session, self.promised(batch, published))
         return [answer, *self._distribution.distribute(results), *self._end_slow()]
 
-    def _answer(self, batch: Publish, published: Published) -> Published:
-        return replace(published, correlation=batch.correlation, durability=self._durability)
+    def promised(self, request: Numbered, published: Published) -> Published:
+        """The answer to a request: its receipt, with what it survives."""
+        return replace(published, correlation=request.correlation, durability=self._durability)
 
     def statistics(self) -> dict[str, int]:
         """Totals over all batches."""
-        return {**self.receipts.statistics(), **self._counts}
+        return {**self.receipts.statistics(), **self._counts, **self.clock.statistics()}

@@ -25,17 +25,19 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, final
 
 from ..events import ForetellError
-from ..wire import Busy, Hello, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
+from ..wire import Busy, Hello, Numbered, PermissionDenied, Publish, Statistics, StatisticsReport, WireError
 from .admission import Admission
-from .ahead import Ahead
 from .answers import bounded_count, failure, plain_statistics, too_many_batches, unknown_session
 from .attachments import Attachments
+from .change_requests import ChangeRequests
+from .clock_guard import ClockGuard
 from .cursors import Cursors, first_incarnation
 from .deferral import must_be_deferred
 from .distribution import Distribution
 from .engine_port import EnginePort
 from .inputs_and_effects import (
     Away,
+    ClockDue,
     ContinueBatch,
     Drain,
     Effects,
@@ -79,9 +81,27 @@ class Kernel:
     """
 
     __slots__ = (
-        "_admission", "_ahead", "_around", "_attachments", "_counts", "_cursors", "_distribution", "_draining",
-        "_durability", "_engine", "_handlers", "_intake", "_left_until", "_reading", "_records", "_session_requests",
-        "_sessions", "_streams", "_subscribing", "limits",
+        "_admission",
+        "_around",
+        "_attachments",
+        "_changes",
+        "_clock_guard",
+        "_counts",
+        "_cursors",
+        "_distribution",
+        "_draining",
+        "_durability",
+        "_engine",
+        "_handlers",
+        "_intake",
+        "_left_until",
+        "_reading",
+        "_records",
+        "_session_requests",
+        "_sessions",
+        "_streams",
+        "_subscribing",
+        "limits",
     )  # fmt: skip
 
     def __init__(
@@ -107,7 +127,7 @@ class Kernel:
         self._attachments = Attachments(engine, sources, permanent, self._record, lambda name: bool(cursors.of(name)))
         self._distribution = Distribution(self._attachments, cursors)
         self._draining = False
-        self._ahead = Ahead(self.limits.ahead_max)
+        self._clock_guard = ClockGuard(self.limits.ahead_max)
         self._sessions = Sessions(secret)
         self._subscribing = Subscribing(
             engine, self.limits, self._admission, self._attachments, self._distribution, self._sessions, cursors,
@@ -115,12 +135,11 @@ class Kernel:
         )  # fmt: skip
         self._intake = Intake(
             engine, self._admission, self._distribution, receipts or Receipts(), durability, self._record,
-            self._subscribing.end_slow, self._ahead,
+            self._subscribing.end_slow, self._clock_guard,
         )  # fmt: skip
         self._reading = ReadRequests(engine, self._admission, self._attachments, self._subscribing)
-        self._streams = StreamRequests(
-            engine, self.limits, self._intake.receipts, self._record, self._intake.distribute
-        )
+        self._streams = StreamRequests(engine, self.limits, self._intake, self._record)
+        self._changes = ChangeRequests(engine, self._admission, self._intake, self._clock_guard)
         self._session_requests = SessionRequests(
             self.limits, self._admission, self._attachments, self._distribution, self._sessions, self._subscribing,
             self._intake, self._check_open,
@@ -135,7 +154,7 @@ class Kernel:
         No input of a client raises. An exception is a mistake of the broker or of its engine; records made before it
         are returned by the next step.
         """
-        self._ahead.observe(now)
+        self._clock_guard.observe(now)
         sends = self._step(given, now)
         given_up = self._subscribing.cursor_requests.take_given_up()
         if not (self._records or given_up):
@@ -163,6 +182,8 @@ class Kernel:
                 return []
             case Tick():
                 return self._tick(now)
+            case ClockDue():
+                return self._intake.clock.punctuate(now) if self._intake.work is None else []
             case ContinueBatch(events):
                 return self._intake.continue_batch(events)
             case MakeResults(full):
@@ -179,6 +200,10 @@ class Kernel:
     def work(self) -> Work | None:
         """The batch in work: checked, recorded, and matched in part. Read-only; ContinueBatch continues it."""
         return self._intake.work
+
+    def due(self, now: int) -> int | None:
+        """When a ClockDue is expected, in microseconds of the clock; None: not before another input."""
+        return self._intake.clock.due(now) if self._intake.work is None else None
 
     def session_of(self, token: bytes, identity: str) -> bytes | None:
         """The key of the session that a HELLO with this token would resume; None if there is none."""
@@ -225,6 +250,7 @@ class Kernel:
         self._attachments.check_invariants()
         self._cursors.check_invariants()
         self._intake.receipts.check_invariants()
+        self._intake.clock.check_invariants()
         self._sessions.check_invariants()
         assert self._distribution.none_over or self._intake.work is not None
         sessions = dict(self._sessions.everybody())
@@ -246,8 +272,9 @@ class Kernel:
             if session is None:
                 return [Send(key, unknown_session(message.correlation))]
             session.last_received = now
-            if type(message) is Publish:
+            if isinstance(message, Numbered):
                 self._check_open()
+            if type(message) is Publish:
                 return self._intake.publish(key, session.account, message, now, received.events)
             handler = self._handlers.get(type(message))
             if handler is None:
@@ -264,6 +291,7 @@ class Kernel:
             Statistics: self._answer_statistics,
             **self._session_requests.requests(),
             **self._streams.requests(),
+            **self._changes.requests(),
             **self._reading.requests(),
             **self._subscribing.requests(),
             **self._subscribing.cursor_requests.requests(),
@@ -295,6 +323,6 @@ class Kernel:
 
     def _reconfigure(self, limits: Limits, access: Access) -> list[Send]:
         self.limits = self._subscribing.limits = self._streams.limits = limits
-        self._ahead.most = limits.ahead_max
+        self._clock_guard.most = limits.ahead_max
         self._admission.change(access)
         return self._session_requests.reconfigure(limits)

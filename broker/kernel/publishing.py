@@ -1,7 +1,8 @@
 """Turns a client's batch into events: assigns times and ids, and refuses events that are late or too far ahead.
 
-An event that is late, or too far ahead of the clock, is refused alone, with its index and a reason; the rest of its
-batch is accepted. Any other error refuses the whole batch, and changes nothing.
+An event that is late, too far ahead of the clock, or has the id of another that may be withdrawn, is refused alone,
+with its index and a reason; the rest of its batch is accepted. Any other error refuses the whole batch, and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from ..events import LARGEST, EarlyEvent, EventError, LateEvent, StreamDefinition, check_rows, check_starts, shown
+from ..events import (
+    LARGEST,
+    DuplicateEvent,
+    EarlyEvent,
+    EventError,
+    LateEvent,
+    StreamDefinition,
+    check_rows,
+    check_starts,
+    shown,
+)
 from ..wire import Publish, Refusal
 from .engine_port import EnginePort, EngineResult
 from .records import BatchTaken
@@ -35,7 +46,7 @@ def take(
         return BatchTaken(batch.stream, (), (), ()), ()
     times: Sequence[int]
     if batch.times is None:
-        newest = engine.now
+        newest = engine.accepts_from(batch.stream)
         times = [now if newest is None else max(now, newest)] * len(rows)
     else:
         times = batch.times
@@ -46,10 +57,13 @@ def take(
         if latest is not None and batch.times is not None:
             _check_early(times, latest)
         results = _begin(engine, batch.stream, times, rows, ids, starts, most)
-    except (EarlyEvent, LateEvent):
+    except (EarlyEvent, LateEvent, DuplicateEvent):
         stream = engine.streams[batch.stream]
         _check_whole(stream, times, rows, starts)
-        kept, refused = _sifted(times, engine.now, latest)
+        if stream.disorder == "arrival":
+            kept, refused = _sifted(times, engine.accepts_from(batch.stream), latest)
+        else:
+            kept, refused = _sifted_in_any_order(engine, batch.stream, times, ids, latest)
         if not kept:
             return BatchTaken(batch.stream, (), (), (), refused=_plain(refused)), ()
         times = [times[at] for at in kept]
@@ -111,6 +125,28 @@ def _check_early(times: Sequence[Any], latest: int) -> None:
     for time in times:
         if type(time) is int and time > latest:
             raise EarlyEvent(f"expected a time up to {latest} (ahead_max), found {time}")
+
+
+def _sifted_in_any_order(
+    engine: EnginePort, stream: str, times: Sequence[int], ids: Sequence[int], latest: int | None
+) -> tuple[list[int], tuple[Refusal, ...]]:
+    """The same for a stream whose events may come late, until they are final."""
+    kept: list[int] = []
+    refused: list[Refusal] = []
+    floor = engine.accepts_from(stream)
+    seen: set[int] = set()
+    for index, (time, number) in enumerate(zip(times, ids)):
+        if floor is not None and time < floor:
+            refused.append(Refusal(index, LateEvent.code, f"expected a time of {floor} or later, found {time}"))
+        elif latest is not None and time > latest:
+            refused.append(Refusal(index, EarlyEvent.code, f"expected a time up to {latest} (ahead_max), found {time}"))
+        elif number in seen or engine.stream_of(number) is not None:
+            reason = f"expected an id that no other event has which may still be withdrawn, found {number} again"
+            refused.append(Refusal(index, DuplicateEvent.code, reason))
+        else:
+            kept.append(index)
+            seen.add(number)
+    return kept, tuple(refused)
 
 
 def _sifted(times: Sequence[int], newest: int | None, latest: int | None) -> tuple[list[int], tuple[Refusal, ...]]:

@@ -40,7 +40,7 @@ class ReadRequests:
         }
 
     def _probability(self, key: bytes, session: Session, request: AskProbability, now: int) -> list[Send]:
-        self._admission.check_probability(session.account.user, request.name, self._engine.subscriptions)
+        self._admission.check_existing(session.account.user, request.name, self._engine.subscriptions)
         found = self._engine.probability(request.name, request.key, request.within)
         return [Send(key, ProbabilityReport(request.correlation, found.line()))]
 
@@ -55,4 +55,5 @@ class ReadRequests:
     def _subscriptions(self, key: bytes, session: Session, request: ListSubscriptions, now: int) -> list[Send]:
         user = session.account.user
         entries = (each for each in self._attachments.entries() if self._admission.sees(user, each[0].name))
-        return [Send(key, subscriptions_page(entries, partial(self._subscribing.cursor_requests.kept, user), request))]
+        kept = partial(self._subscribing.cursor_requests.kept, user)
+        return [Send(key, subscriptions_page(entries, kept, self._engine.updates, request))]

@@ -12,13 +12,13 @@ silent for longest. A number whose receipt may have been dropped is refused, bec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, Final, final
 
 from ..events import LimitExceeded
 from ..wire import Published, Refusal
-from .records import BatchTaken
+from .records import BatchTaken, Punctuated, Retracted, Updated
 
 PUBLISHER_RECEIPTS_MAX: Final = 1_024
 """Receipts of one publisher: twice as many as a client may have in flight."""
@@ -108,16 +108,18 @@ class _UserReceipts:
 class Receipts:
     """The receipts of all publishers. Part of the kernel's state. O(users) for each message.
 
-    `events`: the number of accepted events; events without an id are numbered from it.
+    `events`: the number of accepted events; events without an id are numbered from it. `clocked`: whether the broker's
+    clock has stamped all events of a stream.
     """
 
-    __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "events")
+    __slots__ = ("_bytes", "_bytes_max", "_known", "_known_max", "_newest", "_shares", "clocked", "events")
 
     def __init__(self, bytes_max: int = RECEIPTS_BYTES_MAX, publishers_max: int = PUBLISHERS_MAX) -> None:
         self._bytes_max = bytes_max
         self._known_max = publishers_max
         self.events = 0
         self._newest: dict[str, int] = {}  # the newest time of each stream
+        self.clocked: dict[str, bool] = {}
         self._shares: dict[str, _UserReceipts] = {}
         self._bytes = 0
         self._known = 0
@@ -160,6 +162,19 @@ class Receipts:
             self._keep(batch.client, batch.message, published)
         return published
 
+    def note_change(self, change: Punctuated | Retracted | Updated, newest: int | None) -> Published:
+        """Note a change that was carried out; its answer, as that of a batch."""
+        of = (len(change.ids), change.refused) if isinstance(change, Retracted) else (0, ())
+        published = Published(0, of[0], newest, None, tuple([Refusal(*each) for each in of[1]]))
+        if change.client is not None and change.message is not None:
+            self._keep(change.client, change.message, published)
+        return published
+
+    @property
+    def used(self) -> Iterable[str]:
+        """The streams that have a newest time."""
+        return self._newest
+
     def newest_but(self, stream: str) -> tuple[int, str] | None:
         """The newest time of all other streams, and the stream that has it: of equal ones the first. O(streams)."""
         others = [(-time, name) for name, time in self._newest.items() if name != stream]
@@ -171,6 +186,7 @@ class Receipts:
     def reset_time(self, stream: str) -> None:
         """Forget the newest time of a stream, because it was wrong."""
         self._newest.pop(stream, None)
+        self.clocked.pop(stream, None)
 
     def _keep(self, publisher: str, number: int, published: Published) -> None:
         user, _, name = publisher.partition("/")
@@ -216,11 +232,14 @@ class Receipts:
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(receipts)."""
-        return [self.events, self._newest, [_plain(user, share) for user, share in self._shares.items()]]
+        shares = [_plain(user, share) for user, share in self._shares.items()]
+        more = [self.clocked] if self.clocked else []  # earlier versions wrote the others only
+        return [self.events, self._newest, shares, *more]
 
     def restore(self, plain: Sequence[Any]) -> None:
         """Replace the state by the one that `save` described."""
-        self.events, newest, shares = plain
+        self.events, newest, shares, *more = plain
+        self.clocked = dict(more[0]) if more else {}
         self._newest = dict(newest)
         self._shares = {user: _user_receipts(forgotten, publishers) for user, forgotten, publishers in shares}
         self._bytes = sum(share.size for share in self._shares.values())

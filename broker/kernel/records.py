@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
+from ..language.subscription import SubscriptionDefinition
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,13 @@ class StreamDeclared:
     disorder: str
     lateness: int | None
     speculation: int | None
+    idle: int | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class SubscriptionAdded:
-    """A subscription as the engine got it; `options` are the broker's own, and empty today."""
+    """A subscription as the engine got it; `options` are those of later versions: `results`."""
 
     name: str
     language: str
@@ -35,6 +38,11 @@ class SubscriptionAdded:
     report: str | None
     forecast: Mapping[str, Any] | None
     options: Mapping[str, Any]
+
+
+def options_of(definition: SubscriptionDefinition) -> dict[str, Any]:
+    """The options of a definition in its record."""
+    return {} if definition.results is None else {"results": definition.results}
 
 
 @final
@@ -72,9 +80,47 @@ class ClockTick:
 @final
 @dataclass(frozen=True, slots=True)
 class Punctuated:
+    """No event before `time` follows, on a stream or on any. `client`, `message`: as in BatchTaken."""
+
     time: int
     stream: str | None
     where: str | None
+    client: str | None = None
+    message: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    """The events with these ids were withdrawn. `client`, `message`, `refused`: as in BatchTaken."""
+
+    ids: Sequence[int]
+    client: str | None = None
+    message: int | None = None
+    refused: Sequence[Sequence[Any]] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """Arcs of a subscription came and went, as in the engine's `update`. `client`, `message`: as in BatchTaken."""
+
+    subscription: str
+    insert: Sequence[str]
+    delete: Sequence[str]
+    start: int | None
+    end: int | None
+    client: str | None = None
+    message: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StreamClocked:
+    """Whether the broker's clock has stamped all events of a stream until now; its next events change that."""
+
+    stream: str
+    clocked: bool
 
 
 @final
@@ -169,6 +215,9 @@ Record: TypeAlias = (
     | BatchTaken
     | ClockTick
     | Punctuated
+    | Retracted
+    | Updated
+    | StreamClocked
     | LimitsChanged
     | ModelChanged
     | CursorAdded

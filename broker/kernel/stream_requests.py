@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import final
 
 from ..events import LimitExceeded
 from ..wire import AddStream, Done, ResetTime, TimeReset
 from .answers import contradiction, stream_definition
-from .engine_port import EnginePort, EngineResult
+from .engine_port import EnginePort
 from .inputs_and_effects import Send
+from .intake import Intake
 from .limits import Limits
-from .receipts import Receipts
 from .records import Record, StreamDeclared
 from .records import TimeWasReset as TimeResetRecord
 from .requests import Requests
@@ -20,22 +20,20 @@ from .sessions import Session
 
 @final
 class StreamRequests:
-    """The handlers. `limits` may be replaced. `distribute` sends the results of resetting a stream's time."""
+    """The handlers. `limits` may be replaced. `intake` has the newest times, and sends the results of resetting one."""
 
-    __slots__ = ("_distribute", "_engine", "_receipts", "_record", "limits")
+    __slots__ = ("_engine", "_intake", "_record", "limits")
 
     def __init__(
         self,
         engine: EnginePort,
         limits: Limits,
-        receipts: Receipts,
+        intake: Intake,
         record: Callable[[Record], None],
-        distribute: Callable[[Iterable[Iterable[EngineResult]]], list[Send]],
     ) -> None:
         self._engine = engine
-        self._receipts = receipts
+        self._intake = intake
         self._record = record
-        self._distribute = distribute
         self.limits = limits
 
     def requests(self) -> Requests:
@@ -53,9 +51,9 @@ class StreamRequests:
             if len(engine.streams) >= self.limits.streams:
                 raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
             attributes = wanted.schema.declared()
-            engine.add_stream(wanted.name, attributes, key=wanted.key, disorder=wanted.disorder)
-            definition = wanted.name, attributes, wanted.key, wanted.disorder, wanted.lateness, wanted.speculation
-            self._record(StreamDeclared(*definition))
+            order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
+            engine.add_stream(wanted.name, attributes, wanted.key, *order)
+            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order))
         elif existing != wanted:
             raise contradiction(existing, wanted)
         return [Send(key, Done(request.correlation))]
@@ -66,8 +64,9 @@ class StreamRequests:
         Subscriptions that read the stream lose their partial matches, so only an administrator may do it.
         """
         session.account.user.check_admin(f"stream {request.stream!r}")
-        newest = self._receipts.newest_but(request.stream)
+        newest = self._intake.receipts.newest_but(request.stream)
         results = self._engine.reset_time(request.stream, None if newest is None else newest[0])
-        self._receipts.reset_time(request.stream)
+        self._intake.receipts.reset_time(request.stream)
+        self._intake.clock.forget(request.stream)
         self._record(TimeResetRecord(request.stream, None if newest is None else newest[0]))
-        return [Send(key, TimeReset(request.correlation, *(newest or (None, None)))), *self._distribute(results)]
+        return [Send(key, TimeReset(request.correlation, *(newest or (None, None)))), *self._intake.distribute(results)]

@@ -120,7 +120,7 @@ class Subscribing:
         for each in request.wanted:
             one = Subscribe(
                 request.correlation, each.name, each.language, each.query, each.lineage, each.report, each.forecast,
-                request.credits, when_slow=request.when_slow,
+                request.credits, when_slow=request.when_slow, results=each.results,
             )  # fmt: skip
             try:
                 answer, *more = self._attach(key, session, one, now)

@@ -5,6 +5,7 @@ Only the form of the definition is checked here, so that files, lines and client
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, final, get_args
@@ -12,11 +13,18 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 from ..events.errors import DefinitionError, shown
 from ..events.names import checked_subscription_name
 from ..events.nearest import suggestion
-from .names import LANGUAGES
+from .names import LANGUAGES, language_named
 
 Report: TypeAlias = Literal["all", "completions"]
 """all: every tuple of events; completions: one result for each completing event and binding."""
 
+_NO_LANGUAGE: Final = re.compile(r"[\s{(]")
+"""A text with one of these is a query that was given in the place of the language."""
+
+Results: TypeAlias = Literal["each", "final"]
+"""each: a result is told when it is found, and withdrawn if it no longer holds; final: once, when it is final."""
+
+RESULTS: Final[tuple[str, ...]] = get_args(Results)
 REPORTS: Final[tuple[str, ...]] = get_args(Report)
 FORECAST_KEYS: Final = (
     "within",
@@ -40,7 +48,9 @@ FORECAST_KEYS: Final = (
 class SubscriptionDefinition:
     """A subscription with its name and options. Raises DefinitionError, whose message starts with the name.
 
-    `lineage` None means the language's default. `forecast` is stored as given; only its keys are checked here.
+    `lineage`
+    None means the language's default, `results` None means each. `forecast` is stored as given; only its keys are
+    checked here.
     """
 
     name: str
@@ -49,9 +59,15 @@ class SubscriptionDefinition:
     lineage: bool | None = None
     report: str | None = None
     forecast: dict[str, Any] | None = field(default=None, hash=False)
+    results: str | None = None
 
     def __post_init__(self) -> None:
         checked_subscription_name(self.name)
+        if isinstance(self.language, str):
+            object.__setattr__(self, "language", language_named(self.language))
+            if _NO_LANGUAGE.search(self.language):
+                text = f"query={shown(self.language).removeprefix('string ')}"
+                raise self._error(f"language: expected one of {', '.join(LANGUAGES)}, found a query; write {text}")
         self._check_word("language", self.language, LANGUAGES)
         if not isinstance(self.query, str):
             raise self._error(f"query: expected text, found {shown(self.query)}")
@@ -59,6 +75,8 @@ class SubscriptionDefinition:
             raise self._error(f"lineage: expected true or false, found {shown(self.lineage)}")
         if self.report is not None:
             self._check_word("report", self.report, REPORTS)
+        if self.results is not None:
+            self._check_word("results", self.results, RESULTS)
         if self.forecast is not None:
             self._check_forecast(self.forecast)
 

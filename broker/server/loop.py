@@ -30,6 +30,8 @@ from .scheduler import Scheduler
 from .sender import Sender
 
 TICK_SECONDS: Final = 1.0
+CLOCK_SECONDS: Final = 0.02
+"""How often the clock punctuates at most: what falls due meanwhile is told together."""
 RETRY_SECONDS: Final = 0.01
 """How soon sending to a full peer is retried."""
 FLUSH_SECONDS_MAX: Final = 5.0
@@ -94,6 +96,7 @@ class Broker:
         self._asked: deque[Future[dict[str, dict[str, Any]]]] = deque()
         self._trimming = Trimming()
         self._passed = self._started = time.monotonic()
+        self._punctuated = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +155,7 @@ class Broker:
                 patience = min(patience, RETRY_SECONDS)
             due = self._gate.patience(wall_clock())
             patience = patience if due is None else min(patience, due)
+            patience = min(patience, self._clock_patience())
             if self._deaf != (self._gate.crowded or self._scheduler.full):
                 self._deaf = not self._deaf
                 poller.modify(self._router.socket, 0 if self._deaf else zmq.POLLIN)
@@ -169,6 +173,10 @@ class Broker:
             if self._kernel.has_work(self._router.full):
                 self._scheduler.make_results(self._router.full)
                 self._send_released()
+            if self._clock_patience() <= 0:
+                self._punctuated = time.monotonic()
+                self._scheduler.punctuate()
+                self._send_released()
             if time.monotonic() >= next_tick:
                 self._tick()
                 next_tick = time.monotonic() + TICK_SECONDS
@@ -180,6 +188,15 @@ class Broker:
         if self._gate.failed is not None:
             raise self._gate.failed
         self._gate.close(wall_clock(), self._kernel.work is None)
+
+    def _clock_patience(self) -> float:
+        """Seconds until the clock has to punctuate; TICK_SECONDS at most."""
+        now = wall_clock()
+        due = self._kernel.due(now)
+        if due is None:
+            return TICK_SECONDS
+        again = self._punctuated + CLOCK_SECONDS - time.monotonic()
+        return min(TICK_SECONDS, max(again, (due - now) / 1_000_000))
 
     def _tick(self) -> None:
         self._scheduler.step(Tick())

@@ -17,7 +17,7 @@ from typing import Final, final
 from ..engine import Engine
 from ..events import DefinitionError
 from ..kernel import Record
-from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
+from ..kernel.records import ModelChanged, StreamDeclared, SubscriptionAdded, SubscriptionRemoved, options_of
 from ..storage import Damaged, Durability, Folder, Recovery, StorageError, Store
 from .replicated_state import ReplicatedState
 from .saving import Way
@@ -82,8 +82,9 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
         existing = engine.streams.get(stream.name)
         if existing is None:
             yield StreamDeclared(
-                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation
-            )
+                stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
+                stream.idle,
+            )  # fmt: skip
         elif existing != stream:
             raise DefinitionError(f"stream {stream.name!r} has another definition in the journal, and cannot change")
     for one in wanted.subscriptions.values():
@@ -92,7 +93,8 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
             continue
         if known is not None:
             yield SubscriptionRemoved(one.name)
-        yield SubscriptionAdded(one.name, one.language, one.query, one.lineage, one.report, one.forecast, {})
+        options = options_of(one)
+        yield SubscriptionAdded(one.name, one.language, one.query, one.lineage, one.report, one.forecast, options)
     if model is not None:
         digest = blake2b(model.encode(), digest_size=_DIGEST_BYTES).hexdigest()
         if digest != state.model:

@@ -22,10 +22,14 @@ from ..kernel.records import (
     CursorSetAside,
     DeadLettersSettled,
     ModelChanged,
+    Punctuated,
+    Retracted,
+    StreamClocked,
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
     TimeWasReset,
+    Updated,
 )
 from ..storage import Damaged
 from ..storage.checkpoint import digest
@@ -57,12 +61,27 @@ class ReplicatedState:
                 )
                 self.receipts.note(record, engine.now)
                 self.cursors.keep_all(results)
+            case Punctuated():
+                self.cursors.keep_all(engine.punctuate(record.time, record.stream, record.where))
+                self.receipts.note_change(record, engine.now)
+            case Retracted():
+                for number in record.ids:
+                    self.cursors.keep_all(engine.retract(number))
+                self.receipts.note_change(record, engine.now)
+            case Updated():
+                change = record.insert, record.delete, record.start, record.end
+                self.cursors.keep_all(engine.update(record.subscription, *change))
+                self.receipts.note_change(record, engine.now)
+            case StreamClocked(stream, clocked):
+                self.receipts.clocked[stream] = clocked
             case StreamDeclared():
-                engine.add_stream(record.name, record.attributes, record.key, cast("Disorder", record.disorder))
+                order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
+                engine.add_stream(record.name, record.attributes, record.key, *order)
             case SubscriptionAdded():
                 engine.subscribe(
-                    record.name, record.language, record.query, record.lineage, record.report, record.forecast
-                )
+                    record.name, record.language, record.query, record.lineage, record.report, record.forecast,
+                    record.options.get("results"),
+                )  # fmt: skip
                 self.sources.add(record.name)
             case SubscriptionRemoved(name):
                 engine.unsubscribe(name)

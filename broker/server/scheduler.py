@@ -21,6 +21,7 @@ from typing import Final, final
 
 from ..kernel import (
     Away,
+    ClockDue,
     ContinueBatch,
     Effects,
     Gone,
@@ -34,7 +35,7 @@ from ..kernel import (
     Work,
 )
 from ..kernel.answers import failure
-from ..wire import ROW_OF, Failure, Message, Publish
+from ..wire import ROW_OF, Failure, Message, Numbered, Publish
 from .admission_queue import AdmissionQueue
 from .durations import Durations
 from .logs import LOG, say
@@ -126,6 +127,14 @@ class Scheduler:
             LOG.exception("results could not be made, which is a mistake in the broker")
             self._gate.fail(error)
 
+    def punctuate(self) -> None:
+        """Let the clock punctuate."""
+        try:
+            self.step(ClockDue())
+        except Exception as error:
+            LOG.exception("the clock could not punctuate, which is a mistake in the broker")
+            self._gate.fail(error)
+
     # ---- the kernel ----
 
     def step(self, given: Input) -> None:
@@ -134,7 +143,7 @@ class Scheduler:
             case "take":
                 self._step(given)
             case "wait":
-                if not (isinstance(given, Tick) and self._postponed) and given not in self._postponed:
+                if not (isinstance(given, Tick | ClockDue) and self._postponed) and given not in self._postponed:
                     self._postponed.append(given)
                 while self._postponed and self._gate.failed is None and self._gate.refusal() is None:
                     self._step(self._postponed.popleft())
@@ -177,6 +186,8 @@ class Scheduler:
                 self.step(given)
             except Exception as error:
                 self._apologize(given.session, given.message.correlation, error)
+                if isinstance(given.message, Numbered):  # it may have been carried out in part
+                    self._gate.fail(error)
 
     def _publish(self, received: Received, batch: Publish) -> None:
         began = self._stopwatch()
@@ -222,4 +233,4 @@ def _when_full(given: Input) -> str:
     """What to do with an input if there is no room for a record: take it (it needs none), refuse, or wait."""
     if isinstance(given, Received):
         return ROW_OF[type(given.message)].when_full
-    return "wait" if isinstance(given, Gone | Reconfigure | Tick) else "take"
+    return "wait" if isinstance(given, Gone | Reconfigure | Tick | ClockDue) else "take"

@@ -25,10 +25,13 @@ from ..kernel.records import (
     ModelChanged,
     Punctuated,
     Record,
+    Retracted,
+    StreamClocked,
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
     TimeWasReset,
+    Updated,
 )
 from .errors import Damaged
 
@@ -45,10 +48,13 @@ __all__ = [
     "ModelChanged",
     "Punctuated",
     "Record",
+    "Retracted",
+    "StreamClocked",
     "StreamDeclared",
     "SubscriptionAdded",
     "SubscriptionRemoved",
     "TimeWasReset",
+    "Updated",
     "decode",
     "encode",
 ]
@@ -80,6 +86,11 @@ KINDS: Final[Mapping[int, tuple[type[Any], tuple[tuple[type, ...], ...]]]] = {
     13: (CursorSetAside, (_TEXT, _NUMBER, _TEXT, _NUMBER, _NUMBER)),
     14: (DeadLettersSettled, (_TEXT, (list,), (bool,))),
     15: (TimeWasReset, (_TEXT, _NUMBER_OR_NONE)),
+    16: (StreamDeclared, (_TEXT, _MAP, _TEXT_OR_NONE, _TEXT, _NUMBER_OR_NONE, _NUMBER_OR_NONE, _NUMBER_OR_NONE)),
+    17: (Punctuated, (_NUMBER, _TEXT_OR_NONE, _TEXT_OR_NONE, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
+    18: (Retracted, ((list,), _TEXT_OR_NONE, _NUMBER_OR_NONE, (list,))),
+    19: (Updated, (_TEXT, (list,), (list,), _NUMBER_OR_NONE, _NUMBER_OR_NONE, _TEXT_OR_NONE, _NUMBER_OR_NONE)),
+    20: (StreamClocked, (_TEXT, (bool,))),
 }
 """The class of each kind of record, and the types of its fields in msgpack. A kind never changes: a record with more
 fields is another kind, and the earlier kind is read with defaults for them."""
@@ -87,6 +98,14 @@ fields is another kind, and the earlier kind is read with defaults for them."""
 _READERS: Final = {
     entry[0]: (kind, attrgetter(*(field.name for field in fields(entry[0])))) for kind, entry in KINDS.items()
 }
+
+
+_ELEMENTS: Final[Mapping[type[Any], Mapping[int, type]]] = {
+    DeadLettersSettled: {1: int},
+    Retracted: {0: int},
+    Updated: {1: str, 2: str},
+}
+"""The type of the values in a list, by its place."""
 
 
 def encode(record: Record) -> tuple[int, bytes]:
@@ -111,8 +130,11 @@ def decode(kind: int, payload: bytes) -> Record:
     found: list[Any] = values if type(values) is list else []
     if len(found) != len(shapes) or any(type(value) not in shape for value, shape in zip(found, shapes)):
         raise Damaged(f"expected the {len(shapes)} fields of a {make.__name__}, found others")
-    if make is DeadLettersSettled and any(type(position) is not int for position in found[1]):
-        raise Damaged("expected positions in a DeadLettersSettled, found something else")
+    for column, each in _ELEMENTS.get(make, {}).items():
+        if any(type(value) is not each for value in found[column]):
+            raise Damaged(f"expected a {make.__name__} with values of one type in a list, found others")
+    if make is Retracted:
+        found[3] = _refusals(found[3], "a Retracted")
     record: Record = _unpacked(found) if make is BatchTaken else make(*found)
     return record
 
@@ -136,6 +158,13 @@ def _unpacked(values: list[Any]) -> BatchTaken:
     ids = range(ids, ids + count) if type(ids) is int else ids
     if len(times) != count or len(ids) != count or (starts is not None and len(starts) != count):
         raise Damaged(f"expected columns of {count} values in a Batch, found others")
-    if any(type(row) is not list for row in rows) or any(type(each) is not list or len(each) != 3 for each in refused):
-        raise Damaged("expected rows and refusals in a Batch, found something else")
-    return BatchTaken(stream, times, list(map(tuple, rows)), ids, starts, client, message, list(map(tuple, refused)))
+    if any(type(row) is not list for row in rows):
+        raise Damaged("expected rows in a Batch, found something else")
+    refusals = _refusals(refused, "a Batch")
+    return BatchTaken(stream, times, list(map(tuple, rows)), ids, starts, client, message, refusals)
+
+
+def _refusals(refused: list[Any], place: str) -> list[tuple[Any, ...]]:
+    if any(type(each) is not list or len(each) != 3 for each in refused):
+        raise Damaged(f"expected refusals in {place}, found something else")
+    return list(map(tuple, refused))

@@ -7,12 +7,13 @@ encoded once, for any number of clients.
 
 from __future__ import annotations
 
+from .change_messages import Punctuate, Retract, Update
 from .codec import decode, decode_result, encode, encode_result
 from .cursor_messages import Acknowledge, DeadLetter, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .errors import Busy, Expired, PermissionDenied, WireError
 from .forecast_messages import AskProbability, ProbabilityReport
 from .limits import BATCH_EVENTS_MAX, ENVELOPE_BYTES, FRAME_BYTES_MAX, RESULT_BYTES_MAX, TEXT_BYTES_MAX, VERSION
-from .messages import ROW_OF, Message
+from .messages import ROW_OF, Message, Numbered, Timed
 from .session_messages import (
     Closing,
     Done,
@@ -85,6 +86,7 @@ __all__ = [
     "ListSubscriptions",
     "Message",
     "Notifications",
+    "Numbered",
     "PermissionDenied",
     "Ping",
     "Pong",
@@ -92,9 +94,11 @@ __all__ = [
     "Probe",
     "Publish",
     "Published",
+    "Punctuate",
     "Refusal",
     "Refuse",
     "ResetTime",
+    "Retract",
     "Settle",
     "Statistics",
     "StatisticsReport",
@@ -109,7 +113,9 @@ __all__ = [
     "SubscriptionRequest",
     "Subscriptions",
     "TimeReset",
+    "Timed",
     "Unsubscribe",
+    "Update",
     "Welcome",
     "WhenSlow",
     "WireError",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Raised with every change that an older client or broker would misread. HELLO compares it."""
 
 FRAME_BYTES_MAX: Final = 1024 * 1024
@@ -49,6 +49,12 @@ NOTIFICATIONS_BYTES_TARGET: Final = 128 * 1024
 
 PAGE_BYTES_TARGET: Final = 256 * 1024
 """A page of a listing ends with the entry that reaches about this size."""
+
+UPDATES_SHOWN_MAX: Final = 16
+"""Updates that a listing shows of a subscription: the newest."""
+
+UPDATES_SHOWN_CHARACTERS: Final = 4_096
+"""A listing shows no update that makes their arcs longer than this."""
 
 SUBSCRIPTIONS_AT_ONCE_MAX: Final = 256
 """Subscriptions in one SubscribeMany. Nobody else is served while the broker compiles them; the answer fits a frame."""

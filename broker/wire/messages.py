@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from . import cursor_messages, forecast_messages, session_messages, stream_messages, subscription_messages
+from . import (
+    change_messages,
+    cursor_messages,
+    forecast_messages,
+    session_messages,
+    stream_messages,
+    subscription_messages,
+)
+from .change_messages import Punctuate, Retract, Update
 from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
 from .forecast_messages import AskProbability, ProbabilityReport
 from .row import MessageRow
@@ -61,6 +69,9 @@ Message: TypeAlias = (
     | ResetTime
     | AskProbability
     | SubscribeMany
+    | Punctuate
+    | Retract
+    | Update
     | Welcome
     | Done
     | Pong
@@ -80,6 +91,12 @@ Message: TypeAlias = (
     | Ended
 )
 
+Numbered: TypeAlias = Publish | Punctuate | Retract | Update
+"""Requests that a publisher numbers, so that the broker recognises a repetition."""
+
+Timed: TypeAlias = Numbered | Subscribe | SubscribeMany
+"""Requests that may have a deadline."""
+
 TABLE: Final[Mapping[int, MessageRow]] = {
     row.number: row
     for row in sorted(
@@ -89,6 +106,7 @@ TABLE: Final[Mapping[int, MessageRow]] = {
             *subscription_messages.ROWS,
             *cursor_messages.ROWS,
             *forecast_messages.ROWS,
+            *change_messages.ROWS,
         ),
         key=lambda row: row.number,
     )

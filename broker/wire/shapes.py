@@ -120,6 +120,7 @@ HORIZON: Final = FieldShape(
 TEXT: Final = FieldShape("text", "a string", lambda value: type(value) is str)
 INTEGERS: Final = FieldShape("integers", "an array of integers of 64 bits", _are_integers)
 ARRAY: Final = FieldShape("array", "an array", lambda value: type(value) is tuple)
+TEXTS: Final = FieldShape("texts", "an array of strings", _are(str))
 BLOB: Final = FieldShape("blob", "a byte string", lambda value: type(value) is bytes)
 BLOBS: Final = FieldShape("blobs", "an array of byte strings", _are(bytes))
 NAMES: Final = FieldShape("names", "a map of strings to strings", _are_names)

@@ -19,7 +19,7 @@ from .session_messages import Done
 @final
 @dataclass(frozen=True, slots=True)
 class AddStream:
-    """Declare a stream; `lateness` and `speculation` are in microseconds. Answered by Done."""
+    """Declare a stream; `lateness`, `speculation` and `idle` are in microseconds. Answered by Done."""
 
     correlation: int
     name: str
@@ -28,6 +28,7 @@ class AddStream:
     disorder: str
     lateness: int | None
     speculation: int | None
+    idle: int | None = None
 
 
 @final
@@ -97,6 +98,7 @@ class StreamEntry:
     disorder: str
     lateness: int | None
     speculation: int | None
+    idle: int | None = None
 
 
 @final
@@ -151,7 +153,7 @@ class Published:
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)
-_STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS)
+_STREAM: Final = (s.NAME, s.NAMES, _NAMED, s.NAME, _MICROSECONDS, _MICROSECONDS, _MICROSECONDS)
 
 ROWS: Final = (
     MessageRow(4, AddStream, _STREAM, answer=Done, when_full="refuse"),

@@ -25,6 +25,7 @@ class Subscribe:
     many notifications the broker may send before the next Credit. `received`: in a resumed session, how many
     notifications had arrived; later ones are sent again. `when_slow`: without a cursor, what happens to results when
     the queue is full, one of slowness.WHEN_SLOW; nil: the first of them. `deadline`: as in Publish.
+    `results`: `each`, or `final`, a result only when nothing can withdraw it any more; nil: `each`.
 
     With a cursor: `durable` is its name. It is created if it does not exist, and keeps results until they are
     acknowledged. `after`: continue behind this position; nil: behind the last acknowledged one. `replay`: begin at this
@@ -53,6 +54,7 @@ class Subscribe:
     deliveries_max: int | None = None
     when_slow: str | None = None
     deadline: int | None = None
+    results: str | None = None
 
 
 @final
@@ -66,6 +68,7 @@ class SubscriptionRequest:
     lineage: bool | None = None
     report: str | None = None
     forecast: dict[str, Any] | None = None
+    results: str | None = None
 
 
 @final
@@ -171,6 +174,9 @@ class SubscriptionEntry:
     """A subscription with the number of attached clients and of results that wait for them. Part of Subscriptions.
 
     `cursors`: the cursors that the asking user may see, by name, each with its number of unacknowledged results.
+    `version`: 1, and 1 more for each update. `updates`: the newest of them, the oldest first, each with the inserted
+    arcs, the names of the deleted ones, and the times from
+    and to which they hold; beyond 2**61 there is no such end.
     """
 
     name: str
@@ -179,6 +185,8 @@ class SubscriptionEntry:
     subscribers: int
     queued: int
     cursors: dict[str, Any] = field(default_factory=dict)
+    version: int = 1
+    updates: tuple[tuple[tuple[str, ...], tuple[str, ...], int, int], ...] = ()
 
 
 @final
@@ -230,6 +238,7 @@ class Ended:
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)
+_UPDATES: Final = s.records(s.TEXTS, s.TEXTS, s.INTEGER, s.INTEGER)
 
 ROWS: Final = (
     MessageRow(
@@ -254,6 +263,7 @@ ROWS: Final = (
             s.optional(s.COUNT),
             _NAMED,
             _MICROSECONDS,
+            _NAMED,
         ),
         answer=Subscribed,
         when_full="refuse",
@@ -272,7 +282,7 @@ ROWS: Final = (
         20,
         SubscribeMany,
         (
-            s.records(s.NAME, s.NAME, s.optional(s.TEXT), s.optional(s.FLAG), _NAMED, s.optional(s.PLAIN)),
+            s.records(s.NAME, s.NAME, s.optional(s.TEXT), s.optional(s.FLAG), _NAMED, s.optional(s.PLAIN), _NAMED),
             s.CREDITS,
             _NAMED,
             _MICROSECONDS,
@@ -280,7 +290,7 @@ ROWS: Final = (
         answer=SubscribedMany,
         when_full="refuse",
         part=(1, SubscriptionRequest),
-        means="each with the fields `name` to `forecast` of `Subscribe`",
+        means="each with the fields `name` to `forecast`, and `results`, of `Subscribe`",
     ),
     MessageRow(
         36,
@@ -294,11 +304,12 @@ ROWS: Final = (
     MessageRow(
         38,
         Subscriptions,
-        (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN), s.FLAG),
+        (s.records(s.NAME, s.NAME, s.TEXT, s.COUNT, s.COUNT, s.PLAIN, s.COUNT, _UPDATES), s.FLAG),
         part=(1, SubscriptionEntry),
         means=(
-            "name, language, query, how many clients, how many results wait for them, and a map of cursors to"
-            " their numbers of unacknowledged results"
+            "name, language, query, how many clients, how many results wait for them, a map of cursors to"
+            " their numbers of unacknowledged results, how many updates it has had and one more, and the newest"
+            " [updates](#changes), each with its inserted arcs, the names of its deleted ones, and its times"
         ),
     ),
     MessageRow(

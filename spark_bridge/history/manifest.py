@@ -90,6 +90,7 @@ def streams_written(streams: Mapping[str, StreamDefinition]) -> dict[str, dict[s
                 ("disorder", stream.disorder if stream.disorder != "arrival" else None),
                 ("lateness", stream.lateness),
                 ("speculation", stream.speculation),
+                ("idle", stream.idle),
             )
             if value is not None
         }
@@ -131,6 +132,7 @@ def read_manifest(text: str) -> Manifest:
                 stream.get("disorder", "arrival"),
                 stream.get("lateness"),
                 stream.get("speculation"),
+                stream.get("idle"),
             )
             for name, stream in document["streams"].items()
         }

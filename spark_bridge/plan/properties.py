@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, final
 
 from broker.automaton.analyses.agreement import Crossing, crossing
-from broker.automaton.analyses.window import looks_back, window_of
+from broker.automaton.analyses.window import looks_back, remembers, window_of
 from broker.automaton.automaton import Automaton, Report
 from broker.engine import Engine
 from broker.engine.subscriber import Subscriber
@@ -121,4 +121,6 @@ def _uncut(automaton: Automaton) -> str | None:
         return "reports results that do not overlap, which depend on those reported before"
     if looks_back(automaton):
         return "its leading negation asks for events before a match's first one"
+    if remembers(automaton):
+        return "where its matches begin depends on events before their first one"
     return None

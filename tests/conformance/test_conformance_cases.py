@@ -14,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from broker.command.batch import Control
+from broker.command.run import apply_control
 from broker.engine import Engine, Match
 from broker.engine.languages.table import LANGUAGES
+from broker.engine.results import expanded
+from broker.events import Event, parse_line
 from broker.events.errors import ForetellError, Unsupported
 from broker.events.validation import row_from_mapping
 
@@ -39,9 +43,11 @@ def bag(items: list[Any]) -> Counter[Any]:
 CHECKS: dict[str, Callable[[list[Match], Any], bool]] = {
     "lineages": lambda matches, want: bag([m.lineage for m in matches]) == bag(want),
     "intervals": lambda matches, want: bag([[m.start, m.end] for m in matches]) == bag(want),
+    "spans": lambda matches, want: bag([[m.lineage[0], m.lineage[-1]] for m in matches if m.lineage]) == bag(want),
     "bindings": lambda matches, want: bag([m.bindings for m in matches]) == bag(want),
     "count": lambda matches, want: len(matches) == want,
     "ends": lambda matches, want: sorted({m.end for m in matches}) == want,
+    "lifetimes": lambda matches, want: bag([list(m.lifetime or ()) for m in matches]) == bag(want),
     "data": lambda matches, want: bag([{k: m.data[k] for k in want[0]} for m in matches]) == bag(want),
 }
 
@@ -50,17 +56,31 @@ def run(case: dict[str, Any], folder: Path) -> list[Match]:
     path = folder / "subscriptions.toml"
     path.write_text(case["subscriptions"])
     engine = Engine.load(path)
-    matches: list[Match] = []
+    found: list[Match] = []
     for event in case["events"]:
-        if "punctuation" in event:
-            matches += engine.punctuate(event["punctuation"]).expanded()
+        line = parse_line(json.dumps(event), 1)
+        if not isinstance(line, Event):
+            found += expanded(apply_control(engine, Control(line, 1, 1)))
             continue
-        row = row_from_mapping(engine.streams[event["stream"]], event["data"])
-        start = event.get("start", event["time"])
-        matches += engine.publish(event["stream"], [event["time"]], [row], [event["id"]], [start]).expanded()
-    matches += engine.finish().expanded()
+        assert isinstance(line.data, dict)
+        row = row_from_mapping(engine.streams[line.stream], line.data)
+        found += expanded(engine.publish(line.stream, [line.time], [row], [line.id or 0], [line.start]))
+        engine.check_invariants()
+    found += expanded(engine.finish())
     engine.check_invariants()
-    return matches
+    return found
+
+
+def standing(found: list[Match]) -> list[Match]:
+    """The matches that are told and not withdrawn."""
+    kept: dict[str, Match] = {}
+    for each in found:
+        if each.kind == "match":
+            assert each.id not in kept
+            kept[each.id] = each
+        elif each.kind == "retraction":
+            assert each._replace(withdrawn=False) == kept.pop(each.id)
+    return list(kept.values())
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c["language"] in LANGUAGES], ids=lambda c: c["id"])
@@ -70,10 +90,15 @@ def test_case(case: dict[str, Any], tmp_path: Path) -> None:
         with pytest.raises(ForetellError, match=expect["error"]):
             run(case, tmp_path)
         return
-    matches = run(case, tmp_path)
+    found = run(case, tmp_path)
     name = expect.pop("subscription", None)
     if name is not None:
-        matches = [m for m in matches if m.subscription == name]
+        found = [m for m in found if m.subscription == name]
+    log = expect.pop("log", None)
+    if log is not None:
+        told = [m for m in found if m.kind in ("match", "retraction")]
+        assert log == [[m.kind, m.lineage, list(m.lifetime or ())] for m in told]
+    matches = standing(found)
     for key, want in expect.items():
         assert CHECKS[key](matches, want), f"{key}: {[m.line() for m in matches]}"
 

@@ -10,11 +10,15 @@ from broker.events import Disorder
 from broker.storage.engine_digest import engine_digest
 from broker.storage.records import (
     BatchTaken,
+    Punctuated,
     Record,
+    Retracted,
+    StreamClocked,
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
     TimeWasReset,
+    Updated,
 )
 
 
@@ -26,8 +30,8 @@ class JournaledEngine:
     def replay(self, position: int, time: int, record: Record) -> None:
         match record:
             case StreamDeclared():
-                disorder = cast("Disorder", record.disorder)
-                self.engine.add_stream(record.name, record.attributes, key=record.key, disorder=disorder)
+                order = cast("Disorder", record.disorder), record.lateness, record.speculation, record.idle
+                self.engine.add_stream(record.name, record.attributes, record.key, *order)
             case SubscriptionAdded():
                 self.engine.subscribe(
                     record.name,
@@ -36,6 +40,7 @@ class JournaledEngine:
                     lineage=record.lineage,
                     report=record.report,
                     forecast=record.forecast,
+                    results=record.options.get("results"),
                 )
             case SubscriptionRemoved(name):
                 self.engine.unsubscribe(name)
@@ -43,9 +48,20 @@ class JournaledEngine:
                 rows = [tuple(row) for row in record.rows]
                 results = self.engine.publish(record.stream, record.times, rows, record.ids, record.starts)
                 self.lines[position] = [result.line() for result in results]
+            case Punctuated():
+                told = self.engine.punctuate(record.time, record.stream, record.where)
+                self.lines[position] = [result.line() for result in told]
+            case Retracted(ids):
+                self.lines[position] = [result.line() for each in ids for result in self.engine.retract(each)]
+            case Updated():
+                change = record.insert, record.delete, record.start, record.end
+                told = self.engine.update(record.subscription, *change)
+                self.lines[position] = [result.line() for result in told]
+            case StreamClocked():
+                pass
             case TimeWasReset(stream, newest):
-                told = self.engine.reset_time(stream, newest)
-                self.lines[position] = [result.line() for ended in told for result in ended]
+                ended = self.engine.reset_time(stream, newest)
+                self.lines[position] = [result.line() for each in ended for result in each]
             case _:
                 raise AssertionError(record)
 

@@ -78,7 +78,7 @@ class Player:
         results: list[Result] = []
         for each in found:
             before = len(results)
-            for assigned, start, end, values in each.all():
+            for assigned, start, end, values, *_ in each.all():
                 parts: list[list[int]] = [[] for _ in self.plan.steps]
                 for component, item, _ in assigned:
                     parts[component].append(item)

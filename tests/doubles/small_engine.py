@@ -1,5 +1,6 @@
 """An engine small enough to be obviously right, for tests of what stands around an engine.
 
+It takes and withdraws events in any order that is allowed by promises, and reports nothing that waits for time to pass.
 It knows two queries: `every STREAM` finds each event of a stream, `after NAME` finds nothing but reads the subscription
 NAME, which therefore cannot go before it.
 """
@@ -13,6 +14,8 @@ from typing import Any, final
 from broker.events import (
     DefinitionError,
     Disorder,
+    EventError,
+    LateEvent,
     QueryError,
     Schema,
     StreamDefinition,
@@ -34,10 +37,15 @@ class SmallResult:
     event: int
     end: int
     data: dict[str, Any]
+    kind: str = "match"
+
+    @property
+    def withdrawn(self) -> bool:
+        return self.kind == "retraction"
 
     def line(self) -> dict[str, Any]:
         return {
-            "kind": "match",
+            "kind": self.kind,
             "subscription": self.subscription,
             "id": f"{self.subscription}-{self.event}",
             "start": self.end,
@@ -66,13 +74,26 @@ class SmallEngine:
         self.streams: dict[str, StreamDefinition] = {}
         self.subscriptions: dict[str, SubscriptionDefinition] = {}
         self.now: int | None = None
+        self.promised: int | None = None
+        self.due: int | None = None  # a test says what waits for time to pass
+        self.punctuated: list[tuple[int, str | None, str | None]] = []
+        self.updated: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int, int]]] = {}
         self.taken: list[int] = []
+        self.of: dict[int, str] = {}  # the stream of each event that is not withdrawn
         self.failures: list[Any] = []
 
     def add_stream(
-        self, name: str, attributes: Mapping[str, str], key: str | None = None, disorder: Disorder = "arrival"
+        self,
+        name: str,
+        attributes: Mapping[str, str],
+        key: str | None = None,
+        disorder: Disorder = "arrival",
+        lateness: int | None = None,
+        speculation: int | None = None,
+        idle: int | None = None,
     ) -> None:
-        self.streams[name] = StreamDefinition(name, Schema.declare(attributes), key, disorder)
+        schema = Schema.declare(attributes)
+        self.streams[name] = StreamDefinition(name, schema, key, disorder, lateness, speculation, idle)
 
     def subscribe(
         self,
@@ -83,8 +104,9 @@ class SmallEngine:
         lineage: bool | None = None,
         report: str | None = None,
         forecast: dict[str, Any] | None = None,
+        results: str | None = None,
     ) -> None:
-        definition = SubscriptionDefinition(name, language, query, lineage, report, forecast)
+        definition = SubscriptionDefinition(name, language, query, lineage, report, forecast, results)
         if name in self.subscriptions:
             raise DefinitionError(f"subscription {name!r} exists")
         word, _, what = query.partition(" ")
@@ -114,6 +136,7 @@ class SmallEngine:
         rows = self._fitting(stream, times, rows, ids, starts)
         self.now = times[-1] if times else self.now
         self.taken.extend(ids)
+        self.of.update(dict.fromkeys(ids, stream))
         return [
             SmallResult(each.name, event, time, dict(zip(definition.schema.names, row)))
             for event, time, row in zip(ids, times, rows)
@@ -142,10 +165,53 @@ class SmallEngine:
         definition = self.streams[stream]
         assert ids is not None
         assert len(times) == len(rows) == len(ids)
-        check_times(definition, times, self.now)
+        check_times(definition, times, self.accepts_from(stream))
         if starts is not None:
             check_starts(definition, starts, times)
         return check_rows(definition, rows)
+
+    def accepts_from(self, stream: str) -> int | None:
+        known = [each for each in (self.now, self.promised) if each is not None]
+        return max(known, default=None)
+
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> list[SmallResult]:
+        """What waits is a result of each subscription."""
+        before = self.accepts_from("")
+        if before is not None and time < before:
+            raise LateEvent(f"expected a punctuation at {before} or later, found {time}")
+        self.promised = time
+        self.punctuated.append((time, stream, where))
+        due, self.due = self.due, None if self.due is not None and self.due < time else self.due
+        return [SmallResult(name, time, time, {}) for name in self.subscriptions if due != self.due]
+
+    def stream_of(self, id: int) -> str | None:
+        return self.of.get(id)
+
+    def retract(self, id: int) -> list[SmallResult]:
+        stream = self.of.pop(id, None)
+        if stream is None:
+            raise EventError(f"event {id}: expected one that can be withdrawn, found none")
+        return [
+            SmallResult(each.name, id, 0, {}, "retraction")
+            for each in self.subscriptions.values()
+            if each.query == f"every {stream}"
+        ]
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> list[SmallResult]:
+        if "wrong" in insert:
+            raise QueryError("line 1, column 1: expected an arc, found 'wrong'", 1, 1, "wrong\n^")
+        self.updated.setdefault(name, []).append((tuple(insert), tuple(delete), start or 0, end or 2**63 - 1))
+        return [SmallResult(name, 0, 0, {})]
+
+    def updates(self, name: str) -> list[tuple[tuple[str, ...], tuple[str, ...], int, int]]:
+        return self.updated.get(name, [])
 
     def probability(self, name: str, key: Sequence[Any], within: int | str | None = None) -> SmallAnswer:
         if name not in self.subscriptions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from doubles.broker_process import broker_process, python_process
@@ -237,3 +238,47 @@ def test_without_a_socket_for_a_connection_it_is_tried_again(monkeypatch: pytest
             client.ping()
             client.close()
     assert happenings(told)[-1] is Happening.RESTORED
+
+
+def test_an_acknowledgement_survives_a_restart_that_takes_seconds(tmp_path: Path) -> None:
+    """With the default waits and the default timeout. Without its repetition the result would come again."""
+    journal = f'[journal]\npath = "{tmp_path}/kept"\n'
+    with broker_process(journal) as broker:
+        client = Client(broker.address, reconnect=Reconnect(), timeout=60)
+        client.add_stream("S", {"x": "int"})
+        subscription = client.subscribe("all", query="SELECT * FROM S", durable="mine")
+        client.publish_batch("S", [1, 2, 3], [(1,), (2,), (3,)])
+        read = [subscription.next(60) for _ in range(3)]
+        broker.process.kill()
+        broker.process.wait()
+        back: list[float] = []
+
+        def restart() -> None:
+            time.sleep(3)
+            with broker_process(f'address = "{broker.address}"\n{journal}'):
+                back.append(time.monotonic())
+                done.wait(120)
+
+        done = threading.Event()
+        thread = threading.Thread(target=restart)
+        thread.start()
+        assert read[0] is not None
+        assert read[2] is not None
+        read[0].acknowledge_later()
+        read[2].acknowledge()
+        waited = time.monotonic() - back[0]
+        client.publish("S", {"x": 4}, time=4)
+        fourth = subscription.next(60)
+        assert fourth is not None
+        fourth.acknowledge_later()
+        client.close()
+        with Client(broker.address, timeout=60) as other:
+            kept = other.subscribe("all", durable="mine")
+            assert kept.poll() is None, "what was acknowledged later was sent before the client left"
+            assert other.publish("S", {"x": 5}, time=5).count == 1
+            fifth = kept.next(60)
+        done.set()
+        thread.join()
+    assert fifth is not None
+    assert (fifth.position, fifth.end) == (5, 5)
+    assert waited < 10, "the greatest wait is a fraction of a call's timeout"

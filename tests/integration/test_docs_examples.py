@@ -15,6 +15,8 @@ import pytest
 from integration.pages import ROOT, Player, blocks
 
 from broker.algebra import normal_form
+from broker.algebra.afa import semantics as semantics_afa
+from broker.algebra.afa.lowering import lower as lower_afa
 from broker.algebra.cayuga import expansion as algebra_expansion
 from broker.algebra.cayuga.lowering import lower
 from broker.algebra.cayuga.semantics import evaluate
@@ -24,9 +26,15 @@ from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase import semantics as semantics_sase
 from broker.algebra.sase.lowering import lower as lower_sase
 from broker.algebra.semantics import Bag, Occurrence
+from broker.algebra.window import conditions as window_conditions
+from broker.algebra.window import formulas as window_formulas
+from broker.algebra.window import lowering as window_lowering
+from broker.algebra.window import semantics as semantics_window
+from broker.algebra.window.lowering import lower as lower_window
 from broker.automaton import compilation
-from broker.automaton.analyses import countable
+from broker.automaton.analyses import countable, window_bounds
 from broker.automaton.constructions.composite import conditions, exploration
+from broker.automaton.constructions.windows import classes, determinisation, marked
 from broker.automaton.diagram import draw
 from broker.automaton.machines import state_machine
 from broker.engine import Engine, Options, forms, shares, templates
@@ -52,8 +60,8 @@ from broker.forecast import (
     varying,
 )
 from broker.kernel import Limits, receipts
+from broker.language import afa, ptopss, sase, window
 from broker.language import limits as language_limits
-from broker.language import ptopss, sase
 from broker.language.cayuga import parse
 from broker.language.subscription_file import read_subscription_file
 from broker.server import admission_queue as waiting_line
@@ -83,6 +91,13 @@ NOT_RUN: Final[dict[tuple[str, str], str]] = {
         "the grammar, for people"
     ),
     ("docs/sase.md", 'query      = "PATTERN" "SEQ" "(" component { "," component } ")"'): "the grammar, for people",
+    ("docs/windows.md", 'query     = "FROM" stream [ "BY" attribute { "," attribute } ] "WINDOW" windows'): (
+        "the grammar, for people"
+    ),
+    (
+        "docs/afa.md",
+        'query    = "FROM" stream { "," stream } [ "BY" attribute { "," attribute } ]',
+    ): "the grammar, for people",
     (
         "ARCHITECTURE.md",
         "text ──parse──> syntax ──lower──> typed form ──construct──> automaton ──analyse──> facts",
@@ -106,6 +121,13 @@ LIMIT_MODULES: Final = (
     conditions,
     exploration,
     countable,
+    window_conditions,
+    window_formulas,
+    window_lowering,
+    window_bounds,
+    classes,
+    determinisation,
+    marked,
     forms,
     expansion,
     counting,
@@ -224,6 +246,63 @@ def test_the_examples_of_ptopss_mean_what_the_page_shows() -> None:
             case _:
                 text = ""
     assert compared > 12
+
+
+def test_the_examples_of_windows_mean_what_the_page_shows() -> None:
+    streams: dict[str, StreamDefinition] = {}
+    events: list[semantics_window.TimedEvent] = []
+    text, compared = "", 0
+    for block in blocks(ROOT / "docs" / "windows.md"):
+        match block.info:
+            case "toml streams":
+                streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
+            case "json events":
+                (bag,) = occurrences(block.text, streams).values()
+                events = [semantics_window.TimedEvent(o.lineage[0], o.end, o.row) for o in bag]
+            case "window":
+                text = block.text
+            case "json results" if text:
+                schemas = {name: stream.schema for name, stream in streams.items()}
+                expression = lower_window(window.parse(text), text, schemas.get, list)
+                found = semantics_window.results(expression, events)
+                meant = Counter((one.start, one.end, one.lineage, one.values) for one in found)
+                shown = [json.loads(line) for line in block.text.splitlines()]
+                assert meant == Counter(
+                    (r["start"], r["end"], tuple(r["lineage"]), tuple(r["data"].values())) for r in shown
+                ), f"line {block.line}"
+                text, compared = "", compared + 1
+            case _:
+                text = ""
+    assert compared > 12
+
+
+def test_the_examples_of_afa_mean_what_the_page_shows() -> None:
+    streams: dict[str, StreamDefinition] = {}
+    events: list[semantics_afa.Event] = []
+    text, compared = "", 0
+    for block in blocks(ROOT / "docs" / "afa.md"):
+        match block.info:
+            case "toml streams":
+                streams = {s.name: s for s in read_subscription_file(block.text, "streams").streams}
+            case "json events" if not events:
+                (bag,) = occurrences(block.text, streams).values()
+                events = [semantics_afa.Event(o.lineage[0], o.end, 0, o.row) for o in bag]
+            case "afa":
+                text = block.text
+            case "json results" if text:
+                schemas = {name: stream.schema for name, stream in streams.items()}
+                automaton = lower_afa(afa.parse(text), text, schemas.get, list)
+                found = semantics_afa.results(automaton, events)
+                within = automaton.within
+                meant = Counter((r.begin, None if within is None else r.end, r.lineage, r.registers) for r in found)
+                shown = [json.loads(line) for line in block.text.splitlines()]
+                assert meant == Counter(
+                    (*r["lifetime"], tuple(r["lineage"]), tuple(r["data"].values())) for r in shown
+                ), f"line {block.line}"
+                text, compared = "", compared + 1
+            case _:
+                text = ""
+    assert compared == 5
 
 
 def test_the_examples_of_sase_mean_what_the_page_shows() -> None:

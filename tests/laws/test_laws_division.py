@@ -12,13 +12,15 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from strategies import composite_subscriptions as ptopss
-from strategies import sase
+from strategies import sase, windows
 from strategies.forecasts import engine_for, played, subscribe
 from strategies.typed_queries import SCHEMAS, histories, programs
 
 from broker.engine import Engine, Match
 from broker.events import DefinitionError
 from broker.language.cayuga.printer import print_query
+from broker.language.window import print_query as print_window_query
+from broker.language.window.syntax import WindowQuery
 from broker.storage.engine_digest import engine_digest
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
@@ -100,3 +102,14 @@ def test_of_forecasts(case_and_history: Any, lengths: list[int]) -> None:
     for engine in engines:
         assume(subscribe(engine, "q", case))
     check(*engines, [(each.stream, each.time, each.row, each.start) for each in history], lengths)
+
+
+@lawful
+@given(st.lists(windows.queries(), min_size=1, max_size=3), windows.streams(20), lengths)
+def test_of_windows(queries: list[WindowQuery], events: list[windows.Event], lengths: list[int]) -> None:
+    engines = Engine(), Engine()
+    for engine in engines:
+        engine.add_stream("S", windows.SCHEMA.declared())
+        for number, query in enumerate(queries):
+            engine.subscribe(f"q{number}", "window", print_window_query(query), lineage=True)
+    check(*engines, [("S", time, row, time) for time, row in events], lengths)

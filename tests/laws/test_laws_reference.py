@@ -65,7 +65,7 @@ def test_queries_have_the_same_results_on_the_reference(
         for name in reversed(program):
             engine.unsubscribe(name)
         engine.check_invariants()
-        assert not engine.program.machines.seats
+        assert not engine.program.machines.registrations
     assert told[0] == told[1]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import HealthCheck, given, note, settings
@@ -16,7 +17,7 @@ from strategies.sase import SCHEMAS, histories, lowered, queries
 
 from broker.algebra.sase import semantics as meaning
 from broker.algebra.sase.semantics import Event
-from broker.engine import Engine, Options, Results
+from broker.engine import Engine, Match, Options
 from client import Notification
 from client.expansion import count
 
@@ -47,7 +48,7 @@ def bound(match: Any) -> tuple[str, tuple[tuple[str, tuple[int, ...]], ...]]:
     return match.subscription, tuple((name, tuple(ids)) for name, ids in match.bindings.items())
 
 
-def client_expands(results: Results) -> Counter[Any]:
+def client_expands(results: Sequence[Match]) -> Counter[Any]:
     """What a client makes of the compressed results, whose number it knows before."""
     found: Counter[Any] = Counter()
     for match in results:
@@ -115,7 +116,7 @@ def test_engine_is_the_meaning(
     for name in came:
         engine.unsubscribe(name)
     engine.check_invariants()
-    assert not engine.program.machines.seats
+    assert not engine.program.machines.registrations
 
 
 @settings(max_examples=2 * settings().max_examples, suppress_health_check=slow, deadline=None)

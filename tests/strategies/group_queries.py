@@ -1,4 +1,4 @@
-"""Random SASE+ templates for groups, with members that differ in constants, and scripts of what happens to them.
+"""Random templates of every language for groups, with members that differ in constants, and what happens to them.
 
 A template is a text with places for constants; grids are coarse, so that members and events often meet exactly. Not
 here: what must hold.
@@ -147,12 +147,46 @@ def template(chance: random.Random) -> Template:
     return Template(text, tuple(choices))
 
 
+def composite(chance: random.Random) -> Template:
+    """Up to four events of P-ToPSS, anywhere after each other or adjacent."""
+    choices: list[Sequence[str]] = []
+
+    def constant(grid: Sequence[str] = GRID) -> str:
+        choices.append(grid)
+        return f"{{{len(choices) - 1}}}"
+
+    names = "abcd"[: chance.choice((1, 2, 2, 2, 3, 3, 4))]
+    keyed = chance.random() < 0.6
+    defined: list[str] = []
+    for at, name in enumerate(names):
+        asked = ["ty = 'A'"] if keyed and (at == 0 or chance.random() < 0.8) else []
+        kinds = chance.choices(("up", "up", "other", "or", "join", "none"), k=chance.choice((1, 1, 2)))
+        for kind in kinds:
+            if kind == "up":
+                asked.append(f"p {chance.choice(('>', '<=', '='))} {constant()}")
+            elif kind == "other":
+                asked.append(f"{chance.choice('kw')} {chance.choice(('<=', '>='))} {constant()}")
+            elif kind == "or":
+                asked.append(f"(p < {constant()} OR w >= {constant()})")
+            elif kind == "join" and len(names) > 1 and "$x" not in " ".join(asked):
+                asked.append("k = $x")
+        defined.append(f"{name}: {' AND '.join(asked) or 'TRUE'}")
+    by = chance.choice(("", " BY ty", " BY k"))
+    matched = names[0]
+    for name in names[1:]:
+        matched += f"{chance.choice((';', ';', ','))} {name}"
+    within = f" WITHIN {constant(WINDOWS)}" if ";" in matched or chance.random() < 0.5 else ""
+    return Template(f"FROM S{by} {' '.join(defined)} MATCH {matched}{within}", tuple(choices))
+
+
+MAKERS: Final = {"sase": template, "cayuga": chain, "ptopss": composite}
+
+
 def script(seed: int, actions: int = 30) -> list[Action]:
     """What happens to some templates."""
     chance = random.Random(seed)
-    language = chance.choice(("sase", "cayuga"))
-    make = template if language == "sase" else chain
-    templates = [make(chance) for _ in range(chance.choice((1, 1, 2)))]
+    language = chance.choice(("sase", "sase", "cayuga", "cayuga", "ptopss"))
+    templates = [MAKERS[language](chance) for _ in range(chance.choice((1, 1, 2)))]
     if any("PUBLISH" in each.text for each in templates):
         templates = templates[:1]  # all that publish one stream have one schema
     long = language == "cayuga" and chance.random() < 0.3

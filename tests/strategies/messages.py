@@ -33,9 +33,11 @@ from broker.wire import (
     Probe,
     Publish,
     Published,
+    Punctuate,
     Refusal,
     Refuse,
     ResetTime,
+    Retract,
     Settle,
     Statistics,
     StatisticsReport,
@@ -51,6 +53,7 @@ from broker.wire import (
     Subscriptions,
     TimeReset,
     Unsubscribe,
+    Update,
     Welcome,
 )
 
@@ -85,14 +88,20 @@ def _several(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[obj
     return st.lists(strategy, max_size=3).map(tuple)
 
 
-_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count)
+_stream_fields = (texts, _attributes, _optional_text, texts, _optional_count, _optional_count, _optional_count)
 _refusals = _several(st.builds(Refusal, counts, texts, texts))
 _streams = _several(st.builds(StreamEntry, *_stream_fields))
-_subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options))
+_texts = _several(texts)
+_updates = _several(st.tuples(_texts, _texts, integers, integers))
+_subscriptions = _several(st.builds(SubscriptionEntry, texts, texts, texts, counts, counts, options, counts, _updates))
+_numbered = (_optional_text, _optional_count, _optional_count)
+_optional_integer = st.none() | integers
 _letters = _several(st.builds(DeadLetter, counts, st.binary(max_size=8), texts, integers, counts))
 _forecast = st.none() | options
 _flag = st.none() | st.booleans()
-_wanted = _several(st.builds(SubscriptionRequest, texts, texts, _optional_text, _flag, _optional_text, _forecast))
+_wanted = _several(
+    st.builds(SubscriptionRequest, texts, texts, _optional_text, _flag, _optional_text, _forecast, _optional_text)
+)
 _outcomes = _several(
     st.builds(
         SubscriptionOutcome,
@@ -135,7 +144,11 @@ messages: st.SearchStrategy[Message] = st.one_of(
         _optional_count,
         _optional_text,
         _optional_count,
+        _optional_text,
     ),
+    st.builds(Punctuate, counts, integers, _optional_text, _optional_text, *_numbered),
+    st.builds(Retract, counts, _several(integers), *_numbered),
+    st.builds(Update, counts, texts, _texts, _texts, _optional_integer, _optional_integer, *_numbered),
     st.builds(SubscribeMany, counts, _wanted, _credits, _optional_text, _optional_count),
     st.builds(SubscribedMany, counts, _outcomes),
     st.builds(Unsubscribe, counts, texts),

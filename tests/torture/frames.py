@@ -44,9 +44,11 @@ from broker.wire import (
     Probe,
     Publish,
     Published,
+    Punctuate,
     Refusal,
     Refuse,
     ResetTime,
+    Retract,
     Settle,
     Statistics,
     StatisticsReport,
@@ -62,6 +64,7 @@ from broker.wire import (
     Subscriptions,
     TimeReset,
     Unsubscribe,
+    Update,
     Welcome,
     WireError,
     decode,
@@ -75,13 +78,17 @@ _FORECAST: Final = {"within": "60 s", "threshold": 0.5, "context": ("key",)}
 _RESULT: Final = {"kind": "match", "subscription": "a", "id": "0" * 24, "start": 1, "end": 2, "data": {"x": [1, 2.5]}}
 _SCHEMA: Final = {"name": "string", "price": "float", "volume": "int"}
 
+_UPDATES: Final = ((("q -> q WHEN TRUE",), ("y",), 5, 2**60),)
+
 SAID: Final[tuple[Message, ...]] = (
     Hello(1, VERSION, "torture", b""),
     Goodbye(2),
     Ping(3),
     AddStream(4, "S", _SCHEMA, "name", "arrival", None, None),
     Publish(5, "S", (1, 2, 3), (("a", 1.5, 1), ("b", 2.5, 2**40), ("c", -0.0, -1)), (7, 8, 9), None, None, None, 2**50),
-    Subscribe(6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50),
+    Subscribe(
+        6, "a", "cayuga", _QUERY, True, None, _FORECAST, 100, None, "mine", 4, 2, 9, 1, None, 5, 3, None, 2**50, "final"
+    ),
     Unsubscribe(7, "a"),
     Credit(0, "a", 500),
     DescribeStream(8, "S"),
@@ -95,14 +102,27 @@ SAID: Final[tuple[Message, ...]] = (
     Settle(17, "mine", (4, 5), True),
     ResetTime(18, "S"),
     AskProbability(19, "a", ("IBM", 7), "12 hours"),
-    SubscribeMany(20, (SubscriptionRequest("a", "cayuga", _QUERY, True, None, _FORECAST),), 100, "disconnect", 2**50),
+    SubscribeMany(
+        20, (SubscriptionRequest("a", "cayuga", _QUERY, True, None, _FORECAST, "each"),), 100, "disconnect", 2**50
+    ),
+    Punctuate(21, 2**40, "S", "price > 5", "p", 7, 2**50),
+    Retract(22, (5, -6, 2**40), "p", 8, 2**50),
+    Update(23, "a", ("x: q -> r WHEN v > 1", "r -> s WHEN TRUE"), ("y",), 5, None, "p", 9, None),
     Welcome(1, VERSION, "foretell", 30, bytes(16), 2**50),
     Done(12),
     Pong(13),
     Published(5, 2, 3, 1, (Refusal(1, "late", "expected a time of 3 or later, found 2"),)),
     Subscribed(6, "a", True, False, "always", 5, 2),
-    Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5),), False),
-    Subscriptions(10, (SubscriptionEntry("a", "cayuga", _QUERY, 3, 17, {"mine": 3}),), True),
+    Streams(9, (StreamEntry("S", _SCHEMA, "name", "arrival", None, 5, 9),), False),
+    Subscriptions(
+        10,
+        (
+            SubscriptionEntry(
+                "a", "cayuga", _QUERY, 3, 17, {"mine": 3}, 2, ((("q -> q WHEN TRUE",), ("y",), 5, 2**60),)
+            ),
+        ),
+        True,
+    ),
     StatisticsReport(11, {"broker": {"events": 1, "share": 0.5}}),
     Failure(6, "query", "expected a name", 1, 5, "x y\n  ^", None),
     DeadLetters(16, (DeadLetter(4, encode_result(_RESULT), "no such customer", 9, 2),), False, 1),

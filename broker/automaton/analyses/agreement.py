@@ -41,6 +41,10 @@ def crossing(automaton: Automaton, keys: KeyAttributes) -> Crossing | None:
     """How events of other keys matter to runs; None if they do not. O(arcs x slots), where nothing loops."""
     if is_one_event(automaton):
         return None
+    if automaton.windows is not None:
+        if all(keys.get(source.stream) in source.key for source in automaton.sources):
+            return None
+        return Crossing.NEXT_OF_PARTITION if automaton.partition else Crossing.NEXT_EVENT
     if asks_for_adjacent_events(automaton):
         return Crossing.NEXT_EVENT
     following = _Following(automaton, keys)

@@ -5,7 +5,7 @@ Here: that. Not here: automata over epochs (epoch_template), what a template is 
 
 from __future__ import annotations
 
-from ..automaton import Arc, Automaton, EventRow, Kind, Report
+from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
 from .keys import KeyPart, key_parts, places, within_key
 from .line import line_of
@@ -21,17 +21,24 @@ from .template import (
     clause_of,
     shared_constants,
 )
+from .whole_rows import NoRows, with_whole_rows
 
 
 def arrival_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton squared)."""
-    if automaton.report is not Report.EACH or not automaton.distinct:
-        raise NoTemplate("it does not report each match of single events")
+    if automaton.report is not Report.EACH:
+        raise NoTemplate("it does not report each match")
     if len(automaton.sources) != 1:
         raise NoTemplate("it reads several streams")
     line = line_of(automaton)
     if not line or any(link.take is not None for link in line):
         raise NoTemplate("it is not a line of single events")
+    if not all(_within(automaton, condition) for link in line for condition in link.begin.elapsed):
+        raise NoTemplate("it has conditions on times other than its window")
+    try:
+        automaton = with_whole_rows(automaton)
+    except NoRows as reason:
+        raise NoTemplate(str(reason)) from None
     parts = key_parts(automaton)
     inner = within_key(automaton, parts)
     begins = [link.begin for link in line_of(inner)]
@@ -39,7 +46,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     together = _uniform(inner, parts, [*begins, *kills])
     asking = [arc.guard for arc in (*begins, *kills)]
     known = shared_constants(asking)
-    slots = _slots(begins)
+    slots = tuple(range(len(begins)))
     values: list[float] = []
 
     def clauses(arc: Arc) -> tuple[TemplateClause, ...]:
@@ -75,20 +82,14 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     return Grouping(template, tuple(known.values()), tuple(values))
 
 
+def _within(automaton: Automaton, condition: Elapsed) -> bool:
+    """Whether a time condition says no more than the window does."""
+    return condition.since == 0 and condition.allowed == ((0, automaton.within),)
+
+
 def _uniform(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[Arc]) -> tuple[int, ...]:
     """Where every event has the parts of the key."""
     found = {tuple(places(automaton, parts, arc).values()) for arc in asking}
     if len(found) != 1:
         raise NoTemplate("its events have the key in different attributes")
     return found.pop()
-
-
-def _slots(begins: list[Arc]) -> tuple[int, ...]:
-    found = [-1] * max(len(arc.update) for arc in begins)
-    for step, arc in enumerate(begins):
-        for slot, source in enumerate(arc.update):
-            if isinstance(source, EventRow):
-                found[slot] = step
-    return tuple(found)
-
-

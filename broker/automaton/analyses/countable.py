@@ -1,7 +1,8 @@
 """How the paths of an automaton can be counted: which of its times are windows, and how many are keys.
 
 If each state keeps the time of at most one event, no arc before the arcs that test that time tests it, and these
-require it to be within one bound, a window over the event's time counts exactly without a key. Otherwise partial
+require it to be within one bound, a window over the event's time counts exactly without a key. Where one state keeps
+it, it may also have to be some time ago. Otherwise partial
 matches differ by the times that they keep; the number of times that vary independently is the width.
 
 Here: these facts. Not here: windows and cells themselves (engine).
@@ -24,11 +25,12 @@ class Span:
     """Conditions from one event on that can be counted over a window, without a key.
 
     `states`: those that keep only the time of that event, ascending; no arc between them tests it, and each arc that
-    leaves them requires it to be at most `bound` ago. `ordered`: each state is entered from one other, so that its
-    contents are in the order of the spans' first events.
+    leaves them requires it to be between `nearest` and `bound` ago. `ordered`: each state is entered from one other, so
+    that its contents are in the order of the spans' first events.
     """
 
     states: tuple[int, ...]
+    nearest: int
     bound: int
     ordered: bool
 
@@ -56,11 +58,11 @@ def spans_of(automaton: Automaton, times: list[dict[int, KeptTime]]) -> tuple[Sp
         allowed = {_allowed(arc) for arc in automaton.arcs if arc.source in inside and arc.target not in inside}
         if len(allowed) > 1 or len(min(allowed)) != 1:
             return None
-        ((low, bound),) = allowed.pop()
-        if low > 0 or bound == FOREVER:
+        ((nearest, bound),) = allowed.pop()
+        if bound == FOREVER or (nearest > 0 and not (len(members) == 1 and stays[members[0]])):
             return None
         feeds = {(arc.source if arc.source in inside else -1, arc.target) for arc in entering}
-        found.append(Span(tuple(members), bound, len(feeds) == len(members)))
+        found.append(Span(tuple(members), nearest, bound, len(feeds) == len(members)))
     return tuple(found)
 
 

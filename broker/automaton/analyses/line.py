@@ -21,7 +21,10 @@ class LineOperand:
 
 
 def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
-    """The operands of a line in order; () if the automaton is not a line. O(arcs)."""
+    """The operands of a line in order; () if the automaton is not a line. O(arcs).
+
+    The last event leads to the final state, or a further arc that takes none does.
+    """
     arcs = [arc for arc in automaton.arcs if arc.kind != Kind.KILL]
     links: list[LineOperand] = []
     here = at = 0
@@ -38,7 +41,8 @@ def line_of(automaton: Automaton) -> tuple[LineOperand, ...]:
             here, at = here + 1, at + 2
         else:
             links.append(LineOperand(begin, None, None))
-    return tuple(links) if here + 1 == automaton.final and len(arcs) == at + 1 else ()
+    rest = len(arcs) - at
+    return tuple(links) if rest <= 1 and here + rest == automaton.final else ()
 
 
 def place_of(line: tuple[LineOperand, ...], arc: Arc) -> int:

@@ -25,6 +25,8 @@ def window_of(automaton: Automaton) -> int | None:
 
 def is_one_event(automaton: Automaton) -> bool:
     """Whether a match is a single event, which no other event can forbid."""
+    if automaton.windows is not None:
+        return False
     further = any(arc.kind in TAKING and (arc.source > 0 or arc.target == 0) for arc in automaton.arcs)
     return not further and not any(arc.kind == Kind.KILL for arc in automaton.arcs)
 
@@ -37,6 +39,19 @@ def looks_back(automaton: Automaton) -> bool:
 def looks_ahead(automaton: Automaton) -> bool:
     """Whether a match is known only once time has passed its window."""
     return any(arc.kind == Kind.TIMEOUT for arc in automaton.arcs)
+
+
+def remembers(automaton: Automaton) -> bool:
+    """Whether events before the first one of a match decide if it is one, other than by forbidding it.
+
+    Windows begin where a prefix says, look back, and may be reported only if no earlier one ends with them; windows of
+    the clock begin whatever the events.
+    """
+    windows = automaton.windows
+    if windows is None:
+        return False
+    begins_anywhere = all(len(part.starts) == 1 for part in windows.parts)
+    return windows.clock is not None or windows.back > 0 or windows.keep == "earliest" or not begins_anywhere
 
 
 def state_windows(automaton: Automaton) -> list[int]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 from mypy_extensions import i64
 
 from ..executors.epoch_matches import Derived
-from ..executors.matches import Assigned, Lineage, ids, trace_of
+from ..executors.matches import Lineage, contributed, trace_of
 from ..results import Results
+from ..trace import mixed
 
 
-def tell(results: Results, time: i64) -> None:
+def report(results: Results, time: i64) -> None:
     """Turn the completions since the last call into results and derived events.
 
     O(served targets), and for published streams O(matches).
@@ -23,16 +24,16 @@ def tell(results: Results, time: i64) -> None:
     for target, composed in results.unfold():
         # Each match that can be made becomes an event, even if one result stands for all of them.
         for matched in composed.expanded().each():
-            values, links = target.outcome.bound(matched.values), _links(matched.assigned)
-            trace = trace_of(matched.assigned)
+            values, links = target.outcome.bound(matched.values), _links(contributed(matched))
+            trace = trace_of(matched)
             for feed in target.feeds or ():
-                made = Derived(feed.stream, values, matched.start, int(time), int(trace), links)
+                number = trace if feed.salt == 0 else mixed(trace, feed.salt, 0)
+                made = Derived(feed.stream, values, matched.start, int(time), int(number), links)
                 results.epochs.derived.append(made)
 
 
-def _links(assigned: Assigned) -> Lineage:
+def _links(events: list[int]) -> Lineage:
     links: Lineage = None
-    for _, item, _ in assigned:
-        for number in ids(item):
-            links = (links, number)
+    for number in events:
+        links = (links, number)
     return links

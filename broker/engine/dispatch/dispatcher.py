@@ -19,7 +19,7 @@ from ...events.schema import Row
 from ..executors.matches import flattened
 from ..program import Program
 from ..results import Results
-from .derived import tell
+from .derived import report
 from .route import Entry
 
 BEFORE: Final = -(1 << 62)  # earlier than any event
@@ -91,7 +91,7 @@ class Dispatcher:
                     results.completions.event = i
                     machines.clock.advance(time, results.completions)
                     if not self.later:
-                        tell(results, time)
+                        report(results, time)
                 if runs.due < time:
                     runs.expire(time)
                 # The last event of a batch is never alone: the next batch may continue its epoch.
@@ -110,7 +110,7 @@ class Dispatcher:
                 done = self.derive(results, n, done)
             if foretold:
                 for target, notice in forecasts.finish(time):
-                    results.tell(i, target, notice)
+                    results.notify(i, target, notice)
             if len(found.faults) > 0 and self.give_up(results, i):
                 spaces, entries = directory.spaces[number], machines.entries.get(number)
                 scopes = forecasts.scopes.get(number)
@@ -121,7 +121,7 @@ class Dispatcher:
         """Suspend the subscriptions behind the errors raised at this event; returns whether there were any."""
         if len(results.epochs.faults) == 0 or self.suspend is None:
             return False
-        tell(results, self.runs.time)
+        report(results, self.runs.time)
         self.suspend(results, event)
         return True
 
@@ -158,8 +158,8 @@ class Dispatcher:
         found.event = runs.index
         for entry in entries:
             entry.lane.take(entry.stream, symbols, runs.row, runs.time, item, found)
-        if not self.later and found.told < found.upto:
-            tell(self.results, runs.time)
+        if not self.later and found.reported < found.upto:
+            report(self.results, runs.time)
 
     def go_back(self, time: int | None) -> None:
         """Set the newest time back. The remaining runs have seen no later time. O(runs)."""

@@ -94,6 +94,12 @@ class Lane(EventPlaces):
         for matcher in self.spellers:
             self._spell(matcher, symbols, time, item, found)
         known = self.readers[stream]
+        if len(symbols) == 1:
+            readers = known.get(symbols[0])
+            if readers is not None and len(readers) == 1:
+                self.step(readers[0].matcher, readers[0].bit, row, time, place, item, found)
+                self.upkeep(time)
+                return
         touched = self._touched
         for symbol in symbols:
             readers = known.get(symbol)
@@ -136,7 +142,8 @@ class Lane(EventPlaces):
         if matcher.suspended != NOT_SUSPENDED:
             return
         machine = matcher.machine
-        found.serve(matcher.audience())
+        if not machine.epochs:
+            found.serve(matcher.audience())
         machine.account.earn()
         try:
             if matcher.follower is not None:

@@ -35,8 +35,8 @@ class Matcher:
         self.watchers: list[Watcher] | None = None
         self.follower: Follower | None = None
         self.alarm: i64 = NOTHING_DUE
-        self.lost: i64 = 0  # limits hit; reported again when twice `told`
-        self.told: i64 = 0
+        self.lost: i64 = 0  # limits hit; reported again when twice `reported`
+        self.reported: i64 = 0
         self.suspended: i64 = NOT_SUSPENDED  # the reason
         self.since: i64 = 0  # the time
 
@@ -55,8 +55,9 @@ class Matcher:
         """Report the limits that the machine has hit."""
         self.lost += self.machine.lost
         self.machine.lost = 0
-        if self.lost >= 2 * self.told:
-            self.told = self.lost
+        if self.lost >= 2 * self.reported:
+            self.reported = self.lost
+            found.serve(self.audience())
             found.add(None)
 
     def suspend(self, error: Exception, time: i64, found: Completions) -> None:

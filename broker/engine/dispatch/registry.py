@@ -37,7 +37,7 @@ def _joinable(plan: MachinePlan, matcher: Matcher) -> bool:
 
 
 @final
-class Seat:
+class Registration:
     """The registration of a subscription, or of one automaton over epochs.
 
     Such an automaton is one of several of a subscription, or makes an internal stream. `symbols` are those of its
@@ -84,7 +84,7 @@ class Restoring:
         self.matchers: dict[int, Matcher] = {}
 
     def executor(self, name: str) -> str | None:
-        """The executor that saved the machine of a seat; None if the seat had no machine."""
+        """The executor that saved the machine of a registration; None if the registration had no machine."""
         place = self.places.get(name)
         return None if place is None else self.executors.get(place.machine)
 
@@ -112,7 +112,7 @@ class Registry:
         self.clock = Clock()
         self.entries: dict[int, list[Entry]] = {}
         self.feeding = 0
-        self.seats: dict[str, Seat] = {}  # by subscription, or by name of an automaton (program)
+        self.registrations: dict[str, Registration] = {}  # by subscription, or by name of an automaton (program)
         self.lanes: dict[LaneKey, Lane] = {}
         self.restoring: Restoring | None = None
         self._routes: dict[int, Route] = {}
@@ -132,13 +132,15 @@ class Registry:
         symbols = self.symbols.acquire(plan.inputs())
         alike = plan.alike(self.options)
         if self.restoring is None or place is None:
-            matcher = self._newest.get(alike)
+            matcher = None if alike is None else self._newest.get(alike)
             if matcher is not None and not _joinable(plan, matcher):
                 matcher = None
         else:
             matcher = self.restoring.matchers.get(place.machine)
         if matcher is None:
-            matcher = self._newest[alike] = Matcher(plan.make(self.options), plan.executor)
+            matcher = Matcher(plan.make(self.options), plan.executor)
+            if alike is not None:
+                self._newest[alike] = matcher
             self._enter(lane, matcher, symbols)
         if self.restoring is None or place is None:
             member = plan.join(matcher.machine, symbols)
@@ -148,7 +150,7 @@ class Registry:
         member.target.serve(subscriber, feed)
         matcher.renew()
         self.feeding += feed is not None
-        self.seats[name] = Seat(plan, lane, matcher, member, symbols)
+        self.registrations[name] = Registration(plan, lane, matcher, member, symbols)
 
     def _enter(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._routes.clear()
@@ -168,31 +170,32 @@ class Registry:
 
         Each part has an automaton, and the numbers of its inputs among the subscription's inputs.
         """
-        seat = self.seats[name]
+        registration = self.registrations[name]
         made: list[Matcher] = []
         for at, (automaton, operands) in enumerate(parts):
-            matcher = Matcher(seat.plan.part(automaton, operands).make(self.options), seat.plan.executor)
-            self._enter(seat.lane, matcher, [seat.symbols[operand] for operand in operands])
+            plan = registration.plan
+            matcher = Matcher(plan.part(automaton, operands).make(self.options), plan.executor)
+            self._enter(registration.lane, matcher, [registration.symbols[operand] for operand in operands])
             made.append(matcher)
             if self.restoring is not None:
                 self.restoring.matchers[self.restoring.places[name].parts[at]] = matcher
-        seat.parts = made
+        registration.parts = made
         return made
 
     # --- going --------------------------------------------------------------------------------------------------
 
     def leave(self, name: str, subscriber: Subscriber | None, feed: Feed | None) -> None:
         """Undo one `join`. O(its size, and machines that read its symbols)."""
-        seat = self.seats.pop(name)
-        plan, lane, matcher, member = seat.plan, seat.lane, seat.matcher, seat.member
+        registration = self.registrations.pop(name)
+        plan, lane, matcher, member = registration.plan, registration.lane, registration.matcher, registration.member
         self.feeding -= feed is not None
         member.target = member.target.without_feed(subscriber, feed)
-        plan.leave(matcher.machine, member, seat.symbols)
+        plan.leave(matcher.machine, member, registration.symbols)
         matcher.renew()
         if matcher.machine.idle():
-            self._dismiss(lane, matcher, seat.symbols)
+            self._dismiss(lane, matcher, registration.symbols)
             alike = plan.alike(self.options)
-            if self._newest.get(alike) is matcher:
+            if alike is not None and self._newest.get(alike) is matcher:
                 del self._newest[alike]
         self.symbols.release(plan.inputs())
         if lane.empty():
@@ -200,10 +203,10 @@ class Registry:
 
     def unite(self, name: str) -> None:
         """Undo `divide`. O(machines that read the subscription's symbols)."""
-        seat = self.seats[name]
-        for matcher in seat.parts:
-            self._dismiss(seat.lane, matcher, seat.symbols)
-        seat.parts = ()
+        registration = self.registrations[name]
+        for matcher in registration.parts:
+            self._dismiss(registration.lane, matcher, registration.symbols)
+        registration.parts = ()
 
     def _dismiss(self, lane: Lane, matcher: Matcher, symbols: list[int]) -> None:
         self._routes.clear()
@@ -231,12 +234,12 @@ class Registry:
         return route
 
     def users(self, arc: Transition) -> list[str]:
-        """The names of the seats with an input that has this arc's guard. O(symbols + inputs)."""
+        """The names of the registrations with an input that has this arc's guard. O(symbols + inputs)."""
         numbers = self.symbols.having(arc)
         return [
             name
-            for name, seat in self.seats.items()
-            if any(numbers[given.stream] == own for given, own in zip(seat.plan.inputs(), seat.symbols))
+            for name, registration in self.registrations.items()
+            if any(numbers[given.stream] == own for given, own in zip(registration.plan.inputs(), registration.symbols))
         ]
 
     def close_epoch(self) -> None:
@@ -252,13 +255,14 @@ class Registry:
 
         Raises Unsupported if the executor only counts.
         """
-        seat = self.seats.get(name)
+        registration = self.registrations.get(name)
         begun = None
-        if seat is not None:
-            begun = seat.matcher.machine.partial(seat.member, time, seat.lane.position, seat.lane.places)
-        if seat is None or begun is None:
+        if registration is not None:
+            lane, machine = registration.lane, registration.matcher.machine
+            begun = machine.partial(registration.member, time, lane.position, lane.places)
+        if registration is None or begun is None:
             raise Unsupported(f"subscription {name!r}: the executor that runs it cannot list partial matches")
-        first = seat.member.target.first
+        first = registration.member.target.first
         assert first is not None
         names = first.form.operands
         found: list[dict[str, list[int]]] = []
@@ -290,5 +294,5 @@ class Registry:
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm
                 machine.check_invariants()
-        for seat in self.seats.values():
-            assert seat.member.target.first is not None or seat.member.target.feeds is not None
+        for registration in self.registrations.values():
+            assert registration.member.target.first is not None or registration.member.target.feeds is not None

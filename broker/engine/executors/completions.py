@@ -74,7 +74,7 @@ class Served(MatchSource):
 
 @final
 class Completions:
-    """The rows of one batch, up to `upto`. Results have been made of the rows before `told`.
+    """The rows of one batch, up to `upto`. Results have been made of the rows before `reported`.
 
     New rows belong to the event `event`. Automata over epochs write to `epochs` instead.
     """
@@ -83,7 +83,7 @@ class Completions:
         self.epochs = EpochMatches([], [], [], []) if epochs is None else epochs
         self.event: i64 = 0
         self.upto: i64 = 0
-        self.told: i64 = 0
+        self.reported: i64 = 0
         self.entries: i64 = 0  # pairs of an event and a target with matches, in rows that are not yet read
         self.numbers: Integers = integers()
         self.audience: Audience | None = None  # the last row's
@@ -144,7 +144,7 @@ class Completions:
     def drain(self) -> list[MatchSource]:
         """Remove and return the matches that are objects."""
         founds, self.founds = self.founds, []
-        self.upto = self.told = self.entries = 0
+        self.upto = self.reported = self.entries = 0
         return founds
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -155,24 +155,24 @@ class Completions:
         `events` gives values, time and item of an event.
         """
         self.entries = 0
-        while self.told < self.upto:
-            at = self.told
+        while self.reported < self.upto:
+            at = self.reported
             event = int(self.numbers[at])
             audience = self.audiences[self.numbers[at + 1]]
             found = self._found(at, audience, events)
             suspended = int(self.numbers[at + 3]) if self.numbers[at + 2] == LIMIT else NOT_SUSPENDED
-            self.told = at + HEADER + self.numbers[at + 4]
+            self.reported = at + HEADER + self.numbers[at + 4]
             for target, part in _parts(audience, found):
                 yield event, target, Composed(part, not audience.compressed, None, suspended)
 
     def all(self, row: Row, time: int, item: Item) -> list[MatchSource]:
         """The completions of one event. The rows must belong to this event and one machine."""
         found: list[MatchSource] = []
-        while self.told < self.upto:
-            one = self._found(self.told, self.audiences[0], lambda _: (row, time, item))
+        while self.reported < self.upto:
+            one = self._found(self.reported, self.audiences[0], lambda _: (row, time, item))
             if one is not None:
                 found.append(one)
-            self.told += HEADER + self.numbers[self.told + 4]
+            self.reported += HEADER + self.numbers[self.reported + 4]
         return found
 
     def total(self) -> int:
@@ -181,7 +181,7 @@ class Completions:
         O(rows, and numbers of families).
         """
         total = 0
-        at = self.told
+        at = self.reported
         while at < self.upto:
             audience = self.audiences[self.numbers[at + 1]]
             known = self.numbers[at + 2]

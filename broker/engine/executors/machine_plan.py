@@ -19,6 +19,7 @@ from ..options import Options
 from ..target import Outcome, Target
 from .contract import EventPlaces, Executor, Input, Member
 from .merged import MergedAutomata
+from .revising import Reviser
 
 NAMES_SHOWN: Final = 8  # subscriptions up to which each is named
 
@@ -82,11 +83,20 @@ class MachinePlan:
     # --- the machine --------------------------------------------------------------------------------------------
 
     def alike(self, options: Options) -> Hashable:
-        """A key that plans have in common if they may share a machine that has not taken an event or is always open."""
+        """A key that plans have in common if they may share a machine that has not taken an event or is always open;
+        None if no other subscription may."""
         raise AssertionError
 
     def make(self, options: Options) -> Executor:
         """A machine without members."""
+        raise AssertionError
+
+    def reviser(self, options: Options) -> Reviser:
+        """A machine for events in any order, if the executor has one."""
+        raise AssertionError
+
+    def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs of a machine, which differ for the events of [begin, end), all of them still to come."""
         raise AssertionError
 
     def join(self, machine: Executor, symbols: list[int]) -> Member:
@@ -123,6 +133,10 @@ class MachinePlan:
 
     # --- for people ---------------------------------------------------------------------------------------------
 
+    def advice(self) -> list[str]:
+        """What users should know before they let the query run."""
+        return []
+
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:
         """Descriptions of all queries of this kind, in lines."""
@@ -153,7 +167,7 @@ class Known(NamedTuple):
 
     name: str
     plan: Any  # a MachinePlan of the class that is called
-    machine: Executor | None
+    machine: Executor | Reviser | None
 
 
 PlanMaker: TypeAlias = Callable[[Bound, Automaton], MachinePlan]

@@ -50,16 +50,25 @@ class PartialMatch:
         self.lineage = lineage
 
 
+Stretch: TypeAlias = "tuple[list[Item], int, int]"
+"""Consecutive events: a list, the index of the first one, and that behind the last one."""
+
+
 class Matched(NamedTuple):
     """A match: its events, the times of the first and the last one, and its values.
 
-    The events are in the order of the operands or of the stream.
+    The events are in the order of the operands or of the stream. If they are a `stretch` of a partition, `assigned` has
+    only what identifies the match. `trace`: the number by which it is known, if its events are not enough. `lifetime`:
+    from when, and to when, all its events live; None for no end.
     """
 
     assigned: Assigned
     start: int
     end: int
     values: Row
+    trace: int | None = None
+    lifetime: tuple[int, int | None] | None = None
+    stretch: Stretch | None = None
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -105,17 +114,39 @@ class MatchSource:
 
 def matched_of(assigned: Assigned, values: Row) -> Matched:
     """A match whose events are in the order of the operands."""
-    times = [time for _, _, time in assigned]
-    return Matched(assigned, min(times), max(times), values)
+    start = end = assigned[0][2]
+    for _, _, time in assigned:
+        if time < start:
+            start = time
+        if time > end:
+            end = time
+    return Matched(assigned, start, end, values)
 
 
-def trace_of(assigned: Assigned) -> i64:
+def trace_of(matched: Matched) -> i64:
     """The digest of a match."""
     trace: i64 = 0
-    for component, item, _ in assigned:
+    known = matched.trace
+    if known is not None:
+        trace = known
+        return trace
+    for component, item, _ in matched.assigned:
         number: i64 = item if isinstance(item, int) else item[0]
         trace = mixed(trace, number, component)
     return trace
+
+
+def contributed(matched: Matched) -> list[int]:
+    """The ids of the events of a match, in their order. O(events)."""
+    found: list[int] = []
+    if matched.stretch is None:
+        for _, item, _ in matched.assigned:
+            found += ids(item)
+    else:
+        items, first, upto = matched.stretch
+        for item in items[first:upto]:
+            found += ids(item)
+    return found
 
 
 def ids(item: Item) -> list[int]:

@@ -30,7 +30,7 @@ from ...forecast.varying import check_varying
 from ...forecast.versions import check_version, continued, count_stays, counts_of, others
 from ..directory import Directory
 from ..dispatch.matchers import Matcher
-from ..dispatch.registry import Seat
+from ..dispatch.registry import Registration
 from ..notices import Notice
 from ..subscriber import Subscriber
 from ..target import ALWAYS_SINCE, Target
@@ -115,35 +115,37 @@ class Forecasts:
         self,
         plan: ForecastPlan,
         subscriber: Subscriber,
-        seat: Seat | None,
+        registration: Registration | None,
         parts: list[Matcher],
     ) -> PredictiveSubscription:
         """Add forecasts for a checked subscription; the caller then watches its runs or its machine. O(keys).
 
-        `seat`: the registration of its machine; `parts` are the machines of the plan's parts.
+        `registration`: the registration of its machine; `parts` are the machines of the plan's parts.
         """
         self.next += 1
         version, settings = plan.version(subscriber.name, subscriber.text()), plan.settings
         stream, positions = self._stream(plan.positions), plan.positions[0][1]
         progress: Progress = RunProgress(plan.states)
         since = subscriber.since
-        if seat is not None:
+        if registration is not None:
             # A machine reports from its first event on, a run only if it was born in a later epoch.
             since = ALWAYS_SINCE
-            progress = seat.plan.progress(seat.matcher.machine, seat.lane, plan.states, plan.left, positions)
+            machine, lane = registration.matcher.machine, registration.lane
+            progress = registration.plan.progress(machine, lane, plan.states, plan.left, positions)
         whole = settings.forecaster(version, plan.states.shape, self._known(version, plan))
         found = PredictiveSubscription(self.next, since, subscriber, plan, whole, stream, progress, self.deadlines)
-        if seat is not None and plan.division is not None:
+        if registration is not None and plan.division is not None:
             own: list[PartForecaster] = []
-            for part, machine in zip(plan.division.parts, parts, strict=True):
+            for part, matcher in zip(plan.division.parts, parts, strict=True):
                 name, states = part.version(version), part.states
                 forecaster = settings.forecaster(name, states.shape, self._known(name, plan))
-                progress = seat.plan.progress(machine.machine, seat.lane, states, states.left, positions)
+                lane = registration.lane
+                progress = registration.plan.progress(matcher.machine, lane, states, states.left, positions)
                 own.append(PartForecaster(part.number, forecaster, settings, states.final, states.left[NONE], progress))
             kind, within, arrivals = plan.division.kind, plan.division.within, found.arrivals
             found.combination = Combination(kind, within, own, found, stream, settings.duration, arrivals)
-            for number, machine in enumerate(parts):
-                machine.follower = PartFollower(found.combination, number)
+            for number, matcher in enumerate(parts):
+                matcher.follower = PartFollower(found.combination, number)
         self.subscriptions[subscriber.name] = self.numbered[found.number] = found
         stream.join(found, settings.context, found.clock is not None)
         self._load_gaps(self.trained, found)

@@ -39,7 +39,7 @@ class PredictiveSubscription(SubscriptionForecaster):
         progress: Progress,
         deadlines: list[tuple[int, int]],
     ) -> None:
-        super().__init__(number, since, subscriber.said(), plan.settings, forecaster, stream, progress, deadlines)
+        super().__init__(number, since, subscriber.identity(), plan.settings, forecaster, stream, progress, deadlines)
         self.subscriber = subscriber
         self.plan = plan
         self.states: States = plan.states
@@ -79,7 +79,7 @@ class PredictiveSubscription(SubscriptionForecaster):
 
     def report_outcome(self, resolved: ResolvedForecast, time: int) -> None:
         issued = resolved.forecast
-        identity = digest(f"{self.subscriber.said()}resolution\0{issued.id}", 0, 0)
+        identity = digest(f"{self.subscriber.identity()}resolution\0{issued.id}", 0, 0)
         self.notices.append(Resolution(identity, time, issued.id, resolved.outcome, issued.run, resolved.lead))
 
     def has_notices(self) -> bool:

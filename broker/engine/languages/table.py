@@ -11,13 +11,14 @@ from typing import Final
 from ...events.errors import DefinitionError, Unsupported
 from ...language.names import LANGUAGES as NAMES
 from ...language.subscription import SubscriptionDefinition
+from .afa import AFA
 from .cayuga import CAYUGA
 from .language import Language
 from .ptopss import PTOPSS
 from .sase import SASE
+from .window import WINDOW
 
-LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS)}
-PLANNED_WITHOUT_LINEAGE: Final = frozenset(("window",))  # its future row will set this
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (CAYUGA, SASE, PTOPSS, AFA, WINDOW)}
 
 
 def register(language: Language) -> None:
@@ -33,6 +34,12 @@ def language_of(definition: SubscriptionDefinition) -> Language:
     if found is None:
         raise Unsupported(f"subscription {definition.name!r}: language {definition.language!r} is not supported yet")
     return found
+
+
+def canonical(definition: SubscriptionDefinition) -> str:
+    """The text of a definition as this program prints it. Raises Unsupported, QueryError. O(text)."""
+    language = language_of(definition)
+    return language.print(language.parse(definition.query))
 
 
 def check_options(definition: SubscriptionDefinition, language: Language) -> None:
@@ -57,7 +64,7 @@ def default_lineage(definition: SubscriptionDefinition) -> bool:
     if definition.lineage is not None:
         return definition.lineage
     found = LANGUAGES.get(definition.language)
-    return definition.language not in PLANNED_WITHOUT_LINEAGE if found is None else found.lineage
+    return found is None or found.lineage
 
 
 def default_report(definition: SubscriptionDefinition) -> str | None:

@@ -25,7 +25,11 @@ WAY_ON: Final = (
 
 def save(state: EngineState) -> bytes:
     """All state on which later results depend. O(runs)."""
-    written = {section.name: [section.version, section.save(state)] for section in reversed(sections(state.program))}
+    written: dict[str, Any] = {}
+    for section in reversed(sections(state.program)):
+        content = section.save(state)
+        if content is not None or not section.may_lack:
+            written[section.name] = [section.version, content]
     import msgpack  # here and below: an engine that only matches works without it
 
     packed: bytes = msgpack.packb({"magic": MAGIC, "format": FORMAT, "sections": written}, use_bin_type=True)

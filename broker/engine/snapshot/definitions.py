@@ -19,6 +19,7 @@ def save(state: EngineState) -> Any:
     return {
         "streams": [
             [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
+            + ([] if s.idle is None else [s.idle])  # earlier versions wrote the others only
             for s in catalog.streams.values()
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
@@ -32,16 +33,21 @@ def save(state: EngineState) -> Any:
 
 
 def restore(state: EngineState, content: Any) -> None:
-    catalog, install = state.catalog, state.install
-    for name, attributes, key, disorder, lateness, speculation in content["streams"]:
-        catalog.declare(StreamDefinition(name, Schema.declare(attributes), key, disorder, lateness, speculation))
+    catalog, engine = state.catalog, state.engine
+    for name, attributes, *more in content["streams"]:
+        engine.declare(StreamDefinition(name, Schema.declare(attributes), *more))
     for name, attributes, _ in content["published"]:
         catalog.published[name] = PublishedStream(Schema.declare(attributes))
     catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}
-    assert install is not None
+    if engine.disorder is not None:
+        engine.disorder.copies.restoring = state.revising
     for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
         wanted = _plain(forecast)
-        install(catalog.parse(SubscriptionDefinition(name, language, query, lineage, report, wanted)), since)
+        results = state.results.get(name)
+        definition = SubscriptionDefinition(name, language, query, lineage, report, wanted, results)
+        engine.install(catalog.parse(definition), since)
+    if engine.disorder is not None:
+        engine.disorder.copies.restoring = None
 
 
 def _plain(value: Any) -> Any:

@@ -17,8 +17,8 @@ def save(state: EngineState) -> Any:
     return {
         "now": runtime.now,
         "promised": runtime.promised,
-        "events": state.events,
-        "matches": state.matches,
+        "events": state.engine.events,
+        "matches": state.engine.matches,
         "begun": runtime.runs.begun,
         "tally": [[*entry, count] for entry, count in tally.items()],
     }
@@ -26,7 +26,7 @@ def save(state: EngineState) -> Any:
 
 def restore(state: EngineState, content: Any) -> None:
     runtime = state.runtime
-    state.events, state.matches = content["events"], content["matches"]
+    state.engine.events, state.engine.matches = content["events"], content["matches"]
     runtime.runs.now, runtime.promised, runtime.runs.begun = content["now"], content["promised"], content["begun"]
     if runtime.now is not None:
         tally = {(name, branch, trace): count for name, branch, trace, count in content["tally"]}

@@ -17,8 +17,8 @@ from .state import EngineState
 
 def _numbered(registry: Registry) -> dict[Matcher, int]:
     found: dict[Matcher, int] = {}
-    for seat in registry.seats.values():
-        for matcher in (seat.matcher, *seat.parts):
+    for registration in registry.registrations.values():
+        for matcher in (registration.matcher, *registration.parts):
             found.setdefault(matcher, len(found))
     return found
 
@@ -30,11 +30,12 @@ def save(state: EngineState) -> Any:
     """
     registry = state.program.machines
     numbers = _numbered(registry)
-    machines = [[bool(m.machine.taken), int(m.lost), int(m.told)] for m in numbers]
+    machines = [[bool(m.machine.taken), int(m.lost), int(m.reported)] for m in numbers]
     places: list[Any] = []
-    for name, seat in registry.seats.items():
-        saved = seat.plan.saved(seat.matcher.machine, seat.member, seat.symbols)
-        places.append([name, numbers[seat.matcher], saved, [numbers[matcher] for matcher in seat.parts]])
+    for name, registration in registry.registrations.items():
+        saved = registration.plan.saved(registration.matcher.machine, registration.member, registration.symbols)
+        parts = [numbers[matcher] for matcher in registration.parts]
+        places.append([name, numbers[registration.matcher], saved, parts])
     return [machines, places]
 
 
@@ -50,9 +51,9 @@ def save_contents(executor: str, state: EngineState) -> Any:
     registry = state.program.machines
     numbers = _numbered(registry)
     symbols: dict[Matcher, list[int]] = {}
-    for seat in registry.seats.values():
-        if seat.plan.executor == executor:
-            symbols.setdefault(seat.matcher, []).extend(seat.symbols)
+    for registration in registry.registrations.values():
+        if registration.plan.executor == executor:
+            symbols.setdefault(registration.matcher, []).extend(registration.symbols)
     for matcher, own in symbols.items():
         matcher.machine.order(own)
     return [[number, m.machine.dump()] for m, number in numbers.items() if m.executor == executor]
@@ -68,15 +69,15 @@ def restore_contents(executor: str, state: EngineState, content: Any) -> None:
         if matcher.executor != executor:
             raise ValueError(f"machine {number} is one of {matcher.executor}, not of {executor}")
         matcher.machine.load(kept)
-        matcher.machine.taken, matcher.lost, matcher.told = restoring.machines[number]
+        matcher.machine.taken, matcher.lost, matcher.reported = restoring.machines[number]
         registry.clock.set(matcher)
 
 
 def save_lanes(state: EngineState) -> Any:
     """The number of events in each lane and each partition. O(partitions)."""
     lanes: dict[LaneKey, Lane] = {}
-    for seat in state.program.machines.seats.values():
-        lanes.setdefault((seat.plan.kind, seat.lane.streams, seat.lane.keys), seat.lane)
+    for registration in state.program.machines.registrations.values():
+        lanes.setdefault((registration.plan.kind, registration.lane.streams, registration.lane.keys), registration.lane)
     return [
         [*key, int(lane.position), [[part, place] for part, place in lane.places.items()]]
         for key, lane in lanes.items()

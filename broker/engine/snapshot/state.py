@@ -5,35 +5,55 @@ Not here: any section.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, final
 
+from ...events.stream import StreamDefinition
 from ..catalog import Catalog
+from ..disorder.reordering import Reordering
 from ..dispatch.dispatcher import Dispatcher
 from ..executors.matches import PartialMatch
 from ..forms import Parsed
+from ..program import Program
+from ..subscriber import Subscriber
+from ..updates import ArcUpdate
+
+UpdateAgain: TypeAlias = Callable[[Subscriber, Sequence[ArcUpdate]], None]
+"""Applies the updates of a subscription that has taken no event yet."""
+
+
+class Parts(Protocol):
+    """The engine that is saved or filled."""
+
+    catalog: Catalog
+    runtime: Dispatcher
+    program: Program
+    disorder: Reordering | None
+    events: int
+    matches: int
+
+    def declare(self, definition: StreamDefinition) -> None:
+        """Declare a stream."""
+
+    def install(self, parsed: Parsed, since: int) -> None:
+        """Add a subscription as of a time."""
 
 
 @final
 class EngineState:
-    """`install` activates a subscription as of a time; `executors` are those with saved machines, by machine number.
+    """`executors` are those with saved machines, by machine number; `results` the options of subscriptions by name;
+    `revising` the names of those that revise.
 
     `runs` are the live runs of the merged program, in the order in which their section lists them.
     """
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        runtime: Dispatcher,
-        events: int = 0,
-        matches: int = 0,
-        install: Callable[[Parsed, int], None] | None = None,
-    ) -> None:
-        self.catalog = catalog
-        self.runtime = runtime
-        self.program = runtime.program
-        self.events = events
-        self.matches = matches
-        self.install = install
+    def __init__(self, engine: Parts, update_again: UpdateAgain) -> None:
+        self.engine = engine
+        self.update_again = update_again
+        self.catalog = engine.catalog
+        self.runtime = engine.runtime
+        self.program = engine.program
         self.executors: dict[int, str] = {}
-        self.runs: list[PartialMatch] = runtime.runs.live()
+        self.results: dict[str, str] = {}
+        self.revising: frozenset[str] = frozenset()
+        self.runs: list[PartialMatch] = engine.runtime.runs.live()

@@ -17,7 +17,7 @@ from ..executors.machine_plan import MachinePlan
 from ..forecasts import snapshot as forecasts
 from ..planner import MERGED
 from ..program import Program
-from . import definitions, epoch, machines, merged
+from . import definitions, disorder, epoch, machines, merged
 from .state import EngineState
 
 
@@ -25,7 +25,8 @@ class Section(NamedTuple):
     """A section: how to save and restore it, and its version.
 
     `restore` raises KeyError, IndexError, TypeError or ValueError for invalid content, Outdated for content that only
-    earlier versions read. `may_lack`: a snapshot from before this section existed is restored without it.
+    earlier versions read. `may_lack`: a snapshot from before this section existed is restored without it; so is one of
+    an engine for which `save` gives None.
     """
 
     name: str
@@ -44,7 +45,9 @@ def sections(program: Program) -> list[Section]:
     """All sections; an executor's is named after it."""
     return [
         Section("machines", 1, machines.save, machines.begin),
+        Section("options", 1, disorder.save_options, disorder.restore_options, may_lack=True),
         Section("definitions", 1, definitions.save, definitions.restore),
+        Section("updates", 1, disorder.save_updates, disorder.restore_updates, may_lack=True),
         *(
             Section(
                 section_of(executor),
@@ -59,6 +62,7 @@ def sections(program: Program) -> list[Section]:
         Section("accounts", 1, _save_accounts, _restore_accounts),
         Section("epoch", 1, epoch.save, epoch.restore),
         Section(MERGED.section, MERGED.version, merged.save, merged.restore),
+        Section("disorder", 1, disorder.save, disorder.restore, may_lack=True),
         Section("forecasts", 1, _save_forecasts, _restore_forecasts),
     ]
 

@@ -10,9 +10,9 @@ from doubles.small_engine import SmallEngine
 
 from broker.kernel import Gone, Kernel, Received
 from broker.wire import VERSION, Forget, Hello, ListDeadLetters, Message, Settle, Subscribe, decode, encode
-from client import ConnectionLost, DefinitionError, Durable, Notification, UnknownSubscription
-from client import calls as calls_module
+from client import ConnectionLost, DefinitionError, Durable, Notification, UnknownSubscription, cursor_calls
 from client.calls import Calls, hello, run
+from client.cursor_calls import CursorCalls
 from client.session import Session
 from client.session_renewal import Renewal
 
@@ -46,6 +46,7 @@ class Reader:
         self.session = Session()
         self.broker = Broker(self.session)
         self.calls = Calls(self.session)
+        self.cursors = CursorCalls(self.session)
         self.run(self.calls.open())
         self.run(self.calls.add_stream("S", {}, None, "arrival", None, None))
         self.subscribe(Durable("mine", **options))
@@ -67,10 +68,13 @@ class Reader:
         return found
 
     def acknowledge(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
-        self.run(self.calls.acknowledge(name, position, incarnation))
+        self.run(self.cursors.acknowledge(name, position, incarnation))
+
+    def acknowledge_later(self, name: str, position: int | None = None, incarnation: int | None = None) -> None:
+        self.cursors.acknowledge_later(name, position, incarnation)
 
     def refuse(self, name: str, reason: str, position: int | None = None, incarnation: int | None = None) -> None:
-        self.run(self.calls.refuse(name, position, reason, incarnation))
+        self.run(self.cursors.refuse(name, position, reason, incarnation))
 
     def leave(self) -> None:
         self.run(self.calls.unsubscribe("all"))
@@ -155,21 +159,21 @@ def test_dead_letters_are_listed_discarded_and_delivered_again() -> None:
     reader.publish(1, 2, 3)
     for number, each in enumerate(reader.take()):
         each.refuse(f"reason {number}")
-    found = reader.run(reader.calls.dead_letters("mine"))
+    found = reader.run(reader.cursors.dead_letters("mine"))
     assert [(each.position, each.notification.end, each.reason, each.deliveries) for each in found] == [
         (1, 1, "reason 0", 1),
         (2, 2, "reason 1", 1),
         (3, 3, "reason 2", 1),
     ]
-    reader.run(reader.calls.settle("mine", [1], False))
-    reader.run(reader.calls.settle("mine", [3, 2], True))
+    reader.run(reader.cursors.settle("mine", [1], False))
+    reader.run(reader.cursors.settle("mine", [3, 2], True))
     assert [(each.position, each.end, each.redelivered) for each in reader.take()] == [(4, 3, False), (5, 2, False)]
     reader.refuse("all", "what was read last")
-    assert [each.position for each in reader.run(reader.calls.dead_letters("mine"))] == [5]
+    assert [each.position for each in reader.run(reader.cursors.dead_letters("mine"))] == [5]
 
 
 def test_many_dead_letters_come_in_pages_and_are_settled_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "SETTLED_AT_ONCE", 400)
+    monkeypatch.setattr(cursor_calls, "SETTLED_AT_ONCE", 400)
     reader = Reader()
     count = 999
     reader.publish(*range(1, count + 1))
@@ -182,24 +186,24 @@ def test_many_dead_letters_come_in_pages_and_are_settled_in_parts(monkeypatch: p
         found.append(notification.of(reader))
     for each in found:
         each.refuse("r" * 256)
-    listed = [each.position for each in reader.run(reader.calls.dead_letters("mine"))]
+    listed = [each.position for each in reader.run(reader.cursors.dead_letters("mine"))]
     assert listed == list(range(1, count + 1))
     assert sum(isinstance(each, ListDeadLetters) for each in reader.broker.heard) > 1
-    reader.run(reader.calls.settle("mine", listed, False))
+    reader.run(reader.cursors.settle("mine", listed, False))
     assert [len(each.positions) for each in reader.broker.heard if isinstance(each, Settle)] == [400, 400, 199]
-    assert reader.run(reader.calls.dead_letters("mine")) == []
+    assert reader.run(reader.cursors.dead_letters("mine")) == []
 
 
 def test_what_nothing_can_be_made_of_is_refused_before_it_is_said() -> None:
     reader = Reader()
     said = len(reader.broker.heard)
     for call in (
-        reader.calls.refuse("all", 1, "", None),
-        reader.calls.refuse("all", 1, "x" * 257, None),
-        reader.calls.refuse("all", 0, "x", None),
-        reader.calls.refuse("all", None, "nothing was read", None),
-        reader.calls.settle("mine", [0], True),
-        reader.calls.dead_letters("a b"),
+        reader.cursors.refuse("all", 1, "", None),
+        reader.cursors.refuse("all", 1, "x" * 257, None),
+        reader.cursors.refuse("all", 0, "x", None),
+        reader.cursors.refuse("all", None, "nothing was read", None),
+        reader.cursors.settle("mine", [0], True),
+        reader.cursors.dead_letters("a b"),
     ):
         with pytest.raises(DefinitionError):
             reader.run(call)

@@ -33,6 +33,7 @@ from client import (
     advice,
 )
 from client.calls import Calls, hello, run
+from client.cursor_calls import CursorCalls
 from client.reconnect_policy import is_passing
 from client.session import Session
 from client.session_recovery import Recovery
@@ -442,6 +443,24 @@ def test_recovery_waits_tries_waits_longer_and_is_done(session: Session, broker:
     assert recovery.advance(session, broker.send, 108.0)
 
 
+def test_a_call_that_waits_for_the_connection_sees_several_attempts() -> None:
+    waits = list(islice(Reconnect().waits(lambda: 1.0, 10.0), 30))
+    assert max(waits) <= 2.5
+    assert sum(waits[:4]) <= 2.0, "a broker that restarts is soon found"
+    assert max(islice(Reconnect(greatest=600.0).waits(lambda: 1.0, 10.0), 30)) == 2.5
+
+
+def test_a_broker_that_is_busy_says_itself_when_to_come_back() -> None:
+    recovery = Recovery(iter([8.0] * 5), 5.0)
+    recovery.lose(ConnectionLost("gone"), 100.0)
+    assert recovery.until == 108.0
+    for until in (100.25, 100.5, 101.0):
+        recovery.lose(Busy("held", 250_000), 100.0)
+        assert recovery.until == until
+    recovery.lose(ConnectionLost("gone again"), 100.0)
+    assert recovery.until == 108.0
+
+
 def test_the_last_attempt_is_final(session: Session) -> None:
     recovery = Recovery(Reconnect(attempts=1).waits(lambda: 1.0), 5.0)
     recovery.lose(ConnectionLost("gone"), 0.0)
@@ -500,7 +519,7 @@ def test_what_a_cursor_keeps_goes_on_without_a_gap_where_the_broker_comes_back(d
     run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 4, "mine")), broker.exchange)
     publish(session, broker, [1, 2])
     assert session.take("all")[0] is not None
-    run(calls.acknowledge("all", None, None), broker.exchange)
+    run(CursorCalls(session).acknowledge("all", None, None), broker.exchange)
     broker.kernel.step(Gone(b"it"), 0)
     restart()
     if gaps:

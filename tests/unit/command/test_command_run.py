@@ -14,8 +14,8 @@ import pytest
 
 from broker.command.complaint import BadInput
 from broker.command.reading import open_events
-from broker.command.results import ResultWriter
-from broker.command.run import match_events
+from broker.command.results import JsonLines, ResultWriter
+from broker.command.run import finish, match_events
 from broker.events import Row, Schema, StreamDefinition, check_rows, check_times
 
 TICK = StreamDefinition("Tick", Schema.declare({"n": "int"}))
@@ -36,7 +36,7 @@ class EchoEngine:
     def __init__(self) -> None:
         self.streams = {"Tick": TICK}
         self.calls: list[str] = []
-        self.now: int | None = None
+        self.told: int | None = None
 
     def publish(
         self,
@@ -46,9 +46,9 @@ class EchoEngine:
         ids: Sequence[int] | None = None,
         starts: Sequence[int] | None = None,
     ) -> list[Echo]:
-        check_times(TICK, times, self.now)
+        check_times(TICK, times, self.told)
         check_rows(TICK, rows)
-        self.now = times[-1]
+        self.told = times[-1]
         self.calls.append(f"publish {len(times)}")
         return [Echo(time, str(row[0])) for time, row in zip(times, rows)]
 
@@ -60,15 +60,33 @@ class EchoEngine:
         lineage: bool | None = None,
         report: str | None = None,
         forecast: Mapping[str, Any] | None = None,
+        results: str | None = None,
     ) -> None:
         self.calls.append(f"subscribe {name} {language} {query} {lineage}")
+
+        assert results is None
 
     def unsubscribe(self, name: str) -> list[Echo]:
         self.calls.append(f"unsubscribe {name}")
         return []
 
-    def punctuate(self, time: int) -> list[Echo]:
-        self.calls.append(f"punctuate {time}")
+    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> list[Echo]:
+        self.calls.append(f"punctuate {time} {stream} {where}")
+        return []
+
+    def retract(self, id: int) -> list[Echo]:
+        self.calls.append(f"retract {id}")
+        return []
+
+    def update(
+        self,
+        name: str,
+        insert: Sequence[str] = (),
+        delete: Sequence[str] = (),
+        start: int | None = None,
+        end: int | None = None,
+    ) -> list[Echo]:
+        self.calls.append(f"update {name} {insert} {delete} {start} {end}")
         return []
 
     def finish(self) -> list[Echo]:
@@ -87,7 +105,9 @@ def run(folder: Path, content: str) -> tuple[EchoEngine, list[str], str]:
     complaint = ""
     try:
         with open_events(str(path), engine.streams) as reading:
-            match_events(engine, reading, ResultWriter(output))
+            results = ResultWriter(JsonLines(output))
+            match_events(engine, reading, results)
+            finish(engine, results)
     except BadInput as error:
         complaint = str(error).removeprefix(f"{path}: ")
     return engine, [json.loads(line)["id"] for line in output.getvalue().splitlines()], complaint
@@ -103,7 +123,7 @@ def test_results_of_one_time_are_in_the_order_of_their_ids(tmp_path: Path) -> No
 
 def test_results_are_written_as_soon_as_time_goes_on() -> None:
     output = io.StringIO()
-    results = ResultWriter(output)
+    results = ResultWriter(JsonLines(output))
     results.add([Echo(1, "a"), Echo(2, "b")], 2)
     assert output.getvalue() == '{"end": 1, "id": "a"}\n'
     results.add([], 3)
@@ -117,7 +137,7 @@ def test_a_time_with_more_results_than_a_portion_is_written_in_portions_whatever
     written = []
     for size in (1, 999, 20_000):
         output = io.StringIO()
-        results = ResultWriter(output)
+        results = ResultWriter(JsonLines(output))
         for first in range(0, len(found), size):
             batch = found[first : first + size]
             results.add(iter(batch), batch[-1].end)
@@ -135,13 +155,24 @@ def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ('{"retract": 1}', "retract 1"),
+        ('{"punctuation": 9}', "punctuate 9 None None"),
+        ('{"punctuation": 9, "stream": "Tick", "where": "n > 1"}', "punctuate 9 Tick n > 1"),
+        ('{"update": {"subscription": "q", "delete": ["a"]}}', "update q () ('a',) None None"),
+        ('{"update": {"subscription": "q", "insert": ["b"], "from": 1, "to": 2}}', "update q ('b',) () 1 2"),
+    ],
+)
+def test_each_kind_of_control_line_is_a_call(tmp_path: Path, line: str, call: str) -> None:
+    assert run(tmp_path, line + "\n")[0].calls == [call]
+
+
+@pytest.mark.parametrize(
     ("line", "words"),
     [
         (tick(1, 9), "line 3: stream 'Tick': expected a time of 2 or later, found 1"),
         (tick(2, "x"), "line 3: stream 'Tick', attribute 'n': expected int, found string 'x'"),
-        ('{"retract": 1}\n', "line 3: a retraction is not supported yet"),
-        ('{"punctuation": 9, "stream": "Tick"}\n', "line 3: a punctuation of one stream, or a predicated one, is not"),
-        ('{"update": {"subscription": "q", "delete": ["a"]}}\n', "line 3: an update of a subscription is not sup"),
         ("}\n", "line 3: expected a JSON object"),
     ],
 )
@@ -163,7 +194,9 @@ def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
         for suffix in ("csv", "jsonl", "parquet"):
             output, engine = io.StringIO(), EchoEngine()
             with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
-                match_events(engine, reading, ResultWriter(output))
+                results = ResultWriter(JsonLines(output))
+                match_events(engine, reading, results)
+                finish(engine, results)
             assert engine.calls == ["publish 1000", "publish 1000", "publish 500"]
             yield output.getvalue()
 
@@ -181,4 +214,4 @@ def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:
         pytest.raises(BadInput, match=r"e\.parquet: row 2: stream 'Tick': expected a time of 2 or later, found 1"),
         open_events(path, engine.streams) as reading,
     ):
-        match_events(engine, reading, ResultWriter(io.StringIO()))
+        match_events(engine, reading, ResultWriter(JsonLines(io.StringIO())))

@@ -17,7 +17,6 @@ from broker.events.errors import (
     QueryError,
     UnknownStream,
     UnknownSubscription,
-    Unsupported,
 )
 
 JUMP = "FILTER{price > 1.05 * price_1}(S NEXT{$2.name = $1.name} S)"
@@ -149,9 +148,6 @@ def test_refused_definitions_change_nothing(engine: Engine) -> None:
     ]:
         with pytest.raises(error):
             engine.subscribe(name, query=query)
-    for language in ("window", "afa"):
-        with pytest.raises(Unsupported, match="not supported yet"):
-            engine.subscribe("b", language=language, query="S")
     engine.check_invariants()
     assert engine.snapshot() == before
 
@@ -168,8 +164,6 @@ def test_unknown_names(engine: Engine) -> None:
         engine.add_stream("P", {"a": "int"})
     with pytest.raises(DefinitionError, match="another definition"):
         engine.add_stream("S", {"a": "int"})
-    with pytest.raises(Unsupported, match="'speculate' is not supported yet"):
-        engine.add_stream("D", {"a": "int"}, disorder="speculate")
 
 
 def test_circles_are_refused_over_several_subscriptions(engine: Engine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker.engine import Engine, Match, Options
+from broker.engine import Engine, Match, Options, Results
 from broker.events.errors import DefinitionError, QueryError
 from broker.language.shapes import Literal
 
@@ -43,6 +43,7 @@ def test_equal_subscriptions_are_one_entry_and_all_are_served() -> None:
         for number in range(1_000):
             engine.subscribe(f"q{number}", query=prepared)
         results = engine.publish("S", range(1, len(ROWS) + 1), ROWS)
+        assert isinstance(results, Results)
         assert engine.matches == len(results.targets) == 1
         assert [m.subscription for m in results] == [f"q{number}" for number in range(1_000)]
         for number in range(0, 1_000, 2):

@@ -119,6 +119,7 @@ def test_streams() -> None:
         ({"lateness": -1, "disorder": "buffer"}, "expected microseconds, 0 or more, found int -1"),
         ({"lateness": True, "disorder": "buffer"}, "found bool true"),
         ({"speculation": 5, "disorder": "buffer"}, "expected only with disorder speculate, found buffer"),
+        ({"idle": 0}, "idle: expected microseconds, 1 or more, found int 0"),
         ({"schema": {"a": "int"}}, "expected a schema, found an object"),
         ({"name": "a b"}, "stream name: expected"),
     ],
@@ -132,12 +133,14 @@ def test_wrong_streams_are_refused(fields: dict[str, object], message: str) -> N
 def test_errors_have_stable_codes() -> None:
     assert sorted(ERRORS) == [
         "definition",
+        "duplicate-event",
         "early",
         "error",
         "event",
         "late",
         "limit",
         "query",
+        "unknown-event",
         "unknown-stream",
         "unknown-subscription",
         "unsupported",

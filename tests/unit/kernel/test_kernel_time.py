@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from broker.engine import Engine
 from broker.kernel import Kernel, Limits, Received, Reconfigure, Send, Tick, open_access
-from broker.kernel.ahead import CLOCK_SETTLES_MICROSECONDS, Ahead
+from broker.kernel.clock_guard import CLOCK_SETTLES_MICROSECONDS, ClockGuard
 from broker.kernel.limits import AHEAD_MICROSECONDS
 from broker.kernel.records import Record, TimeWasReset
 from broker.server.replicated_state import ReplicatedState
@@ -193,7 +193,7 @@ def test_a_clock_that_goes_on_where_it_has_jumped_to_is_believed() -> None:
 
 @given(st.lists(st.integers(-3 * DAY, 3 * DAY) | st.integers(0, 2 * SECOND), max_size=40))
 def test_no_clock_stamps_what_is_far_ahead_of_all_that_it_has_shown_for_a_while(steps: list[int]) -> None:
-    ahead = Ahead(DAY)
+    ahead = ClockGuard(DAY)
     now, believed = 100 * DAY, 100 * DAY
     ahead.observe(now)
     for step in steps:
@@ -211,7 +211,7 @@ def test_no_clock_stamps_what_is_far_ahead_of_all_that_it_has_shown_for_a_while(
 
 
 def test_a_clock_that_jumps_ahead_again_is_not_believed_for_that() -> None:
-    ahead, now = Ahead(DAY), 0
+    ahead, now = ClockGuard(DAY), 0
     ahead.observe(now)
     for jumped in (400 * DAY, 401 * DAY, 401 * DAY + 3 * CLOCK_SETTLES_MICROSECONDS, 900 * DAY):
         for second in range(0, CLOCK_SETTLES_MICROSECONDS, SECOND):

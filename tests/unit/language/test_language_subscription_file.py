@@ -25,6 +25,7 @@ key = "name"
 disorder = "speculate"
 lateness = "5s"
 speculation = 1000
+idle = "2 s"
 
 [subscriptions."z.2"]
 language = "ptopss"
@@ -45,7 +46,7 @@ language = "cayuga"
     schema = Schema.declare({"name": "string", "price": "float", "volume": "int?"})
     assert read_subscription_file(text, "subs.toml") == SubscriptionFile(
         streams=(
-            StreamDefinition("Stock", schema, "name", "speculate", 5_000_000, 1000),
+            StreamDefinition("Stock", schema, "name", "speculate", 5_000_000, 1000, 2_000_000),
             StreamDefinition("A", Schema(())),
         ),
         subscriptions=(

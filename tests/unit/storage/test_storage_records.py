@@ -23,10 +23,13 @@ from broker.storage.records import (
     ModelChanged,
     Punctuated,
     Record,
+    Retracted,
+    StreamClocked,
     StreamDeclared,
     SubscriptionAdded,
     SubscriptionRemoved,
     TimeWasReset,
+    Updated,
     decode,
     encode,
 )
@@ -34,6 +37,8 @@ from broker.storage.records import (
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(max_size=20)
 TEXT_OR_NONE = st.none() | TEXT
+TEXTS = st.lists(TEXT, max_size=3)
+REFUSED = st.lists(st.tuples(INTEGERS, TEXT, TEXT), max_size=3)
 VALUES = st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False) | TEXT
 
 
@@ -52,7 +57,7 @@ def batches(draw: st.DrawFn) -> BatchTaken:
         draw(st.none() | column),
         draw(TEXT_OR_NONE),
         draw(st.none() | INTEGERS),
-        draw(st.lists(st.tuples(INTEGERS, TEXT, TEXT), max_size=3)),
+        draw(REFUSED),
     )
 
 
@@ -64,6 +69,7 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         st.dictionaries(TEXT, TEXT, max_size=3),
         TEXT_OR_NONE,
         TEXT,
+        st.none() | INTEGERS,
         st.none() | INTEGERS,
         st.none() | INTEGERS,
     ),
@@ -79,7 +85,12 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     ),
     st.builds(SubscriptionRemoved, TEXT),
     st.builds(ClockTick, INTEGERS),
-    st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE),
+    st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE, TEXT_OR_NONE, st.none() | INTEGERS),
+    st.builds(Retracted, st.lists(INTEGERS, max_size=3), TEXT_OR_NONE, st.none() | INTEGERS, REFUSED),
+    st.builds(
+        Updated, TEXT, TEXTS, TEXTS, st.none() | INTEGERS, st.none() | INTEGERS, TEXT_OR_NONE, st.none() | INTEGERS
+    ),
+    st.builds(StreamClocked, TEXT, st.booleans()),
     st.builds(LimitsChanged, st.dictionaries(TEXT, INTEGERS, max_size=3)),
     st.builds(ModelChanged, TEXT, TEXT),
     st.builds(CursorMoved, TEXT, st.none() | INTEGERS),
@@ -105,7 +116,7 @@ def test_a_record_comes_back_as_it_was(record: Record) -> None:
     assert plain(decode(*encode(record))) == plain(record)
 
 
-@given(st.integers(0, 15), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
+@given(st.integers(0, 21), st.binary(max_size=30) | RECORDS.map(lambda record: encode(record)[1]))
 def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
     try:
         record = decode(kind, payload)
@@ -120,7 +131,10 @@ def test_bytes_are_a_record_or_refused(kind: int, payload: bytes) -> None:
         (99, b"", "expected a record of a kind that this version knows, found kind 99"),
         (5, b"\xc1", "expected a ClockTick, found no msgpack"),
         (5, msgpack.packb(["now"]), "expected the 1 fields of a ClockTick, found others"),
-        (14, msgpack.packb(["a", [[2]], True]), "expected positions in a DeadLettersSettled, found something else"),
+        (14, msgpack.packb(["a", [[2]], True]), "expected a DeadLettersSettled with values of one type in a list"),
+        (18, msgpack.packb([[1, "a"], None, None, []]), "expected a Retracted with values of one type in a list"),
+        (18, msgpack.packb([[1], None, None, [[1, "a"]]]), "expected refusals in a Retracted, found something else"),
+        (19, msgpack.packb(["a", [1], [], None, None, None, None]), "expected a Updated with values of one type"),
         (9, msgpack.packb(["ann"]), "expected the 2 fields of a CursorMoved, found others"),
     ],
 )

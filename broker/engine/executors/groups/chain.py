@@ -129,6 +129,8 @@ class ChainCell(GroupCell):
         new, template = self._new, self.template
         self._runs += 1
         for clause in template.steps[0]:
+            if clause.misses(row, self.members):
+                continue
             at = new.open(template.d)
             if not narrowed(clause.bounds, row, time, time, new.floats, at, new.floats, at):
                 continue
@@ -176,6 +178,8 @@ class ChainCell(GroupCell):
 
     def _stays(self, clause: StepClause, row_number: i64, row: Row, time: i64) -> bool:
         """Write a cohort's values after an event behind the new cohorts; returns whether they may dominate a member."""
+        if clause.misses(row, self.members):
+            return False
         new, waiting, template = self._new, self._waiting, self.template
         at = new.copy(waiting, row_number)
         start = waiting.integers[row_number * waiting.integers_each + START]

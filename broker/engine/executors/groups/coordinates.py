@@ -62,9 +62,9 @@ def number(row: Row, at: i64) -> float:
     value = row[at]
     if isinstance(value, float):
         return value
-    if value is None:
-        return NAN
-    return float(value)
+    if isinstance(value, int):
+        return float(value)
+    return NAN
 
 
 def narrowed(

@@ -43,6 +43,8 @@ class FilterCell(GroupCell):
             stamps.next()
         begun = out.members_upto
         for clause in self.clauses:
+            if clause.misses(row, self.members):
+                continue
             j: i64
             for j in range(self.members.d):
                 x[j] = INFINITY

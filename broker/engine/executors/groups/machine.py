@@ -152,13 +152,14 @@ class GroupMachine(Executor):
             cell.began = start
         out = self._found
         cell.take(row, time, event, out)
-        if cell.noted == event:
+        noted = cell.noted == event
+        if noted:
             self.events.add(event, row, start, time, item)
         if out.upto > 0:
             self._tell(found)
         if self._late:
             self._wait(cell)
-        if self.events.grown():
+        if noted and self.events.grown():
             self._sweep(time)
         return True
 

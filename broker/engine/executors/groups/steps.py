@@ -24,8 +24,11 @@ from .columns import (
     with_room,
     with_room_for_integers,
 )
-from .coordinates import CoordinateBound, number
+from .coordinates import ATTRIBUTE, CoordinateBound, number
 from .kept_events import KeptEvents
+from .members import Members
+
+FEW: Final = 16  # members
 
 FIRST: Final = 0  # an attribute of the event that begins the run
 LAST: Final = 1  # of the last event that it took
@@ -137,6 +140,19 @@ class StepClause:
         self.rest: list[Linear] = [] if rest is None else rest
         self.guard = guard
         self.compares = compares
+
+    def misses(self, row: Row, members: Members) -> bool:
+        """Whether an attribute of the event rules out every member, where they are few: O(bounds), changes nothing.
+
+        Few members have a corner that says nearly as much as they do; that of many says nothing.
+        """
+        if members.count > FEW:
+            return False
+        root = members.root
+        for bound in self.bounds:
+            if bound.source == ATTRIBUTE and not root[bound.coordinate] <= bound.sign * number(row, bound.attribute):
+                return True
+        return False
 
     def admits(self, row: Row, registers: Floats, first: i64) -> bool:
         """Whether the conditions without constants and without earlier events hold."""

@@ -16,6 +16,7 @@ from ....algebra.computation import Computation, Slots
 from ....algebra.predicate import All, holds
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
+from ...account import Exhausted
 from ...trace import mixed
 from ..packed import Integers
 from .arcs import UNKNOWN, ArcTable, Epoch
@@ -35,22 +36,28 @@ class Stepper:
     `made`: the number of nodes so far; `most`: the nodes of the largest block; `finals`: those of the last block that
     are results or wait. `within`: how long a run lives; `lineage`: whether runs remember their events. `waiting`: the
     states whose runs are not copied from block to block; `marked`: by state, whether it is one of these or a result.
+
+    Raises Exhausted instead of making more than `runs_max` nodes for one event.
     """
 
     def __init__(
-        self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, lineage: bool, waiting: list[int]
+        self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, lineage: bool, waiting: list[int],
+        runs_max: i64,
     ) -> None:
         self.table = table
         self.arena = arena
         self.within = within
         self.lineage = lineage
         self.waiting = waiting
+        self.runs_max = runs_max
         self.marked: Integers = marks(automaton.final, max(1, len(automaton.operands)))
         for state in waiting:
             self.marked[state] = 1
         self.made: i64 = 0
+        self.met: i64 = 0  # runs that wait and events that have met
         self.most: i64 = 0
         self.finals: i64 = 0
+        self._last: i64 = 0  # where the arena ends at most
         self._group: i64 = 0  # the first node of the current first event in the block
         self._begin_node(automaton.initial)
         if not lineage:
@@ -84,10 +91,12 @@ class Stepper:
             if table.moving and len(table.moves[0]) > 0:
                 begins = arena.top
                 self._group = begins
+                self._last = begins + self.runs_max
                 arena.copy(0, 1)
                 self._close(begins, time, id, False)
                 roots = arena.top - begins
         first = arena.top
+        self._last = first + self.runs_max
         if upto > before:
             self._steps(before, upto, row, epoch, klass, time, id)
         if whole:
@@ -112,6 +121,7 @@ class Stepper:
         code, constants = table.code, table.numbers
         words, numbers = arena.words, arena.numbers
         links, linked = arena.links, arena.linked
+        last = self._last
         top = arena.top
         group = top
         finals: i64 = 0
@@ -204,6 +214,8 @@ class Stepper:
                     i += 1
                 if i < top:
                     continue
+                if top >= last:
+                    raise Exhausted
                 if takes:
                     if lineage:
                         words[target + trace] = mixed(words[target + trace], id, code[here + LABEL])
@@ -316,6 +328,8 @@ class Stepper:
         if i < top:
             arena.top = top
             return
+        if top >= self._last:
+            raise Exhausted
         link = words[record + layout.link]
         if self.lineage and code[here + TARGET] >= table.final and link != NONE and arena.links[2 * link + 1] != id:
             words[record + layout.trace] = mixed(words[record + layout.trace], id, code[here + LABEL])

@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...account import UNLIMITED
 from .arcs import ArcTable
 from .arena import Arena, Layout
 from .changes import Changes
@@ -31,7 +32,10 @@ WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of 
 
 @final
 class Speculation:
-    """`newest`: the time of the newest event; `promised`: no earlier event comes. None before either.
+    """`newest`: the time of the newest event; `promised`: no earlier event comes. -FOREVER before either.
+
+    `withdrawable`: events may be withdrawn by their ids, which must then be different. `runs_max`: the most nodes of an
+    event, and the most runs of a key that wait.
 
     `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
     `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
@@ -40,10 +44,12 @@ class Speculation:
     """
 
     def __init__(
-        self, automaton: Automaton, lineage: bool = True, sharing: bool = True, cancelling: bool = True,
-        waiting: bool = True, labels: list[int] | None = None, slack: int = SLACK,
+        self, automaton: Automaton, withdrawable: bool = True, runs_max: int = UNLIMITED, lineage: bool = True,
+        sharing: bool = True, cancelling: bool = True, waiting: bool = True, labels: list[int] | None = None,
+        slack: int = SLACK,
     ) -> None:  # fmt: skip
         self.automaton = automaton
+        self.withdrawable = withdrawable
         self.lineage = lineage
         self.sharing = sharing
         self.cancelling = cancelling
@@ -54,7 +60,7 @@ class Speculation:
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if waiting else []
         self.table.waiting = states
-        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage, states)
+        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
         self.changes = Changes(self.layout, self.within)
@@ -88,7 +94,8 @@ class Speculation:
             self.compact()
         entry = Entry(stream, time, order, id, item, row, self.table.classify(stream, row))
         timeline.insert(entry, self.changes)
-        self._entries[int(id)] = entry
+        if self.withdrawable:
+            self._entries[int(id)] = entry
         if time > self.newest:
             self.newest = time
         if not timeline.queued:
@@ -111,13 +118,22 @@ class Speculation:
         else:
             key = tuple([row[position] for position in positions])
         timeline = self.timelines.get(key)
-        if timeline is None:
-            if None in key:
-                return None
-            timeline = self.timelines[key] = Timeline(self.stepper, key, self.sharing, self.visits)
-            if len(positions) == 0:
-                self._alone = timeline
+        if timeline is None and None not in key:
+            timeline = self.timeline(key)
+        if len(positions) == 0:
+            self._alone = timeline
         return timeline
+
+    def timeline(self, key: Row) -> Timeline:
+        """The timeline of a key, which is made if there is none."""
+        timeline = self.timelines.get(key)
+        if timeline is None:
+            timeline = self.timelines[key] = Timeline(self.stepper, key, self.sharing, self.visits)
+        return timeline
+
+    def work(self) -> i64:
+        """The number of nodes made so far, and of meetings of runs that wait and events."""
+        return self.stepper.made + self.stepper.met
 
     def retract(self, id: int) -> bool:
         """Withdraw an event; False if no event with that id can be withdrawn."""
@@ -170,6 +186,25 @@ class Speculation:
             timeline.queued = True
             self._ending.append(timeline)
             self._ending_times.append(self.newest + self.within)
+
+    def queues(self) -> list[list[list[Any]]]:
+        """The keys that punctuations visit, and when: a state that is saved must drop them at the same time."""
+        cleaning = list(zip(self._cleaning, self._cleaning_times))[self._cleaned :]
+        ending = list(zip(self._ending, self._ending_times))[self._ended :]
+        return [[[list(timeline.key), time] for timeline, time in queue] for queue in (cleaning, ending)]
+
+    def enqueue(self, queues: list[list[list[Any]]]) -> None:
+        """The inverse."""
+        for timeline in self.timelines.values():
+            timeline.queued = False
+        cleaning, ending = queues
+        self._cleaning = [self.timelines[tuple(key)] for key, _ in cleaning]
+        self._ending = [self.timelines[tuple(key)] for key, _ in ending]
+        self._cleaning_times = [time for _, time in cleaning]
+        self._ending_times = [time for _, time in ending]
+        self._cleaned = self._ended = 0
+        for timeline in (*self._cleaning, *self._ending):
+            timeline.queued = True
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(nodes and links); amortised O(1) a node."""
@@ -242,6 +277,8 @@ class Speculation:
         for timeline in self.timelines.values():
             timeline.check_invariants()
             assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
+        if not self.withdrawable:
+            return
         kept = {int(entry.id) for timeline in self.timelines.values() for entry in timeline.entries}
         assert kept == set(self._entries), "what can be withdrawn is what is kept"
 

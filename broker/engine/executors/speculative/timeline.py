@@ -277,7 +277,7 @@ class Timeline:
             return
         i: i64
         for i in range(upto):
-            del ids[int(self.entries[i].id)]
+            ids.pop(int(self.entries[i].id), None)
         last = self.entries[upto - 1]
         self.kept, self.cleaned, self.ended = last.first, last.count, last.finals
         del self.entries[:upto]

@@ -16,6 +16,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Computation
 from ....algebra.predicate import GE, GT, LE, LT, All, holds
 from ....events.instant import FOREVER
+from ...account import Exhausted
 from ...trace import mixed
 from ..packed import Floats, Integers
 from .arcs import UNKNOWN
@@ -34,13 +35,10 @@ ANY: Final = -2  # each run is asked all
 
 @final
 class Visits:
-    """`asked`: how often a run and an event have met."""
-
     def __init__(self, stepper: Stepper) -> None:
         self.stepper = stepper
         self.table = stepper.table
         self.arena: Arena = stepper.arena
-        self.asked: i64 = 0
 
     def event(self, runs: Waiting, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
         """Let the event there, which was inserted or is to be removed, meet the runs that wait. O(these)."""
@@ -56,7 +54,7 @@ class Visits:
         stride, floats = runs.layout.stride, runs.layout.floats
         words, numbers, spans = runs.words, runs.numbers, runs.spans
         time, order = entry.time, entry.order
-        self.asked += behind - first
+        self.stepper.met += behind - first
         state: i64 = -1
         plan: i64 = NOTHING
         place: i64 = 0
@@ -148,7 +146,12 @@ class Visits:
             copies[record + trace], copies[record + trace + 1] = words[source + trace], words[source + trace + 1]
 
     def begin(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
-        """A run waits since the event there. O(runs that wait since later events, and events in its interval)."""
+        """A run waits since the event there. O(runs that wait since later events, and events in its interval).
+
+        Raises Exhausted if too many do.
+        """
+        if runs.count >= self.stepper.runs_max:
+            raise Exhausted
         entry = entries[at]
         self._retell(runs, runs.insert(self.arena, node, entry.time, entry.order), entries, at + 1, changes, True)
 
@@ -208,7 +211,7 @@ class Visits:
 
     def _meet(self, runs: Waiting, run: i64, entry: Entry, changes: Changes, inserted: bool) -> bool:
         """Tell the results of a run at an event, and return whether the run ignores it. O(arcs of the state)."""
-        self.asked += 1
+        self.stepper.met += 1
         table = self.table
         epoch = table.enter(entry.time)
         state = runs.words[run * runs.layout.stride + STATE]

@@ -38,8 +38,9 @@ class CountingMachine:
 
     `tuples`: each completion hands out all its tuples, not only a witness. `windows` may be False to count by cells
     whatever the conditions. `single`: an event has one key value; `beginners`: operands that can take a match's first
-    event; `depth`: of how many events in a row times are asked for. By span: `bounds`, `sizes`, and the states that are
-    `fleeting`, which do not skip; `slack`: how much longer windows may keep what nobody asks for.
+    event; `depth`: of how many events in a row times are asked for. By span: the greatest and least distance, `bounds`
+    and `nearest`, `sizes`, and the states that are `fleeting`, which do not skip; `slack`: how much longer windows may
+    keep what nobody asks for. `listed`: the states of which all nodes are kept.
     `plan`: the automaton's, where it is known already.
     """
 
@@ -70,12 +71,14 @@ class CountingMachine:
         self.states = plan.states
         self.skips: list[bool] = [state.skips for state in plan.states]
         self.bounds: list[int] = [span.bound for span in plan.spans or ()]
+        self.nearest: list[int] = [span.nearest for span in plan.spans or ()]
         self.sizes: list[int] = [len(span.states) for span in plan.spans or ()]
         self.slack: i64 = max(self.bounds, default=0)
         self.fleeting: list[list[int]] = [[] for _ in self.bounds]
         for state in plan.states:
             if state.span >= 0 and not state.skips:
                 self.fleeting[state.span].append(int(state.at))
+        self.listed = [tuples or (state.span >= 0 and self.nearest[state.span] > 0) for state in plan.states]
         self._arcs = sorted(plan.arcs, key=lambda arc: -arc.source)
         self._moves: dict[int, Moves] = {}
 

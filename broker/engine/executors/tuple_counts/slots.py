@@ -19,7 +19,7 @@ Asked: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the limits that may still ask for a time, and those of them which every way to the end does ask."""
 
 DECIDED: Final = 1 << 62  # later than any time; limits are bits below it
-UNCHANGING: Final = (1 << 63) - 1
+UNCHANGING: Final = (1 << 62) - 1
 
 
 def flat(allowed: Distances) -> list[int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
 from ..matches import Matched, MatchSource, matched_of
@@ -23,13 +23,14 @@ Tuple: TypeAlias = tuple[Taken, ...]
 """In the order of the operands; those of branches that are not taken are absent."""
 Binding: TypeAlias = tuple[Value, ...]
 
-ALWAYS_GOOD: Final = 1 << 62  # a node that no window limits is as good as one that has just begun
+ALWAYS_GOOD: Final = (1 << 62) - 1  # a node that no window limits is as good as one that has just begun
 NO_FLOOR: Final = -(1 << 62)
 SAME_FLOOR: Final = -(1 << 62) - 1  # the node lies within a window that a later node opened
 PLAIN: Final = 1 << 63
 
 
 @final
+@mypyc_attr(acyclic=True)  # lists of a state hold nodes of earlier states' lists
 class TupleNode:
     """All ways to a state whose last event is this one: it continues the first `length` nodes of `before`.
 
@@ -74,6 +75,9 @@ class Completion(MatchSource):
         for found in self.tuples():
             yield matched_of(list(found), self.binding)
 
+    def one(self) -> Matched:
+        return matched_of(list(self.witness()), self.binding)
+
     def arbitrary(self) -> bool:
         return True
 
@@ -81,8 +85,15 @@ class Completion(MatchSource):
         return self.incomplete
 
     def witness(self) -> Tuple:
-        """One of the tuples. Linear in it."""
-        return next(self.tuples())
+        """The latest of the tuples. Linear in it, but for its order."""
+        path: list[Taken] = []
+        node = self.nodes[-1]
+        while node.length > 0:
+            path.append((int(node.operand), node.item, int(node.time)))
+            node = node.before[node.length - 1]
+        path.append((int(node.operand), node.item, int(node.time)))
+        path.sort()
+        return tuple(path)
 
     def tuples(self) -> Iterator[Tuple]:
         """All of them, the latest first, lazily; the witness alone where the machine keeps no more."""

@@ -1,6 +1,7 @@
-"""Ways through a span of states, counted for all its first events within a window: the common form of both methods.
+"""Ways through a span of states, counted for all its first events within a window: the common form of all methods.
 
-Here: that form. Not here: a method (window_subtracting, window_stacks), what leaves a span, witnesses (windows).
+Here: that form. Not here: a method (window_sums, window_subtracting, window_stacks), what leaves a span, witnesses
+(windows).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 from mypy_extensions import i64, mypyc_attr
 
 from .slots import UNCHANGING
+from .tuples import unpacked
 
 
 @mypyc_attr(acyclic=True)
@@ -33,6 +35,10 @@ class Window:
         """Take out what is too old at that time."""
         raise AssertionError
 
+    def holds(self, at: i64) -> bool:
+        """Whether a later event can find ways in the span's state of that number."""
+        return self.ways[at] != 0
+
     def size(self) -> int:
         """Events kept."""
         raise AssertionError
@@ -46,12 +52,15 @@ class Window:
         raise AssertionError
 
     def load(self, data: Any) -> None:
-        """The inverse of `dump`, into a new one."""
-        raise AssertionError
+        """The inverse of `dump`, into a new one: here of events as they were taken."""
+        for time, moves, begun in data:
+            self.take(list(moves), unpacked(begun), time)
 
     def load_format_5(self, data: Any) -> None:
         """What moves were (from, to, operand) in."""
-        raise AssertionError
+        _, _, _, (times, moves, entries, weights), _ = data
+        for time, moved, entry, weight in zip(times, moves, entries, weights):
+            self.take(pairs(moved, []), [entry, *unpacked([weight])] if entry >= 0 else [], time)
 
 
 def pairs(moves: Any, gone: list[int]) -> list[int]:

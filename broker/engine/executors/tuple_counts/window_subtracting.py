@@ -1,9 +1,9 @@
-"""Windows whose states all skip: what an event did can be taken back.
+"""Windows of several states that all skip: what an event did can be taken back.
 
 An event moves ways from state to state: a matrix. While every state skips it is unipotent, hence invertible, so the
 oldest event can be taken out of the product of all in the window, and its own ways be subtracted: O(states^2) an event.
 
-Here: that. Not here: windows with a state that does not skip (window_stacks).
+Here: that. Not here: windows of one state (window_sums), with a state that does not skip (window_stacks).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from .slots import UNCHANGING
-from .tuples import packed, unpacked
-from .window import Window, identity, pairs
+from .tuples import packed
+from .window import Window, identity
 
 FEW: Final = 32  # events gone before the log is cut
 
@@ -106,12 +106,3 @@ class SubtractingWindow(Window):
         first = int(self.head)
         kept = range(first, len(self.times))
         return [[self.times[at], self.moves[at] if at > first else [], packed(self.begun[at])] for at in kept]
-
-    def load(self, data: Any) -> None:
-        for time, moves, begun in data:
-            self.take(list(moves), unpacked(begun), time)
-
-    def load_format_5(self, data: Any) -> None:
-        _, _, _, (times, moves, entries, weights), _ = data
-        for time, moved, entry, weight in zip(times, moves, entries, weights):
-            self.take(pairs(moved, []), [entry, *unpacked([weight])] if entry >= 0 else [], time)

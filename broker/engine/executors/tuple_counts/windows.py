@@ -3,12 +3,12 @@
 What a state that does not skip holds is of use to the event after its stamp only. Windows take their part of an event
 after all have been read.
 
-Here: totals and nodes by state. Not here: windows themselves (window_subtracting, window_stacks), keys (cells).
+Here: totals and nodes by state. Not here: windows themselves (window_sums, ...), keys (cells).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any, Final, final
 
@@ -16,6 +16,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
 from ...account import MATCH_UNITS
+from ..contract import Outdated
 from .arcs import NEVER, CountedArc, Moves
 from .machine import CountingMachine
 from .runner import Runner
@@ -37,6 +38,7 @@ from .tuples import (
 from .window import Window
 from .window_stacks import StackedWindow
 from .window_subtracting import SubtractingWindow
+from .window_sums import SumWindow
 
 FEW: Final = 32  # nodes of a state before those that are too old are cut off
 NOTHING: Final[list[TupleNode]] = []  # where only a witness is wanted, lists are replaced and do not grow
@@ -61,10 +63,10 @@ class Windows(Runner):
         self.totals: list[int] = [0] * states
         self.totals[0] = 1
         self.stamps: list[int] = [NEVER] * states
-        self.nodes: list[list[TupleNode]] = [[] for _ in range(states)] if machine.tuples else [NOTHING] * states
-        self.trims: list[int] = [FEW] * states if machine.tuples else []
-        self.kept = 0  # nodes of tuples
-        self.windows = [window_of(*span) for span in zip(machine.bounds, machine.sizes, machine.fleeting)]
+        self.nodes: list[list[TupleNode]] = [[] if listed else NOTHING for listed in machine.listed]
+        self.trims: list[int] = [FEW] * states
+        self.kept = 0  # nodes of states that list them
+        self.windows = [window_of(machine, span) for span in range(len(machine.bounds))]
         self.due: i64 = UNCHANGING
         self.begun: list[list[int]] = [[] for _ in machine.bounds]
 
@@ -78,7 +80,7 @@ class Windows(Runner):
         machine.account.spend(len(moves.arcs))
         inner = [list[int]() for _ in moves.inner] if moves.depends else moves.inner
         count = 0
-        ends: list[TupleNode] = []
+        ends = NOTHING
         for arc in moves.arcs:
             if not arc.skips and self.stamps[arc.source] != position - 1:
                 continue
@@ -93,11 +95,11 @@ class Windows(Runner):
             if not arc.final:
                 self._arrive(arc, value, node, position)
                 continue
-            count += value
-            if machine.tuples:
+            if count > 0 and machine.tuples:
                 ends.append(node)
             else:
                 ends = [node]
+            count += value
         if moves.spans:
             self._advance(moves, inner, time)
         if count:
@@ -111,6 +113,7 @@ class Windows(Runner):
     def _node(self, arc: CountedArc, time: i64, item: object) -> TupleNode:
         """All ways that end with the current event, or one of them. O(1)."""
         before = self.nodes[arc.source]
+        length: i64 = len(before)
         floor: i64 = NO_FLOOR
         best: i64 = ALWAYS_GOOD
         if arc.inner:
@@ -118,21 +121,24 @@ class Windows(Runner):
             best = before[-1].best
         elif arc.span >= 0:
             floor = time - self.machine.bounds[arc.span]
+            nearest = self.machine.nearest[arc.span]
+            if nearest > 0:
+                length = bisect_right(before, time - nearest, key=_best)
         if arc.begins >= 0:
             best = time
-        return TupleNode(arc.operand, item, time, before, len(before), best, floor)
+        return TupleNode(arc.operand, item, time, before, length, best, floor)
 
     def _arrive(self, arc: CountedArc, value: int, node: TupleNode, position: i64) -> None:
         """Ways into a state that is not final."""
         target = arc.target
-        tuples = self.machine.tuples
+        listed = self.machine.listed[target]
         if not self.machine.skips[target] and self.stamps[target] != position:
             self.stamps[target] = position
             self.totals[target] = 0
-            if tuples:
+            if listed:
                 self.kept -= len(self.nodes[target])
-            self.nodes[target] = [] if tuples else NOTHING
-        if tuples:
+            self.nodes[target] = [] if listed else NOTHING
+        if listed:
             self._append(arc, node)
         elif not self.nodes[target] or node.best >= self.nodes[target][0].best:
             self.nodes[target] = [node]
@@ -182,7 +188,7 @@ class Windows(Runner):
         for number in range(1, len(skips)):
             if skips[number] or self.stamps[number] == position:
                 state = self.machine.states[number]
-                if self.totals[number] if state.span < 0 else self.windows[state.span].ways[state.at]:
+                if self.totals[number] if state.span < 0 else self.windows[state.span].holds(state.at):
                     found.append(number)
         return found
 
@@ -208,10 +214,13 @@ class Windows(Runner):
     def check_invariants(self) -> None:
         assert self.totals[0] == 1
         assert all(total >= 0 for total in self.totals)
-        assert self.kept == (sum(map(len, self.nodes)) if self.machine.tuples else 0)
+        assert self.kept == self._listed()
         for window in self.windows:
             window.check_invariants()
             assert window.due >= self.due
+
+    def _listed(self) -> int:
+        return sum(len(nodes) for nodes, listed in zip(self.nodes, self.machine.listed) if listed)
 
     def content(self) -> list[Any]:
         archive = NodeArchive()
@@ -220,8 +229,10 @@ class Windows(Runner):
         return [packed(self.totals), self.stamps, [nodes, self.trims, archive.data], windows]
 
     def restore(self, content: Any) -> None:
+        if len(content) == 1:
+            raise Outdated("cells of a composite subscription that is now counted by windows")
         totals, stamps, (*format_5, nodes, trims, archive), windows = content
-        self.totals, self.stamps, self.trims = unpacked(totals), list(stamps), list(trims)
+        self.totals, self.stamps, self.trims = unpacked(totals), list(stamps), list(trims) or self.trims
         lists = restored(archive)
         self.nodes = [lists[number] for number in nodes]
         if format_5 and not self.machine.tuples:
@@ -229,7 +240,11 @@ class Windows(Runner):
                 chained(events, ALWAYS_GOOD if state.span < 0 else first)
                 for state, first, events in zip(self.machine.states, *format_5)
             ]
-        self.kept = sum(map(len, self.nodes)) if self.machine.tuples else 0
+            for number, state in enumerate(self.machine.states):
+                if self.machine.listed[number]:
+                    *_, (times, *_), (_, links) = windows[state.span][0]
+                    self.nodes[number] = [node for at, link in zip(times, links) for node in chained(link, at)]
+        self.kept = self._listed()
         for window, saved in zip(self.windows, windows, strict=True):
             if format_5:
                 window.load_format_5(saved[0])
@@ -238,8 +253,11 @@ class Windows(Runner):
             self.due = min(self.due, window.due)
 
 
-def window_of(bound: int, size: int, fleeting: list[int]) -> Window:
-    return StackedWindow(bound, size, fleeting) if fleeting else SubtractingWindow(bound, size)
+def window_of(machine: CountingMachine, span: int) -> Window:
+    bound, size, fleeting = machine.bounds[span], machine.sizes[span], machine.fleeting[span]
+    if fleeting:
+        return StackedWindow(bound, size, fleeting)
+    return SubtractingWindow(bound, size) if size > 1 else SumWindow(bound, machine.nearest[span])
 
 
 def _best(node: TupleNode) -> int:

@@ -19,7 +19,7 @@ CLOCK_SETTLES_MICROSECONDS: Final = 10_000_000
 
 
 @final
-class Ahead:
+class ClockGuard:
     """The accepted time of the clock. `most`: microseconds that an event may be ahead of it; None: no limit."""
 
     __slots__ = ("_clock", "_jumped", "_shown", "most")
@@ -50,6 +50,11 @@ class Ahead:
                 "without a time are accepted again once it has run steadily for a while",
                 min(wait, CLOCK_SETTLES_MICROSECONDS),
             )
+
+    @property
+    def settled(self) -> bool:
+        """Whether the clock is accepted: it has not jumped, or has run steadily since."""
+        return self._jumped is None
 
     def latest(self, newest: int | None) -> int | None:
         """The latest time of an event that is accepted, `newest` being the newest so far; None: no limit."""

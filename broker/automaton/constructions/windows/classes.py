@@ -1,0 +1,114 @@
+"""The classes of events: which sets of conditions one event can satisfy together.
+
+Conditions on one attribute with constants divide its values into a few regions; two values that are compared are
+smaller, equal or greater. So there are far fewer classes than sets of conditions, and `name = 'A'` and `name = 'B'` are
+never in one. What cannot be judged counts as possible, which is safe: such a class only never comes.
+
+Here: that enumeration. Not here: evaluating conditions (predicate), what classes lead to (determinisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final, TypeAlias
+
+from ....algebra.functions import compare
+from ....algebra.normal_form import Form
+from ....algebra.terms import Comparison, Constant, Term
+from ....events.errors import LimitExceeded
+
+CLASSES_MAX: Final = 4_096
+"""The most classes of events of one subscription."""
+REGIONS_MAX: Final = 65_536
+"""The most combinations of regions that are looked at to find them."""
+
+Truths: TypeAlias = dict[Comparison, bool]
+
+
+def classes_of(atoms: tuple[Form, ...]) -> list[int]:
+    """The possible classes, ascending; bit n is set where condition n holds. O(combinations of regions times atoms).
+
+    Raises LimitExceeded beyond CLASSES_MAX.
+    """
+    found = {0}
+    for together in _components(atoms):
+        own = _classes(atoms, together)
+        if len(found) * len(own) > CLASSES_MAX:
+            raise LimitExceeded(
+                f"expected conditions that divide events into at most {CLASSES_MAX} classes, found {len(found)} times "
+                f"{len(own)}; fewer different conditions, or conditions on fewer attributes, give fewer"
+            )
+        found = {one | other for one in found for other in own}
+    return sorted(found)
+
+
+def _components(atoms: tuple[Form, ...]) -> list[list[int]]:
+    """The conditions in groups, of which no two compare the same value."""
+    groups: list[tuple[set[Any], list[int]]] = []
+    for number, atom in enumerate(atoms):
+        keys = {_key(comparison) for clause in atom for comparison in clause}
+        members = [number]
+        for group in [group for group in groups if group[0] & keys]:
+            groups.remove(group)
+            keys |= group[0]
+            members += group[1]
+        groups.append((keys, sorted(members)))
+    return [members for _, members in groups]
+
+
+def _classes(atoms: tuple[Form, ...], members: list[int]) -> set[int]:
+    keyed: dict[Any, dict[Comparison, None]] = {}
+    for number in members:
+        for clause in atoms[number]:
+            for comparison in clause:
+                keyed.setdefault(_key(comparison), {})[comparison] = None
+    regions = [list(_regions(list(comparisons))) for comparisons in keyed.values()]
+    combinations = 1
+    for each in regions:
+        combinations *= len(each)
+    if combinations > REGIONS_MAX:
+        if len(members) > CLASSES_MAX.bit_length():
+            raise LimitExceeded(
+                f"expected conditions that divide events into at most {CLASSES_MAX} classes, found {len(members)} "
+                "conditions that depend on each other in too many ways"
+            )
+        return {sum(1 << n for n, on in zip(members, chosen) if on) for chosen in product((0, 1), repeat=len(members))}
+    found: set[int] = set()
+    for chosen in product(*regions):
+        truths: Truths = {}
+        for region in chosen:
+            truths.update(region)
+        found.add(sum(1 << number for number in members if _holds(atoms[number], truths)))
+    return found
+
+
+def _holds(atom: Form, truths: Truths) -> bool:
+    return any(all(truths[comparison] for comparison in clause) for clause in atom)
+
+
+def _key(comparison: Comparison) -> Any:
+    """What the comparison is about: a value that is compared with constants, or two values."""
+    if isinstance(comparison.right, Constant):
+        return comparison.left
+    return comparison.left, comparison.right
+
+
+def _regions(comparisons: list[Comparison]) -> Iterator[Truths]:
+    """The ways in which comparisons of one key can hold together."""
+    yield dict.fromkeys(comparisons, False)  # null
+    constants = [_constant(comparison.right) for comparison in comparisons]
+    if None in constants:
+        for left in (0, 1, 2):  # smaller, equal, greater
+            yield {comparison: compare(comparison.operator, left, 1) for comparison in comparisons}
+        return
+    ranks = {value: rank for rank, value in enumerate(sorted(set(constants)))}
+    for place in range(2 * len(ranks) + 1):  # between two constants, or one of them
+        yield {
+            comparison: compare(comparison.operator, place, 2 * ranks[constant] + 1)
+            for comparison, constant in zip(comparisons, constants)
+        }
+
+
+def _constant(term: Term) -> Any:
+    return term.value if isinstance(term, Constant) else None

@@ -1,0 +1,97 @@
+"""Streams published by subscriptions that revise their results, for readers that want events in order.
+
+Such a reader gets nothing that may be withdrawn. So the publisher's automaton runs a second time, on events that are
+final, as long as somebody reads what it publishes in order.
+
+Here: when that is so. Not here: the readers that take results before they are final (readers).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from ...events.errors import DefinitionError
+from ..catalog import Catalog
+from ..program import Program
+from ..subscriber import Subscriber
+from ..target import ALWAYS_SINCE, Feed
+from .readers import RevisingReaders, RevisingSeat
+
+
+def name_of_copy(name: str) -> str:
+    """The name of the second automaton; no subscription has a name with spaces."""
+    return f"{name} in order"
+
+
+@final
+class OrderedCopies:
+    """`feeds`: the names of the subscriptions whose automata run a second time, with the streams that these make up.
+
+    `restoring`: while a snapshot is restored, the subscriptions that revised when it was taken.
+    """
+
+    def __init__(self, catalog: Catalog, program: Program, readers: RevisingReaders) -> None:
+        self.catalog = catalog
+        self.program = program
+        self.readers = readers
+        self.feeds: dict[str, Feed] = {}
+        self.restoring: frozenset[str] | None = None
+
+    def can_revise(self, subscriber: Subscriber) -> bool:
+        """Whether a subscription reads its streams before their events are final: all of them have their events at
+        arrival, and one of them may withdraw some."""
+        form = subscriber.form
+        if self.restoring is not None:
+            return subscriber.name in self.restoring
+        if form.changing is None or subscriber.results == "final":
+            return False
+        streams = [stream for stream, _ in form.sources]
+        early = [self._early(stream) for stream in streams]
+        declared = [stream in self.catalog.streams for stream in streams]
+        return any(early) and all(one or other for one, other in zip(early, declared))
+
+    def _early(self, stream: str) -> bool:
+        """Whether all events of a stream come before they are final."""
+        declared = self.catalog.streams.get(stream)
+        if declared is not None:
+            return declared.disorder == "speculate"
+        published = self.catalog.published.get(stream)
+        made = len([seat for seat in self.readers.seats.values() if seat.publish == stream])
+        return published is not None and made == published.publishers > 0
+
+    def check(self, subscriber: Subscriber, revises: bool) -> None:
+        """Raise DefinitionError if a stream that is read before its events are final would get events in order."""
+        stream = subscriber.form.publish
+        if not revises and stream is not None and stream in self.readers.readers:
+            other = self.readers.readers[stream][0][0].subscriber.name
+            raise DefinitionError(
+                f"subscription {subscriber.name!r}: cannot publish {stream!r}, which {other!r} reads before results"
+                f" are final: these would come when they are; give one of the two another stream"
+            )
+
+    def arrange(self) -> None:
+        """Start and end second automata, after subscriptions have come or gone. O(subscriptions that revise)."""
+        wanted: list[RevisingSeat] = []
+        for seat in reversed(self.readers.ranked()):
+            if seat.publish is not None and self._readers_in_order(seat.publish, wanted) > 0:
+                wanted.append(seat)
+        names = {seat.subscriber.name for seat in wanted}
+        for name in [name for name in self.feeds if name not in names]:
+            self.program.machines.leave(name_of_copy(name), None, self.feeds.pop(name))
+        for seat in reversed(wanted):
+            self._start(seat)
+
+    def _readers_in_order(self, stream: str, copies: list[RevisingSeat]) -> int:
+        published = self.catalog.published.get(stream)
+        readers = 0 if published is None else published.readers
+        readers -= len(self.readers.readers.get(stream, ()))
+        return readers + len([seat for seat in copies if stream in seat.streams])
+
+    def _start(self, seat: RevisingSeat) -> None:
+        name = seat.subscriber.name
+        if name in self.feeds or seat.publish is None:
+            return
+        plan = seat.subscriber.machine
+        assert plan is not None
+        feed = self.feeds[name] = Feed(self.program.directory.stream(seat.publish), ALWAYS_SINCE, seat.salt)
+        self.program.machines.join(name_of_copy(name), plan, None, feed)

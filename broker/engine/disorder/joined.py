@@ -1,0 +1,118 @@
+"""The results of a call to an engine with disorder: revised ones, and those of several segments in order.
+
+Here: reading them as one sequence. Not here: making a match of columns (results), which results there are (readers).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, final, overload
+
+from ..executors.matches import ids
+from ..executors.revising import Revision
+from ..match import Match
+from ..notices import Finality
+from ..results import Failed, Results
+from ..subscriber import Subscriber, digest
+
+FINAL: Final = "final\0"
+
+
+@final
+class RevisedResults(Sequence[Match]):
+    """Results that may be withdrawn, and withdrawals, in the order in which they were found; made on access."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Subscriber, Revision | Match]] = []
+        self.inserted = 0
+        self.failures: list[Failed] = []  # subscriptions that a defect of this program has suspended
+
+    def add(self, subscriber: Subscriber, revision: Revision) -> None:
+        self.entries.append((subscriber, revision))
+        self.inserted += revision[0]
+
+    def tell(self, subscriber: Subscriber, time: int) -> None:
+        """Results of a subscription before this time are final."""
+        identity = digest(f"{subscriber.identity()}{FINAL}", time, 0)
+        notice = Finality(identity, time)
+        self.report(subscriber, Match(subscriber.name, identity, time, time, None, {}, notice=notice))
+
+    def report(self, subscriber: Subscriber, made: Match) -> None:
+        """A result that is no match."""
+        self.entries.append((subscriber, made))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Match]:
+        for subscriber, entry in self.entries:
+            yield entry if isinstance(entry, Match) else _match(subscriber, entry)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Match]: ...
+
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        subscriber, entry = self.entries[index]
+        return entry if isinstance(entry, Match) else _match(subscriber, entry)
+
+
+def _match(subscriber: Subscriber, revision: Revision) -> Match:
+    inserted, source = revision
+    matched = source.one()
+    lineage = None
+    if subscriber.lineage is not False:
+        lineage = [number for _, item, _ in matched.assigned for number in ids(item)]
+    return Match(
+        subscriber.name,
+        digest(subscriber.identity(), matched.trace, 0),
+        matched.start,
+        matched.end,
+        lineage,
+        dict(zip(subscriber.form.schema.names, matched.values, strict=True)),
+        lifetime=matched.lifetime,
+        withdrawn=not inserted,
+    )
+
+
+@final
+class JoinedResults(Sequence[Match]):
+    """Results one after the other."""
+
+    def __init__(self, parts: list[Results | RevisedResults]) -> None:
+        self.parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __iter__(self) -> Iterator[Match]:
+        for part in self.parts:
+            yield from part
+
+    def expanded(self) -> Iterator[Match]:
+        """All results, with each compressed one replaced by the matches that it stands for."""
+        for part in self.parts:
+            yield from part.expanded() if isinstance(part, Results) else part
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Match]: ...
+
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        upto = [0]
+        for part in self.parts:
+            upto.append(upto[-1] + len(part))
+        at = index + upto[-1] if index < 0 else index
+        if not 0 <= at < upto[-1]:
+            raise IndexError(f"result {index} of {upto[-1]}")
+        number = bisect_right(upto, at) - 1
+        return self.parts[number][at - upto[number]]

@@ -1,0 +1,232 @@
+"""An engine's events in any order: to subscriptions that revise their results at once, to all others when final.
+
+Here: the way of an event, a withdrawal and a punctuation. Not here: when an event is final (watermarks), the order of
+those that are (buffer), who revises (readers), the effect of an event in order (dispatch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from ...automaton.automaton import Automaton
+from ...events.errors import DuplicateEvent, EventError, LimitExceeded, UnknownEvent
+from ...events.instant import FOREVER
+from ...events.schema import Row
+from ...events.stream import StreamDefinition
+from ..catalog import Catalog
+from ..dispatch.dispatcher import Dispatcher
+from ..notices import Notice
+from ..punctuation import newest, punctuate, release
+from ..results import Results
+from ..target import Target
+from .buffer import HeldEvent, ReorderBuffer
+from .copies import OrderedCopies
+from .joined import JoinedResults, RevisedResults
+from .readers import RevisingReaders
+from .watermarks import NOTHING_PROMISED, Watermarks
+
+
+@final
+class Reordering:
+    """`ahead`: events that are too far ahead of the safe time for subscriptions that revise (AFA, 5.3)."""
+
+    def __init__(self, catalog: Catalog, runtime: Dispatcher) -> None:
+        self.options = catalog.options
+        self.runtime = runtime
+        processed = newest(runtime)
+        self.marks = Watermarks(catalog.streams, NOTHING_PROMISED if processed is None else processed)
+        self.buffer = ReorderBuffer()
+        self.ahead = ReorderBuffer()
+        self.readers = RevisingReaders()
+        self.copies = OrderedCopies(catalog, runtime.program, self.readers)
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def floor(self, stream: str) -> int | None:
+        """The time before which an event of the stream is late."""
+        floor = self.marks.floor(stream)
+        return None if floor == NOTHING_PROMISED else floor
+
+    def check(self, stream: StreamDefinition, ids: Sequence[int]) -> None:
+        """Raise LimitExceeded if the events have no room, DuplicateEvent if the id of one is taken."""
+        most = self.options.buffered_events_max
+        if len(self.buffer) + len(ids) > most:
+            raise LimitExceeded(
+                f"stream {stream.name!r}: at most {most} events may wait until they are final (buffered_events_max);"
+                f" a punctuation, or lateness, lets them go"
+            )
+        if stream.disorder == "arrival":
+            return
+        known = self.buffer.known
+        if len(set(ids)) == len(ids) and known.keys().isdisjoint(ids):
+            return
+        seen: set[int] = set()
+        for index, number in enumerate(ids):
+            if number in known or number in seen:
+                raise DuplicateEvent(
+                    f"stream {stream.name!r}, row {index}: expected an id that no other event has which may still be"
+                    f" withdrawn, found {number} again"
+                )
+            seen.add(number)
+
+    def publish(
+        self, stream: StreamDefinition, times: list[int], rows: list[Row], ids: list[int], starts: list[int], first: int
+    ) -> JoinedResults:
+        """Process a batch of checked events, the first of which is number `first` of all."""
+        name = stream.name
+        events = [
+            HeldEvent(time, number, first + at, name, start, row)
+            for at, (time, number, start, row) in enumerate(zip(times, ids, starts, rows))
+        ]
+        self.buffer.add(events, stream.disorder != "arrival")
+        found = RevisedResults()
+        marks, part, lag = self.marks, self.marks.part(name), self.marks.lag(name)
+        read = name in self.readers.readers
+        for event in events:
+            if marks.note(part, event.time, lag):
+                self._pass_time(False, found)
+            if read:
+                self._show(event, stream.speculation, found)
+        return JoinedResults([found, *self._process(self.buffer.release(marks.safe))])
+
+    def _show(self, event: HeldEvent, speculation: int | None, found: RevisedResults) -> None:
+        """Give an event to the subscriptions that revise, or let it wait until time has come nearer."""
+        if speculation is not None and event.time >= self.marks.safe + speculation:
+            self.ahead.add([event], True)
+        else:
+            self.readers.take(event, found)
+
+    def _pass_time(self, promised: bool, found: RevisedResults) -> None:
+        if len(self.ahead) > 0:
+            self._catch_up(found)
+        if len(self.readers.seats) > 0:
+            self.readers.pass_time(self.marks.safe, promised, found)
+
+    def _catch_up(self, found: RevisedResults) -> None:
+        """Show the events that are no longer too far ahead. O(log of those that are), and what they change."""
+        streams, safe = self.marks.streams, self.marks.safe
+        farthest = safe + max(stream.speculation or 0 for stream in streams.values())
+        near = list(self.ahead.events.irange(maximum=(farthest,), inclusive=(True, False)))
+        for event in [event for event in near if event.time < safe + (streams[event.stream].speculation or 0)]:
+            self.ahead.withdraw(event.number)
+            self.readers.take(event, found)
+
+    def _process(self, events: list[HeldEvent]) -> list[Results | RevisedResults]:
+        """Pass events that are final to the dispatcher, those of one stream after each other as one batch."""
+        found: list[Results | RevisedResults] = []
+        n, begin = len(events), 0
+        while begin < n:
+            stream, end = events[begin].stream, begin + 1
+            while end < n and events[end].stream == stream:
+                end += 1
+            batch = events[begin:end]
+            found.append(
+                self.runtime.process(
+                    stream,
+                    [event.time for event in batch],
+                    [event.row for event in batch],
+                    [event.number for event in batch],
+                    [event.start for event in batch],
+                )
+            )
+            begin = end
+        return found
+
+    def retract(self, number: int) -> JoinedResults:
+        """Withdraw an event. Raises UnknownEvent if none of that id may be withdrawn."""
+        event = self.buffer.withdraw(number)
+        if event is None:
+            raise UnknownEvent(
+                f"expected the id of an event that may be withdrawn, found {number}: it is unknown, or it is final"
+            )
+        found = RevisedResults()
+        if self.ahead.withdraw(number) is None:
+            self.readers.withdraw(event, found)
+        return JoinedResults([found])
+
+    def rewrite(self, name: str, automaton: Automaton, begin: int, end: int) -> JoinedResults:
+        """Replace the arcs of a subscription, if it revises, for the events of [begin, end)."""
+        found = RevisedResults()
+        seat = self.readers.seats.get(name)
+        if seat is not None:
+            self.readers.rewrite(seat, automaton, begin, end, found)
+        return JoinedResults([found])
+
+    # --- time ---------------------------------------------------------------------------------------------------
+
+    def punctuate(self, time: int, stream: str | None) -> JoinedResults:
+        """Promise that no earlier event comes or is withdrawn."""
+        if stream is not None and self.marks.part(stream) != stream:
+            raise EventError(
+                f"stream {stream!r}: expected a punctuation of all streams, since events of this one come in order"
+            )
+        found = RevisedResults()
+        parts: list[Results | RevisedResults] = [found]
+        if self.marks.promise(time, stream):
+            self._pass_time(True, found)
+            parts += self._process(self.buffer.release(self.marks.safe))
+            parts.append(punctuate(self.runtime, self.marks.safe))
+        return JoinedResults(parts)
+
+    def finish(self, end: int, close: Callable[[], list[tuple[Target, Notice]]]) -> JoinedResults:
+        """No more events come, for now: all are final, and later ones must be later. `close` gives further notices."""
+        marks = self.marks
+        found = RevisedResults()
+        parts: list[Results | RevisedResults] = [found]
+        if marks.newest != NOTHING_PROMISED and marks.promise(marks.newest + 1, None):
+            self._pass_time(True, found)
+            parts += self._process(self.buffer.release(marks.safe))
+        last = release(self.runtime, end)
+        for target, notice in close():
+            last.notify(0, target, notice)
+        return JoinedResults([*parts, last])
+
+    def leave(self, name: str) -> None:
+        """A subscription goes."""
+        if name in self.readers.seats:
+            self.readers.leave(name)
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def due(self) -> int:
+        """The time of the first event that is not final; FOREVER if all are."""
+        return self.buffer.events[0].time if len(self.buffer) > 0 else FOREVER
+
+    def stream_of(self, number: int) -> str | None:
+        """The stream of an event that may be withdrawn; None: there is no such event."""
+        event = self.buffer.known.get(number)
+        return None if event is None else event.stream
+
+    # --- inspection ---------------------------------------------------------------------------------------------
+
+    def statistics(self) -> dict[str, Any]:
+        """Events that are not final, and how far the safe time is behind the newest event."""
+        marks = self.marks
+        known = marks.newest != NOTHING_PROMISED and marks.safe != NOTHING_PROMISED
+        return {
+            "buffered_events": len(self.buffer),
+            "events_ahead": len(self.ahead),
+            "revising": len(self.readers.seats),
+            "finality_behind": max(0, marks.newest - marks.safe) if known else None,
+        }
+
+    def dump(self) -> Any:
+        """Plain data."""
+        return [self.marks.dump(), self.buffer.dump(), self.ahead.dump(), self.readers.dump()]
+
+    def load(self, data: Any) -> None:
+        """The inverse, after all subscriptions have joined."""
+        marks, buffer, ahead, readers = data
+        self.marks.load(marks)
+        self.buffer.load(buffer)
+        self.ahead.load(ahead)
+        self.readers.load(readers)
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError if the parts contradict each other."""
+        self.buffer.check_invariants()
+        self.ahead.check_invariants()
+        self.readers.check_invariants()
+        assert all(event.time >= self.marks.safe for event in self.buffer.events)
+        assert self.ahead.known.keys() <= self.buffer.known.keys() | {e.number for e in self.buffer.events}

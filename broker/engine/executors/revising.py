@@ -1,0 +1,66 @@
+"""The contract of machines that take events in any order and revise their results (AFA, 4).
+
+A late event, a withdrawn one or a changed arc may add results and withdraw others. Here: that interface, beside the one
+for events in order (contract). Not here: such machines (an executor's folder), who gets which event and what becomes of
+the changes (disorder).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from mypy_extensions import i64
+
+from ...automaton.automaton import Automaton
+from ...events.schema import Row
+from .matches import Item, MatchSource
+
+Revision: TypeAlias = tuple[bool, MatchSource]
+"""A result that was added (true) or withdrawn, as a source of one match."""
+
+
+class Reviser:
+    """The partial matches of one automaton over events that are not final yet."""
+
+    @property
+    def method(self) -> str:
+        """How it stores partial matches, for users."""
+        raise AssertionError
+
+    def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
+        """Process an event of the automaton's source with the index `stream`. Events of one time are in the order of
+        their numbers, which are their ids. Raises Exhausted or LimitExceeded, after which nothing else may be asked.
+        """
+        raise AssertionError
+
+    def retract(self, number: int) -> None:
+        """Withdraw an event that was taken and that no punctuation has passed."""
+        raise AssertionError
+
+    def punctuate(self, time: int) -> None:
+        """Promise that no event before that time comes or is withdrawn any more."""
+        raise AssertionError
+
+    def write(self, automaton: Automaton, begin: int, end: int) -> None:
+        """Replace the arcs, which differ for the events of [begin, end). O(arcs, and events in the interval)."""
+        raise AssertionError
+
+    def settle(self) -> list[Revision]:
+        """The changes of results since the last call, without those that cancel. O(changes)."""
+        raise AssertionError
+
+    def statistics(self) -> dict[str, int]:
+        """Counts of its state, under the names of its plan's `figures`."""
+        raise AssertionError
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError if its parts contradict each other."""
+        raise AssertionError
+
+    def dump(self) -> Any:
+        """Its state as lists, numbers, strings and booleans."""
+        raise AssertionError
+
+    def load(self, data: Any) -> None:
+        """The inverse, into a new machine with the same arcs."""
+        raise AssertionError

@@ -1,0 +1,115 @@
+"""The plan of a register automaton, for events in order and for events in any order.
+
+Here: what the dispatcher needs, and descriptions for users. Not here: runs (speculation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from ....automaton.analyses.cycles import unbounded_cycles
+from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
+from ....automaton.diagram import Edge, Graph, Node
+from ....events.instant import format_duration
+from ...account import Account
+from ...binding import MarkedParts
+from ...options import Options
+from ...target import Outcome
+from ..contract import Executor, Input
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from ..revising import Reviser
+from .machine import RegisterMachine, inputs_of
+from .reviser import SpeculativeReviser
+
+LIMITS: Final = "work_max or runs_max"
+
+
+class RegisterPlan(MachinePlan):
+    """An automaton whose events live for a time."""
+
+    __slots__ = ()
+
+    executor = "speculative"
+    version = 1
+    figures = (
+        *("speculative", "speculative_keys", "speculative_events", "speculative_nodes"),
+        "speculative_repairs",
+    )
+    kind = "registers"
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+
+    def inputs(self) -> list[Input]:
+        return inputs_of(self.automaton)
+
+    def streams(self) -> tuple[str, ...]:
+        return tuple(sorted(self.automaton.streams()))
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.automaton.schema.names, (), (), LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        return lambda bound, automaton: RegisterPlan(automaton)
+
+    def alike(self, options: Options) -> Hashable:
+        return None  # the arcs of one subscription may change
+
+    def make(self, options: Options) -> Executor:
+        return RegisterMachine(self.automaton, Account(options.work_max, options.work_earned), options.runs_max)
+
+    def reviser(self, options: Options) -> Reviser:
+        return SpeculativeReviser(self.automaton, Account(options.work_max, options.work_earned), options.runs_max)
+
+    def rewrite(self, machine: Any, automaton: Automaton, begin: int, end: int) -> None:
+        machine.write(automaton, begin, end)
+
+    def advice(self) -> list[str]:
+        """Cycles on which too many runs may stay."""
+        within = self.automaton.within
+        until = "for ever" if within is None else f"until WITHIN {format_duration(within)} has passed"
+        return [
+            f"runs stay {until} on the cycle of {_listed(cycle)}: no condition there compares a register by <, <=, =,"
+            f" >= or >; the cost of an event grows with their number"
+            for cycle in unbounded_cycles(self.automaton)
+        ]
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """The size of each automaton, and how its runs are stored."""
+        lines: list[str] = []
+        for name, plan, machine in known:
+            automaton: Automaton = plan.automaton
+            size = f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.arcs), 'arc')}"
+            method = "suspended" if machine is None else machine.method
+            registers = counted(len(automaton.initial), "register")
+            lines.append(f"{name}: {size}, {registers}; runs are kept {method}")
+            lines += [f"{name}: {advice}" for advice in plan.advice()]
+        return lines
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """Each automaton: its states, and its arcs with their conditions."""
+        nodes: list[Node] = []
+        edges: list[Edge] = []
+        for name, plan, _ in known:
+            automaton: Automaton = plan.automaton
+            key = [f"{name} state {at}" for at in range(len(automaton.states) + len(automaton.operands))]
+            used = {0, *(arc.source for arc in automaton.arcs), *(arc.target for arc in automaton.arcs)}
+            for at in [state for state in range(automaton.final) if state in used]:
+                nodes.append(Node(key[at], str(at) if at else ", ".join(plan.streams()), "state" if at else "start"))
+            for at, final in enumerate(automaton.operands):
+                nodes.append(Node(key[automaton.final + at], f"{name}: {final}", "end"))
+            for arc in automaton.arcs:
+                target = arc.target if arc.target < automaton.final else automaton.final + arc.operand
+                text = describe_arc(arc)
+                label = f"{arc.name}: {text}" if arc.name else text
+                loops = arc.kind is Kind.LOOP and arc.target == arc.source
+                edges.append(Edge(key[arc.source], key[target], label, "rebind" if loops else "forward"))
+        return Graph("", tuple(nodes), tuple(edges))
+
+
+def _listed(cycle: tuple[Arc, ...]) -> str:
+    """Arcs by name, or by condition where they have none."""
+    return ", ".join(dict.fromkeys([arc.name or f"({describe_arc(arc) or 'any event'})" for arc in cycle]))

@@ -1,0 +1,54 @@
+"""The runs of a register automaton as plain data, and back.
+
+A block depends only on the previous block and on its event. So the events are saved, with the block before the first of
+them, and loading processes them again: what is saved does not depend on how blocks are stored.
+
+Here: that form. Not here: blocks (nodes, timeline), when it is written (snapshot).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .changes import Node
+from .kept import keep_nodes, kept_nodes
+from .speculation import Speculation
+
+
+def dump(speculation: Speculation) -> Any:
+    """The state behind the newest punctuation. O(events and their runs)."""
+    timelines = [
+        [
+            list(key),
+            [_dumped(node) for node in kept_nodes(timeline)],
+            [
+                [int(entry.stream), int(entry.time), int(entry.order), int(entry.id), list(entry.row)]
+                for entry in timeline.entries
+            ],
+        ]
+        for key, timeline in speculation.timelines.items()
+    ]
+    return [int(speculation.newest), int(speculation.promised), timelines, speculation.queues()]
+
+
+def load(speculation: Speculation, data: Any) -> None:
+    """The inverse, into an empty object whose arcs have been written. The results of the events that are loaded are
+    changes again. Raises KeyError, TypeError or ValueError for other data."""
+    newest, promised, timelines, queues = data
+    for key, cleaned, entries in timelines:
+        timeline = speculation.timeline(tuple(key))
+        keep_nodes(timeline, [_loaded(node) for node in cleaned])
+        for stream, time, order, id, row in entries:
+            speculation.take(stream, time, order, id, id, tuple(row))
+    speculation.newest, speculation.promised = newest, promised
+    speculation.enqueue(queues)
+
+
+def _dumped(node: Node) -> list[Any]:
+    written = [int(node.start), int(node.order), int(node.end), int(node.state), list(node.registers), int(node.trace)]
+    return [*written, node.links]
+
+
+def _loaded(data: Any) -> Node:
+    start, order, end, state, registers, trace, taken = data
+    return Node(start, order, end, state, tuple(registers), trace, taken)

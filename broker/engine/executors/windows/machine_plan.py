@@ -1,0 +1,93 @@
+"""The plan of a window subscription.
+
+Here: what the dispatcher needs, and descriptions. Not here: windows (machine), which queries get this executor
+(planner).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from ....automaton.automaton import Automaton
+from ....automaton.diagram import Graph
+from ....automaton.windows.drawing import windows_diagram, windows_lines
+from ....automaton.windows.window_automaton import WindowAutomaton
+from ...account import Account
+from ...binding import MarkedParts
+from ...options import Options
+from ...target import Outcome
+from ..contract import Executor, Input
+from ..machine_plan import Known, MachinePlan, PlanMaker
+from .clock import ClockMachine
+from .machine import WindowMachine
+from .tables import WindowTables
+
+LIMITS: Final = "runs_max, bindings_max or nodes_max"
+
+
+class WindowsPlan(MachinePlan):
+    """Windows of the partitions of one stream. `windows`: the tables of their automata."""
+
+    __slots__ = ("windows",)
+
+    executor = "windows"
+    version = 1
+    figures = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
+    kind = "windows"
+
+    windows: WindowAutomaton
+
+    def __init__(self, automaton: Automaton) -> None:
+        assert automaton.windows is not None
+        self.automaton = automaton
+        self.windows = automaton.windows
+
+    def inputs(self) -> list[Input]:
+        return WindowTables(self.automaton).inputs
+
+    def streams(self) -> tuple[str, ...]:
+        return (self.automaton.sources[0].stream,)
+
+    def keys(self) -> tuple[tuple[int, ...], ...]:
+        key = self.automaton.sources[0].key
+        return (key,) if key else ()
+
+    def divided(self) -> bool:
+        return len(self.automaton.sources[0].key) > 0
+
+    def outcome(self) -> Outcome:
+        schema = self.automaton.schema
+        return Outcome(schema.names, (), [attribute.type == "float" for attribute in schema.attributes], LIMITS)
+
+    def maker(self, parts: MarkedParts) -> PlanMaker:
+        return lambda bound, automaton: WindowsPlan(automaton)
+
+    def alike(self, options: Options) -> Hashable:
+        return self.automaton
+
+    def make(self, options: Options) -> Executor:
+        account = Account(options.work_max, options.work_earned)
+        tables = WindowTables(self.automaton)
+        if self.windows.clock is not None:
+            return ClockMachine(tables, account, options.bindings_max, options.nodes_max)
+        return WindowMachine(tables, account, options.bindings_max, options.runs_max, options.nodes_max)
+
+    @classmethod
+    def explained(cls, known: list[Known]) -> list[str]:
+        """What short forms stand for, the sizes of the automata, whether windows are bounded, how they are kept."""
+        lines: list[str] = []
+        for name, plan, machine in known:
+            lines += [f"{name}: {line}" for line in windows_lines(plan.windows)]
+            lines.append(f"{name}: {'suspended' if machine is None else machine.method}")
+        return lines
+
+    @classmethod
+    def drawn(cls, known: list[Known]) -> Graph:
+        """The prefix automaton of each part, and the body automaton behind it."""
+        graphs = [windows_diagram(name, plan.windows) for name, plan, _ in known]
+        return Graph(
+            "",
+            tuple([node for graph in graphs for node in graph.nodes]),
+            tuple([edge for graph in graphs for edge in graph.edges]),
+        )

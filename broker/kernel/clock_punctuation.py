@@ -1,0 +1,118 @@
+"""Punctuates by the broker's clock, so that absence, windows and finality are told on a broker without events.
+
+A stream lets the clock promise for it in two cases. If it is in order of arrival, and the clock has stamped all its
+events, no earlier one can follow. If it says `idle`, and has got nothing for so long, it is held to be quiet; if it
+also says `lateness`, the promise stays so far behind the clock. The promise is made for all streams at once, because
+they share one order of time; so each stream that was ever published to must let the clock promise. It is made only when
+the engine has results or events that wait for it, and it is recorded, so that a replay makes it at the same place.
+
+Not here: the clock itself (broker.server), its jumps (clock_guard.py), what a punctuation means (the engine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import final
+
+from .clock_guard import ClockGuard
+from .engine_port import EnginePort, EngineResult
+from .inputs_and_effects import Send
+from .receipts import Receipts
+from .records import Punctuated, Record, StreamClocked
+
+
+@final
+class ClockPunctuation:
+    """The streams that let the clock promise, and its punctuations. Times are microseconds.
+
+    `_heard`: when a batch of a stream came last, of those whose publishers give times. `_blocking`: how many of these
+    do not say `idle`. The receipts have what must survive a restart; there a stream is held to be heard at the start.
+    """
+
+    __slots__ = ("_blocking", "_clock_guard", "_count", "_distribute", "_engine", "_heard", "_receipts", "_record")
+
+    def __init__(
+        self,
+        engine: EnginePort,
+        receipts: Receipts,
+        clock_guard: ClockGuard,
+        record: Callable[[Record], None],
+        distribute: Callable[[Iterable[Iterable[EngineResult]]], list[Send]],
+    ) -> None:
+        self._engine = engine
+        self._receipts = receipts
+        self._clock_guard = clock_guard
+        self._record = record
+        self._distribute = distribute
+        self._heard: dict[str, int | None] = {
+            stream: None for stream in receipts.used if not receipts.clocked.get(stream)
+        }
+        self._blocking = sum(self._idle(stream) is None for stream in self._heard)
+        self._count = 0
+
+    def heard(self, stream: str, stamped: bool, now: int) -> None:
+        """Note a batch. `stamped`: the clock gave its times. Called before the receipts note the batch."""
+        clocked = self._receipts.clocked
+        if stamped and self._engine.streams[stream].disorder == "arrival":
+            if stream in self._heard:
+                self._heard[stream] = now
+            elif stream not in clocked:
+                clocked[stream] = True
+                self._record(StreamClocked(stream, True))
+            return
+        if clocked.get(stream):
+            clocked[stream] = False
+            self._record(StreamClocked(stream, False))
+        if stream not in self._heard:
+            self._blocking += self._idle(stream) is None
+        self._heard[stream] = now
+
+    def forget(self, stream: str) -> None:
+        """A stream's time was reset: it is as if nothing had been published to it."""
+        if stream in self._heard:
+            del self._heard[stream]
+            self._blocking -= self._idle(stream) is None
+
+    def due(self, now: int) -> int | None:
+        """When the clock has to punctuate; None: not before another input. O(1) while nothing waits."""
+        moment = self._engine.due
+        if moment is None or self._blocking or not self._clock_guard.settled:
+            return None
+        due = moment + 1 + self._behind()
+        for stream, heard in self._heard.items():
+            idle = self._idle(stream)
+            if heard is None:
+                heard = self._heard[stream] = now
+            if idle is not None:
+                due = max(due, heard + idle)
+        return due
+
+    def punctuate(self, now: int) -> list[Send]:
+        """Punctuate if it is due; what is to be sent."""
+        due = self.due(now)
+        if due is None or now < due:
+            return []
+        promised = now - self._behind()
+        results = self._engine.punctuate(promised)
+        self._count += 1
+        self._record(Punctuated(promised, None, None))
+        return self._distribute([results])
+
+    def statistics(self) -> dict[str, int]:
+        """How often the clock has punctuated, and how many streams do not let it."""
+        return {"clock_punctuations": self._count, "streams_without_clock": self._blocking}
+
+    def check_invariants(self) -> None:
+        """For tests."""
+        assert self._blocking == sum(self._idle(stream) is None for stream in self._heard)
+        assert not any(self._receipts.clocked.get(stream) for stream in self._heard)
+
+    def _behind(self) -> int:
+        """How far the promise stays behind the clock: the greatest lateness. O(streams whose publishers give times)."""
+        behind = 0
+        for stream in self._heard:
+            behind = max(behind, self._engine.streams[stream].lateness or 0)
+        return behind
+
+    def _idle(self, stream: str) -> int | None:
+        return self._engine.streams[stream].idle

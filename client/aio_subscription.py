@@ -1,0 +1,67 @@
+"""A subscription as a reader in asyncio holds it: iteration, one result at a time, closing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, final
+
+from broker.wire import Subscribed
+
+from .notification import Notification
+
+if TYPE_CHECKING:
+    from .aio import Client
+
+
+@final
+class Subscription:
+    """The notifications of one subscription, in order. An async context manager and an async iterator."""
+
+    __slots__ = ("_client", "_closed", "attached", "durability", "name")
+
+    def __init__(self, client: Client, name: str, answer: Subscribed) -> None:
+        self._client = client
+        self._closed = False
+        self.name = name
+        self.attached = answer.attached
+        self.durability = answer.durability
+
+    async def next(self, timeout: float | None = None) -> Notification | None:
+        """The next notification; None after `timeout` seconds, and once closed. Raises ConnectionLost, SlowConsumer."""
+        return None if self._closed else await self._client.next_notification(self.name, timeout)
+
+    async def poll(self) -> Notification | None:
+        """The next notification if it was received already; otherwise None."""
+        return await self.next(0.0)
+
+    async def acknowledge(self, position: int | None = None) -> None:
+        """Acknowledge a durable subscription's results up to `position`, by default up to the one read last."""
+        await self._client.acknowledge(self.name, position)
+
+    def acknowledge_later(self, position: int | None = None) -> None:
+        """Acknowledge without waiting, and without `await`; see `Client.acknowledge_later`."""
+        self._client.acknowledge_later(self.name, position)
+
+    async def close(self) -> None:
+        """Unsubscribe. Unread results are discarded, except by a cursor. Does nothing the second time."""
+        if not self._closed:
+            self._closed = True
+            await self._client.unsubscribe(self.name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Notification:
+        notification = await self.next()
+        if notification is None:
+            raise StopAsyncIteration
+        return notification
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await self.close()
+        elif not self._closed:
+            self._closed = True
+            self._client.release(self.name)

@@ -1,0 +1,128 @@
+"""The shell against a broker whose stream is disordered: files that withdraw, promise and update; what is told, listed
+and refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from doubles.broker_process import broker_process
+
+from broker.command.shell import perform
+from client import Client, Durable, EventError, LateEvent, QueryError
+from client.aio import Client as AioClient
+
+QUERY = "FROM Reading\\nSTART a\\nFINAL c\\none: a -> b WHEN value > 10\\ntwo: b -> c WHEN value < 5"
+SUBSCRIPTIONS = f"""
+[streams.Reading]
+attributes = {{ value = "int" }}
+disorder = "speculate"
+idle = "1 hour"
+
+[subscriptions.drops]
+language = "afa"
+query = "{QUERY}"
+"""
+
+
+def event(id: int, time: int, value: int) -> dict[str, object]:
+    return {"stream": "Reading", "time": time, "id": id, "data": {"value": value}}
+
+
+LINES = [
+    event(1, 10, 20),
+    event(2, 30, 1),
+    event(3, 20, 7),  # late: between the two
+    {"retract": 3},
+    {"retract": 99},
+    {"update": {"subscription": "drops", "insert": ["three: b -> c WHEN value = 6"], "delete": ["two"]}},
+    {"punctuation": 40},
+    event(4, 39, 1),
+    event(5, 50, 12),
+    event(6, 60, 6),
+]
+
+
+def kinds(notifications: list[tuple[str, list[int] | None]]) -> list[str]:
+    return [kind for kind, _ in notifications]
+
+
+def test_a_file_that_revises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(SUBSCRIPTIONS)
+    Path("lines.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    with broker_process() as broker, Client(broker.address) as client:
+        monkeypatch.setenv("FORETELL_BROKER", broker.address)
+        assert perform(["publish", "Reading", "none.jsonl", "--subscriptions", "s.toml"]) == 2
+        capsys.readouterr()
+        definition = QUERY.replace("\\n", "\n")
+        with client.subscribe("drops", "afa", definition, durable=Durable("desk")) as subscription:
+            assert perform(["publish", "Reading", "lines.jsonl"]) == 2
+            told = capsys.readouterr()
+            assert told.out == "5 events published to Reading\n"
+            assert "lines.jsonl: line 5" in told.err
+            assert "(and 1 more)" in told.err
+            found = [(each.kind, each.lineage) for each in iter(lambda: subscription.next(2.0), None)]
+        matches = [each for each in found if each[0] in ("match", "retraction")]
+        assert matches == [
+            ("match", [1, 2]), ("retraction", [1, 2]), ("match", [1, 2]), ("match", [5, 6]),
+        ]  # fmt: skip
+        assert "punctuation" in kinds(found)
+        assert perform(["subscriptions"]) == 0
+        (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert line["version"] == 2
+        assert line["updates"][0]["delete"] == ["two"]
+        seen = client.statistics()["broker"]
+        assert (seen["events_withdrawn"], seen["updates"], seen["punctuations"]) == (
+            1,
+            1,
+            1,
+        )
+        assert seen["retractions"] == 1
+        assert perform(["update", "drops", "--delete", "three", "--insert", "four: b -> c WHEN value = 8"]) == 0
+        assert capsys.readouterr().out == "updated drops\n"
+        for wrong, message in (
+            (["drops"], "expected --insert or --delete, found neither"),
+            (["drop", "--delete", "x"], "subscription 'drop' is not known; did you mean 'drops'?"),
+            (["drops", "--insert", "b -> "], "expected"),
+        ):
+            assert perform(["update", *wrong]) == 2
+            assert message in capsys.readouterr().err
+        assert len(client.subscriptions()[0].updates) == 2
+
+
+def test_both_clients_promise_withdraw_and_update() -> None:
+    definition = QUERY.replace("\\n", "\n")
+
+    async def asynchronous(address: str) -> None:
+        async with AioClient(address) as client:
+            await client.publish("Reading", {"value": 20}, time=10, id=11)
+            with pytest.raises(EventError, match="may be withdrawn"):
+                await client.retract(7)
+            assert (await client.retract(11)).count == 1
+            with pytest.raises(QueryError):
+                await client.update("drops", insert=["b -> "])
+            await client.update("drops", delete=["two"])
+            await client.punctuate(100, "Reading")
+            with pytest.raises(LateEvent):
+                await client.publish("Reading", {"value": 20}, time=99)
+
+    with broker_process() as broker, Client(broker.address) as client:
+        client.add_stream("Reading", {"value": "int"}, disorder="speculate")
+        assert client.streams()[0].disorder == "speculate"
+        with client.subscribe("drops", "afa", definition, results="final") as subscription:
+            client.publish_batch("Reading", [2, 1], [(1,), (20,)], [1, 2])
+            assert subscription.next(0.2) is None
+            asyncio.run(asynchronous(broker.address))
+            notification = subscription.next(10)
+            assert notification is not None
+            assert (notification.kind, notification.lineage, notification.lifetime) == ("match", [2, 1], (2, None))
+            receipt = client.publish_batch("Reading", [101, 5, 101, 102], [(1,), (1,), (1,), (1,)], [3, 4, 3, 6])
+            assert [(each.index, each.code) for each in receipt.refused] == [(1, "late"), (2, "duplicate-event")]
+            assert receipt.count == 2
+            seen = client.statistics()["broker"]
+            assert (seen["events_refused_late"], seen["events_refused_duplicate"]) == (2, 1)

@@ -1,0 +1,233 @@
+"""Disorder: what an engine tells of events in any order, less what it withdraws, is the meaning of those that stand.
+
+Here: whole engines, with several subscriptions, keys, ties, withdrawals, updates, punctuations, snapshots, and streams
+made of results. Runs alone are compared in test_laws_afa.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
+
+from broker.algebra.afa.lowering import lower, lower_arcs
+from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
+from broker.algebra.afa.semantics import Event, results
+from broker.engine import Engine, Match
+from broker.engine.disorder.joined import RevisedResults
+from broker.engine.disorder.readers import salt_of
+from broker.engine.executors.matches import ids
+from broker.engine.trace import mixed
+from broker.events.schema import Schema
+from broker.language.afa import parse, parse_arc
+
+ATTRIBUTES = {"k": "string?", "ty": "string", "x": "int?"}
+DERIVED = Schema.declare({"r": "int?", "f": "float?"})
+UPPER = (
+    "FROM D REGISTER n INT = 0, m INT = 0 START a FINAL c a -> b WHEN r > 0 SET n = r b -> b WHEN TRUE SET m = m + 1 "
+    "b -> c WHEN r >= n WITHIN 12",
+    "FROM D REGISTER n INT = 0 START a FINAL b a -> b WHEN f > 0 SET n = r b -> b WHEN r != n WITHIN 5",
+    "FROM D REGISTER n INT = 0 START a FINAL b a -> b WHEN TRUE SET n = n + 1",
+)
+Standing = tuple[object, ...]
+
+
+class Told:
+    """What an engine has told and not withdrawn, by subscription; and that it does so lawfully."""
+
+    def __init__(self) -> None:
+        self.standing: dict[str, dict[str, Match]] = {}
+        self.log: dict[str, list[dict[str, Any]]] = {}
+        self.final: dict[str, int] = {}
+
+    def add(self, found: Any) -> None:
+        assert len(found) == len(list(found))
+        for at, each in enumerate(found):
+            assert found[at].line() == each.line()
+            own = self.standing.setdefault(each.subscription, {})
+            if each.kind == "punctuation":
+                assert each.notice.time > self.final.get(each.subscription, -9)
+                self.final[each.subscription] = each.notice.time
+                self.log.setdefault(each.subscription, []).append(each.line())
+                continue
+            assert each.end >= self.final.get(each.subscription, -9), "what is final changes no more"
+            self.log.setdefault(each.subscription, []).append(each.line())
+            if each.kind == "match":
+                assert each.id not in own, "nothing is told twice"
+                own[each.id] = each
+            else:
+                assert each.kind == "retraction"
+                assert own.pop(each.id) == each._replace(withdrawn=False), "only what stands is withdrawn"
+
+    def of(self, name: str) -> list[Standing]:
+        found = self.standing.get(name, {}).values()
+        return sorted(
+            ((m.start, m.end, tuple(m.lineage or ()), m.lifetime, tuple(m.data.values())) for m in found), key=repr
+        )
+
+
+def typed(text: str, schema: Schema = SCHEMA, name: str = "S") -> RegisterAutomaton:
+    return lower(parse(text), text, {name: schema, "T": schema}.get, lambda: [name])
+
+
+def meant(registers: RegisterAutomaton, events: list[Event], behind: dict[int, tuple[int, ...]]) -> list[Standing]:
+    """All results, each with the ids behind the events of streams that are made of results."""
+    times = {event.id: event.time for event in events}
+    found = []
+    for one in results(registers, events):
+        lineage = tuple(number for id in one.lineage for number in behind.get(id, (id,)))
+        end = None if registers.within is None else one.end
+        found.append((times[one.lineage[0]], one.begin, lineage, (one.begin, end), one.registers))
+    return sorted(found, key=repr)
+
+
+class Play:
+    """An engine, the events that stand, and the arcs as they are. With `other`, every second event is one of another
+    stream, with that disorder."""
+
+    def __init__(
+        self, texts: list[str], uppers: list[str], mode: str, disorder: Any = "speculate", other: Any = None
+    ) -> None:
+        self.engine = Engine()
+        self.engine.add_stream("S", ATTRIBUTES, disorder=disorder)
+        self.streams = "S" if other is None else "ST"
+        if other is not None:
+            self.engine.add_stream("T", ATTRIBUTES, disorder=other)
+            texts = [text.replace("FROM S", "FROM S, T", 1) for text in texts]
+        self.typed = {}
+        for at, text in enumerate(texts):
+            self.typed[f"q{at}"] = typed(text)
+            published = f"{text} PUBLISH D" if uppers else text
+            self.engine.subscribe(f"q{at}", "afa", published, results="each" if uppers else mode)
+        for at, text in enumerate(uppers):
+            self.engine.subscribe(f"u{at}", "afa", text, results=mode)
+        self.told = Told()
+        self.events: dict[int, Event] = {}
+        self.newest = -1
+        self.promised = -1
+
+    def step(self, step: Any) -> None:
+        match step:
+            case Insertion(event):
+                stream = event.id % len(self.streams)
+                self.told.add(self.engine.publish(self.streams[stream], [event.time], [event.row], [event.id]))
+                self.events[event.id] = Event(event.id, event.time, stream, event.row)
+                self.newest = max(self.newest, event.time)
+            case Withdrawal(id):
+                del self.events[id]
+                self.told.add(self.engine.retract(id))
+            case Punctuation(time):
+                self.promised = max(self.promised, time)
+                self.told.add(self.engine.punctuate(time))
+            case Update(arc, begin, end):
+                inserts = ":" in arc
+                if inserts or any(each.name == arc for each in self.typed["q0"].arcs):
+                    self.told.add(
+                        self.engine.update("q0", [arc] if inserts else [], [] if inserts else [arc], begin, end)
+                    )
+                    self.update(arc, begin, end)
+
+    def update(self, arc: str, begin: int | None, end: int | None) -> None:
+        first = max(self.newest + 1, self.promised) if begin is None else begin
+        last = NEVER_ENDED if end is None else end
+        before = self.typed["q0"]
+        if ":" in arc:
+            self.typed["q0"] = before.inserted(lower_arcs(before, parse_arc(arc), arc), first, last)
+        else:
+            self.typed["q0"] = before.deleted(arc, first, last)
+
+    def restart(self) -> None:
+        again = Engine.restore(self.engine.snapshot())
+        assert again.snapshot() == self.engine.snapshot()
+        self.engine = again
+
+    def all(self, batches: list[list[Any]], cut: int) -> None:
+        for step in [step for batch in batches for step in batch]:
+            note(f"{step}")
+            self.step(step)
+            self.engine.check_invariants()
+            if cut == 0:
+                self.restart()
+            cut -= 1
+        self.told.add(self.engine.finish())
+
+
+@given(st.lists(query_texts(), min_size=1, max_size=3), scripts(), st.integers(0, 20))
+def test_told_less_withdrawn_is_the_meaning(texts: list[str], batches: list[list[Any]], cut: int) -> None:
+    play = Play(texts, [], "each")
+    play.all(batches, cut)
+    for name, registers in play.typed.items():
+        assert play.told.of(name) == meant(registers, list(play.events.values()), {}), name
+
+
+@given(query_texts(), scripts(), st.integers(0, 20), st.sampled_from(("speculate", "buffer")))
+def test_streams_are_read_merged(text: str, batches: list[list[Any]], cut: int, other: str) -> None:
+    plays = [Play([text], [], told, "speculate", other) for told in ("each", "final")]
+    for play in plays:
+        play.all(batches, cut)
+        assert play.told.of("q0") == meant(play.typed["q0"], list(play.events.values()), {})
+
+
+@given(st.lists(query_texts(), min_size=1, max_size=2), scripts(), st.integers(0, 20))
+def test_final_results_are_what_stands_at_the_end(texts: list[str], batches: list[list[Any]], cut: int) -> None:
+    each, final = Play(texts, [], "each"), Play(texts, [], "final")
+    buffered = Play(texts, [], "each", "buffer")
+    for play in (each, final, buffered):
+        play.all(batches, cut)
+    assert all(line["kind"] == "match" for own in final.told.log.values() for line in own)
+    for name in each.typed:
+        assert final.told.standing.get(name, {}) == each.told.standing.get(name, {})
+        assert buffered.told.standing.get(name, {}) == each.told.standing.get(name, {})
+
+
+@given(query_texts(), query_texts(), st.sampled_from(UPPER), scripts(), st.integers(0, 20))
+def test_streams_of_results_carry_what_comes_and_what_goes(
+    one: str, other: str, upper: str, batches: list[list[Any]], cut: int
+) -> None:
+    play = Play([one, other], [upper], "each")
+    given_: dict[int, Event] = {}
+    behind: dict[int, tuple[int, ...]] = {}
+
+    add = play.told.add
+
+    def listening(found: Any) -> None:
+        """Keep the events of the stream that stand."""
+        add(found)
+        for part in found.parts:
+            for subscriber, entry in part.entries if isinstance(part, RevisedResults) else ():
+                if isinstance(entry, Match) or subscriber.form.publish is None:
+                    continue
+                inserted, source = entry
+                each = source.one()
+                assert each.trace is not None
+                number = int(mixed(each.trace, salt_of(subscriber), 0))
+                if inserted:
+                    assert number not in given_
+                    given_[number] = Event(number, each.end, 0, each.values)
+                    behind[number] = tuple(id for _, item, _ in each.assigned for id in ids(item))
+                else:
+                    del given_[number]
+
+    play.told.add = listening  # type: ignore[method-assign]
+    play.all(batches, cut)
+    lower_results = [
+        (end, lineage, values) for name in ("q0", "q1") for _, end, lineage, _, values in play.told.of(name)
+    ]
+    kept = [(event.time, behind[event.id], event.row) for event in given_.values()]
+    assert sorted(lower_results, key=repr) == sorted(kept, key=repr)
+    wanted = meant(typed(upper, DERIVED, "D"), list(given_.values()), behind)
+    assert play.told.of("u0") == wanted
+
+
+@given(query_texts(), st.sampled_from(UPPER), scripts(), st.integers(0, 20))
+def test_readers_in_order_get_what_stands_at_the_end(one: str, upper: str, batches: list[list[Any]], cut: int) -> None:
+    each, final = Play([one], [upper], "each"), Play([one], [upper], "final")
+    for play in (each, final):
+        play.all(batches, cut)
+    ends = [match.end for match in each.told.standing.get("q0", {}).values()]
+    assume(len(set(ends)) == len(ends))  # events of one time are in another order when they are made one after another
+    assert final.told.standing.get("q0", {}) == each.told.standing.get("q0", {})
+    assert final.told.standing.get("u0", {}) == each.told.standing.get("u0", {})
+    assert all(line["kind"] == "match" for line in final.told.log.get("u0", []))

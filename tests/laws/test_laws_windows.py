@@ -1,0 +1,136 @@
+"""Windows: what the engine finds is the meaning, whatever the batches, with snapshots, with other subscriptions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.windows import SCHEMA, Event, marked, queries, streams
+
+from broker.algebra.window.lowering import lower
+from broker.algebra.window.semantics import TimedEvent, results
+from broker.automaton.analyses.agreement import crossing
+from broker.automaton.analyses.window import remembers, window_of
+from broker.automaton.constructions.windows import automaton_of_windows
+from broker.engine import Engine
+from broker.engine.executors.windows.clock import ClockMachine
+from broker.engine.executors.windows.machine import WindowMachine
+from broker.language.window import print_query
+from broker.language.window.syntax import WindowQuery
+
+Found = tuple[tuple[int, ...], int, int, tuple[object, ...]]
+
+
+def meant(query: WindowQuery, events: list[Event]) -> list[Found]:
+    text = print_query(query)
+    expression = lower(query, text, lambda name: SCHEMA, lambda: ["S"])
+    timed = [TimedEvent(n, time, row) for n, (time, row) in enumerate(events, start=1)]
+    return sorted([(one.lineage, one.start, one.end, one.values) for one in results(expression, timed)], key=repr)
+
+
+def play(
+    texts: list[str], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool = False
+) -> list[list[Found]]:
+    """What each subscription gets. `cuts`: lengths of batches; `saved`: the batch after which the engine is restored;
+    `promises`: a punctuation comes before each batch."""
+    engine = Engine()
+    engine.add_stream("S", {name: f"{kind}?" for name, kind in (("ty", "string"), ("v", "int"), ("x", "float"))})
+    for number, text in enumerate(texts):
+        engine.subscribe(f"q{number}", language="window", query=text, lineage=True)
+    found: list[Any] = []
+    at, batch = 0, 0
+    while at < len(events):
+        upto = at + (cuts[batch % len(cuts)] if cuts else len(events))
+        part = events[at:upto]
+        trim(engine, at_once)
+        if promises:
+            found += engine.punctuate(part[0][0])
+        found += engine.publish("S", [time for time, _ in part], [row for _, row in part])
+        engine.check_invariants()
+        if batch == saved:
+            engine = Engine.restore(engine.snapshot())
+            engine.check_invariants()
+        at, batch = upto, batch + 1
+    found += engine.finish()
+    assert len({match.id for match in found}) == len(found)
+    told: list[list[Found]] = [[] for _ in texts]
+    for match in found:
+        assert match.kind == "match"
+        told[int(match.subscription[1:])].append(
+            (tuple(match.lineage), match.start, match.end, tuple(match.data.values()))
+        )
+    return [sorted(each, key=repr) for each in told]
+
+
+def trim(engine: Engine, at_once: bool) -> None:
+    for lane in engine.program.machines.lanes.values():
+        for matcher in lane.matchers:
+            machine = matcher.machine
+            if isinstance(machine, WindowMachine):
+                machine.stepper.trims_at_once = at_once
+            elif isinstance(machine, ClockMachine):
+                machine.trims_at_once = at_once
+
+
+BATCHES = st.lists(st.integers(1, 4), max_size=3)
+
+
+@given(
+    st.lists(queries(), min_size=1, max_size=3), streams(14), BATCHES, st.booleans(), st.integers(-1, 4), st.booleans()
+)
+def test_the_engine_finds_what_is_meant(
+    several: list[WindowQuery], events: list[Event], cuts: list[int], at_once: bool, saved: int, promises: bool
+) -> None:
+    texts = [print_query(query) for query in several]
+    assert play(texts, events, cuts, at_once, saved, promises) == [meant(query, events) for query in several]
+
+
+@given(queries(marked()), streams(6), BATCHES, st.booleans(), st.integers(-1, 4))
+def test_formulas_too(query: WindowQuery, events: list[Event], cuts: list[int], at_once: bool, saved: int) -> None:
+    assert play([print_query(query)], events, cuts, at_once, saved) == [meant(query, events)]
+
+
+def lines(text: str, numbered: list[tuple[int, Event]]) -> set[str]:
+    """The results over events with these ids, with their own ids."""
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    engine.subscribe("q", language="window", query=text, lineage=True)
+    times, rows = [time for _, (time, _) in numbered], [row for _, (_, row) in numbered]
+    found = [*engine.publish("S", times, rows, [number for number, _ in numbered]), *engine.finish()]
+    return {json.dumps(match.line()) for match in found}
+
+
+@given(queries(), streams(14))
+def test_partitions_may_be_worked_on_apart(query: WindowQuery, events: list[Event]) -> None:
+    """What facts about automata promise to Spark: the key of BY divides the work."""
+    text = print_query(query)
+    numbered = list(enumerate(events, start=1))
+    automaton = automaton_of_windows(lower(query, text, lambda name: SCHEMA, lambda: ["S"]), text)
+    if crossing(automaton, {"S": 0}) is not None:
+        assert not query.partition
+        return
+    apart = [lines(text, [one for one in numbered if one[1][1][0] == ty]) for ty in ("A", "B", "C", None)]
+    assert lines(text, numbered) == set().union(*apart)
+
+
+@given(queries(), streams(14), st.integers(0, 14))
+def test_what_remembers_nothing_may_begin_anywhere(query: WindowQuery, events: list[Event], cut: int) -> None:
+    """So it does to time slices: those who own matches by their first event need no event before."""
+    text = print_query(query)
+    automaton = automaton_of_windows(lower(query, text, lambda name: SCHEMA, lambda: ["S"]), text)
+    if remembers(automaton):
+        return
+    numbered = list(enumerate(events, start=1))
+    within = window_of(automaton)
+    upto = len(events)
+    if within is not None and cut < len(events):
+        upto = max(at for at, (time, _) in numbered if time <= events[cut][0] + within)
+    whole = {line for line in lines(text, numbered) if json.loads(line)["lineage"][0] > cut}
+    if upto == len(events):
+        assert lines(text, numbered[cut:]) == whole
+    else:
+        owned = {line for line in whole if json.loads(line)["lineage"][0] == cut + 1}
+        slice_ = {line for line in lines(text, numbered[cut:upto]) if json.loads(line)["lineage"][0] == cut + 1}
+        assert slice_ == owned

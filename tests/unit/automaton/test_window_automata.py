@@ -1,0 +1,99 @@
+"""The automata of windows: their sizes, bounds on open starts, and what is refused because it is too large."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from broker.algebra.window.lowering import lower
+from broker.automaton.analyses.window_bounds import window_bounds
+from broker.automaton.automaton import Automaton
+from broker.automaton.constructions.windows import automaton_of_windows
+from broker.automaton.windows.drawing import windows_diagram, windows_lines
+from broker.automaton.windows.window_automaton import WindowAutomaton
+from broker.events.errors import LimitExceeded
+from broker.events.schema import Schema
+from broker.language.window import parse
+
+SCHEMA = Schema.declare({"ty": "string", "v": "int", "flag": "bool"})
+EVEN = (
+    "START x, END y WHERE x.ty = 'A' AND y.ty = 'B' AND EXISTS SET P: x IN P AND NOT y IN P AND "
+    "ALL z, u: z >= x AND u = z + 1 IMPLIES NOT (z IN P IFF u IN P)"
+)
+
+
+def made(windows: str) -> Automaton:
+    text = f"FROM S WINDOW {windows}"
+    return automaton_of_windows(lower(parse(text), text, lambda name: SCHEMA, lambda: ["S"]), text)
+
+
+def tables(windows: str) -> WindowAutomaton:
+    found = made(windows).windows
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("windows", "prefix", "body"),
+    [
+        ("EVERY 100 EVENTS", 100, 1),
+        ("LAST 100 EVENTS EVERY 10 EVENTS", 10, 1),
+        ("LAST 1000 EVENTS EVERY 1 EVENT", 1, 1),
+        ("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B'] & any{1,1000}", 1, 3),
+        ("AFTER any* MATCHING [ty = 'A'] any{0,98} [ty = 'B']", 1, 3),
+        ("AFTER any* MATCHING [ty = 'A'] (any & !([ty = 'B']))* [ty = 'B']", 1, 3),
+        (EVEN, 1, 5),
+    ],
+)
+def test_lengths_need_no_states(windows: str, prefix: int, body: int) -> None:
+    (part,) = tables(windows).parts
+    assert len(part.starts) == prefix
+    assert len(part.final) <= body
+
+
+def test_equal_windows_written_in_different_ways_are_one_automaton() -> None:
+    one = made("AFTER any* MATCHING [ty = 'A'] any{0,98} [ty = 'B'] | [ty = 'A'] [ty = 'B']")
+    assert made("AFTER any* MATCHING [ty = 'A'] ([ty = 'B'] | any{0,98} [ty = 'B'])") == one
+    assert made("AFTER (any*)* MATCHING any+") == made("AFTER any* MATCHING any any*")
+
+
+def test_exclusive_conditions_give_few_classes() -> None:
+    types = " | ".join(f"[ty = '{number}']" for number in range(20))
+    assert len(tables(f"AFTER any* MATCHING {types}").classes) == 21
+    ranges = " ".join(f"[v > {number}]" for number in range(20))
+    assert len(tables(f"AFTER any* MATCHING {ranges}").classes) == 21
+
+
+def test_too_many_states_are_refused_soon_with_the_place_of_the_part() -> None:
+    before = time.process_time()
+    with pytest.raises(LimitExceeded, match="line 1, column 46: expected an expression after MATCHING with at most"):
+        made("AFTER any* MATCHING ([v = 1] | any* [v > 2] any{16} [v = 3])")
+    assert time.process_time() - before < 20  # a second or two on an idle machine
+
+
+@pytest.mark.parametrize(
+    ("windows", "verdict", "starts", "again"),
+    [
+        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A']* [ty = 'B']", "bounded", 1, True),
+        ("AFTER any* MATCHING [ty = 'A'] [ty != 'A' AND ty != 'B']* [ty = 'B']", "bounded", 1, False),
+        ("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B']", "unbounded", None, True),
+        ("AFTER any* MATCHING [ty = 'A'] any{3} | [ty = 'A'] any{4}", "bounded", 5, False),
+        ("LAST 20 EVENTS EVERY 5 EVENTS", "bounded", 20, False),
+        ("LAST 10 min EVERY 5 min", "bounded", 2, False),
+        ("SESSION 5 min", "bounded", 1, False),
+        ("AFTER any* MATCHING any [v > prev.v]*", "unknown", None, True),
+        ("AFTER any* MATCHING any [flag]* WITHIN 5", "unknown", None, True),
+    ],
+)
+def test_verdicts_on_open_starts(windows: str, verdict: str, starts: int | None, again: bool) -> None:
+    bounds = window_bounds(tables(windows))
+    assert (bounds.verdict, bounds.starts, bounds.again) == (verdict, starts, again)
+    assert bool(bounds.witness) == (verdict != "bounded")
+
+
+def test_people_read_the_events_that_open_more_and_more_windows() -> None:
+    lines = windows_lines(tables("AFTER any* MATCHING [ty = 'A'] any* [ty = 'B']"))
+    assert lines[-1] == "open starts: unbounded, one more each time these events come: [ty = 'A']"
+    graph = windows_diagram("q", tables("AFTER any* MATCHING [ty = 'A'] [v > prev.v]"))
+    assert [edge.label for edge in graph.edges] == ["any event", "ty = 'A'", "v > prev.v", "may begin", "a window"]
