@@ -22,6 +22,7 @@ from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import Event, results
 from broker.automaton.constructions.registers import automaton_of_registers
+from broker.engine.executors.speculative.saving import dump, load
 from broker.engine.executors.speculative.speculation import Speculation, lineage
 from broker.engine.executors.speculative.written import Written
 from broker.language.afa import parse, parse_arc
@@ -71,7 +72,7 @@ def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
 
 
 def play(
-    registers: RegisterAutomaton, batches: list[list[Any]], **switches: Any
+    registers: RegisterAutomaton, batches: list[list[Any]], saved: bool = False, **switches: Any
 ) -> tuple[RegisterAutomaton, dict[int, Event], ToldResults]:
     speculation = Speculation(automaton_of_registers(registers), **switches)
     told = ToldResults(speculation)
@@ -98,6 +99,11 @@ def play(
                         registers = registers.deleted(arc, first, last)
                     speculation.write(automaton_of_registers(registers).arcs, first, last)
         told.settle()
+        if saved:
+            told.speculation = Speculation(automaton_of_registers(registers), **switches)
+            load(told.speculation, dump(speculation))
+            told.speculation.settle()  # told before
+            speculation = told.speculation
     return registers, events, told
 
 
@@ -128,6 +134,14 @@ def test_no_switch_changes_what_is_left(
     _, _, plain = play(typed(text), batches, sharing=False, waiting=False)
     _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack)
     assert told.live == plain.live
+
+
+@given(query_texts() | waiting_texts(), scripts().map(without_ends), st.booleans())
+def test_what_is_saved_goes_on_as_if_it_had_not_been(text: str, batches: list[list[Any]], waiting: bool) -> None:
+    _, _, plain = play(typed(text), batches)
+    _, _, told = play(typed(text), batches, saved=True, waiting=waiting)
+    assert told.live == plain.live
+    assert told.speculation.statistics()["speculative_events"] == plain.speculation.statistics()["speculative_events"]
 
 
 @given(query_texts(), scripts(updates=False))
