@@ -66,3 +66,25 @@ KLEENE_VARIANTS: Final = Target(5, 2.3, "times")
 KLEENE_GROWTH: Final = Target(3, 1.5, "times")
 KLEENE_LETTERS: Final = Target(10, 0.1, "us")
 KLEENE_MEMORY: Final = Target(1.1, 1.02, "times")
+
+AFA: Final[Mapping[str, Target]] = {
+    "Q1": Target(5, 3.5),
+    "Q1 W=2,000": Target(5, 3.5),
+    "Q2": Target(3.2, 2.1),
+    "Q3": Target(2.8, 1.8),
+    "Q1, 20% late": Target(12.5, 8.4),
+    "Q2, 20% late": Target(7.5, 4.9),
+    "waiting W=2,000, 0% late": Target(15, 12),
+    "waiting W=2,000, 5% late": Target(15, 12),
+    "waiting W=2,000, 20% late": Target(15, 12),
+    "Q1, 10,000 keys": Target(20, 17),
+    "Q3, 10,000 keys": Target(20, 14),
+}
+AFA_WORDS: Final = Target(6, 4.2, "times")
+AFA_CHANGES: Final = Target(1.5, 1.35, "times")
+AFA_CHANGE: Final[Mapping[str, Target]] = {
+    "Q3, a change every 10": Target(1, 0.6, "us"),
+    "Q3, an arc for 10 events": Target(2.5, 2, "us"),
+    "Q3, an arc for 1,000 events": Target(151, 100, "us"),
+}
+AFA_MEMORY: Final = Target(1.1, 1.02, "times")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from . import (
     ablations,
+    afa,
     composites,
     durability,
     forecast_costs,
@@ -32,6 +33,7 @@ MODULES = (
     composites,
     kleene,
     kleene_temperatures,
+    afa,
     forecast_synthetic,
     forecast_temperatures,
     forecast_flights,

@@ -5,13 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given
-from strategies.afa import SCHEMA, Insertion, Punctuation, Update, Withdrawal, query_texts, scripts
+from hypothesis import strategies as st
+from strategies.afa import (
+    SCHEMA,
+    Insertion,
+    Punctuation,
+    Update,
+    Withdrawal,
+    query_texts,
+    scripts,
+    waiting_texts,
+    without_ends,
+)
 
 from broker.algebra.afa.lowering import lower, lower_arcs
 from broker.algebra.afa.register_automaton import NEVER_ENDED, RegisterAutomaton
 from broker.algebra.afa.semantics import Event, results
 from broker.automaton.constructions.registers import automaton_of_registers
+from broker.engine.executors.speculative.saving import dump, load
 from broker.engine.executors.speculative.speculation import Speculation, lineage
+from broker.engine.executors.speculative.written import Written
 from broker.language.afa import parse, parse_arc
 
 Told = tuple[str, tuple[object, ...], int, int, tuple[int, ...]]
@@ -59,9 +72,9 @@ def without_end(registers: RegisterAutomaton, told: set[Told]) -> list[Told]:
 
 
 def play(
-    registers: RegisterAutomaton, batches: list[list[Any]]
+    registers: RegisterAutomaton, batches: list[list[Any]], saved: bool = False, **switches: Any
 ) -> tuple[RegisterAutomaton, dict[int, Event], ToldResults]:
-    speculation = Speculation(automaton_of_registers(registers))
+    speculation = Speculation(automaton_of_registers(registers), **switches)
     told = ToldResults(speculation)
     events: dict[int, Event] = {}
     newest = 0
@@ -86,6 +99,11 @@ def play(
                         registers = registers.deleted(arc, first, last)
                     speculation.write(automaton_of_registers(registers).arcs, first, last)
         told.settle()
+        if saved:
+            told.speculation = Speculation(automaton_of_registers(registers), **switches)
+            load(told.speculation, dump(speculation))
+            told.speculation.settle()  # told before
+            speculation = told.speculation
     return registers, events, told
 
 
@@ -96,9 +114,108 @@ def test_inserted_less_withdrawn_is_the_meaning(text: str, batches: list[list[An
     assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
+@given(waiting_texts(), scripts().map(without_ends))
+def test_runs_that_wait_are_what_they_would_be_in_blocks(text: str, batches: list[list[Any]]) -> None:
+    registers, events, told = play(typed(text), batches)
+    found, wanted = without_end(registers, told.live), meant(registers, list(events.values()))
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+@given(
+    query_texts() | waiting_texts(),
+    scripts().map(without_ends),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from((0, 4_096)),
+)
+def test_no_switch_changes_what_is_left(
+    text: str, batches: list[list[Any]], sharing: bool, waiting: bool, slack: int
+) -> None:
+    _, _, plain = play(typed(text), batches, sharing=False, waiting=False)
+    _, _, told = play(typed(text), batches, sharing=sharing, waiting=waiting, slack=slack)
+    assert told.live == plain.live
+
+
+@given(query_texts() | waiting_texts(), scripts().map(without_ends), st.booleans())
+def test_what_is_saved_goes_on_as_if_it_had_not_been(text: str, batches: list[list[Any]], waiting: bool) -> None:
+    _, _, plain = play(typed(text), batches)
+    _, _, told = play(typed(text), batches, saved=True, waiting=waiting)
+    assert told.live == plain.live
+    assert told.speculation.statistics()["speculative_events"] == plain.speculation.statistics()["speculative_events"]
+
+
 @given(query_texts(), scripts(updates=False))
 def test_what_is_found_does_not_depend_on_how_events_are_batched(text: str, batches: list[list[Any]]) -> None:
     _, _, apart = play(typed(text), [[step] for batch in batches for step in batch])
     _, _, together = play(typed(text), [[step for batch in batches for step in batch]])
     assert apart.live == together.live
     assert together.told == len(together.live)
+
+
+class Amended:
+    """An executor whose arcs are exchanged one by one; `named`: the arcs that are there, by name."""
+
+    def __init__(self, registers: RegisterAutomaton) -> None:
+        self.registers = registers
+        automaton = automaton_of_registers(registers)
+        self.speculation = Speculation(automaton)
+        self.named: dict[str, list[Written]] = {}
+        places = [0] * len(automaton.states)
+        for arc in automaton.arcs:
+            if arc.guard:
+                made = self.speculation.table.arcs_of(arc.source)[places[arc.source]]
+                places[arc.source] += 1
+                self.named.setdefault(arc.name, []).append(made)
+
+    def insert(self, text: str, begin: int, end: int) -> None:
+        before = len(automaton_of_registers(self.registers).arcs)
+        self.registers = self.registers.inserted(lower_arcs(self.registers, parse_arc(text), text), begin, end)
+        for arc in automaton_of_registers(self.registers).arcs[before:]:
+            if arc.guard:
+                made = self.speculation.table.prepare(arc)
+                self.speculation.amend(arc.source, len(self.speculation.table.arcs_of(arc.source)), [made], begin, end)
+                self.named.setdefault(arc.name, []).append(made)
+
+    def delete(self, name: str, begin: int, end: int) -> None:
+        kept: list[Written] = []
+        for made in self.named.pop(name, []):
+            there = self.speculation.table.arcs_of(made.source)
+            place = next((at for at, each in enumerate(there) if each is made), -1)
+            if place >= 0:
+                pieces = [made.lasting(made.begin, min(made.end, begin)), made.lasting(max(made.begin, end), made.end)]
+                pieces = [piece for piece in pieces if piece.begin < piece.end]
+                self.speculation.amend(made.source, place, pieces, begin, end)
+                kept += pieces
+        self.named[name] = kept
+
+
+def played(registers: RegisterAutomaton, batches: list[list[Any]]) -> ToldResults:
+    amended = Amended(registers)
+    speculation = amended.speculation
+    told = ToldResults(speculation)
+    newest = 0
+    for batch in batches:
+        for step in batch:
+            match step:
+                case Insertion(event):
+                    speculation.take(event.stream, event.time, event.id, event.id, event.id, event.row)
+                    newest = max(newest, event.time)
+                case Withdrawal(id):
+                    speculation.retract(id)
+                case Punctuation(time):
+                    speculation.punctuate(time)
+                case Update(arc, begin, end):
+                    first = newest + 1 if begin is None else begin
+                    last = NEVER_ENDED if end is None else end
+                    if ":" in arc:
+                        amended.insert(arc, first, last)
+                    else:
+                        amended.delete(arc, first, last)
+        told.settle()
+    return told
+
+
+@given(query_texts().filter(lambda text: "~>" not in text), scripts())
+def test_arcs_changed_one_by_one_are_as_arcs_set_anew(text: str, batches: list[list[Any]]) -> None:
+    _, _, anew = play(typed(text), batches)
+    assert played(typed(text), batches).live == anew.live

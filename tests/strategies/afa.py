@@ -16,7 +16,7 @@ STATES = ("a", "b", "c", "d")
 CONDITIONS = (
     "ty = 'A'", "ty = 'B'", "ty != 'B'", "x > 1", "x > r", "r < 2", "ty = 'A' AND x >= r OR x = 0", "TRUE", "NOT x = r",
 )  # fmt: skip
-UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0")
+UPDATES = ("r = r + 1", "r = x", "r = x, f = f + x", "f = f / 2", "r = 0", "r = r - 2", "f = 2 + f", "f = x")
 
 
 @st.composite
@@ -42,6 +42,45 @@ def query_texts(draw: st.DrawFn) -> str:
     return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
 
 
+@st.composite
+def waiting_texts(draw: st.DrawFn) -> str:
+    """A state that ignores events and completes, behind a line of states."""
+    begins = ("TRUE", "ty = 'A'", "x > 0", "ty != 'B' OR x = 0")
+    loops = ("TRUE", "TRUE", "TRUE", "ty != 'B'", "x <= r OR ty = 'A'", "x > r", "f < 3", "x + r > 1")
+    ends = ("x >= f", "x > r", "ty = 'A'", "x = r OR ty = 'C'", "TRUE", "f > x", "x + 0 = r * 2")
+    update = draw(st.sampled_from(("", " SET r = x", " SET r = x, f = x + 1", " SET f = x + f")))
+    arcs = [f"a0: a -> b WHEN {draw(st.sampled_from(begins))}{update}"]
+    source = "b"
+    if draw(st.booleans()):
+        arcs.append(f"a1: b -> c WHEN {draw(st.sampled_from(CONDITIONS))} SET {draw(st.sampled_from(UPDATES))}")
+        source = "c"
+    for at in range(draw(st.integers(1, 2))):
+        arcs.append(f"l{at}: {source} -> {source} WHEN {draw(st.sampled_from(loops))}")
+    arcs.append(f"e0: {source} -> d WHEN {draw(st.sampled_from(ends))}{draw(st.sampled_from(('', ' SET r = r + x')))}")
+    if draw(st.booleans()):
+        arcs.append(f"e1: {source} -> e WHEN {draw(st.sampled_from(ends))}")
+    finals = "d, e" if len(arcs) > 3 and " -> e" in arcs[-1] else "d"
+    by = draw(st.sampled_from(("", " BY k")))
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    known = [f"{state} -> {state} WHEN FALSE" for state in STATES[:-1]]  # d is a result and nothing more
+    body = "\n".join([*draw(st.permutations(arcs)), *known])
+    return f"FROM S{by}\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL {finals}\n{body}{within}"
+
+
+@st.composite
+def alike_texts(draw: st.DrawFn) -> list[str]:
+    """Two to four queries that begin alike."""
+    head = draw(st.sampled_from(("FROM S", "FROM S BY k"))) + "\nREGISTER r INT = 0, f FLOAT = 1\nSTART a\nFINAL d\n"
+    within = draw(st.sampled_from(("", " WITHIN 3", " WITHIN 10")))
+    shared = [draw(arc_texts(f"n{number}")) for number in range(draw(st.integers(1, 4)))]
+    known = [f"{one} -> {other} WHEN FALSE" for one, other in pairwise(STATES)]
+    texts = []
+    for _ in range(draw(st.integers(2, 4))):
+        own = [draw(arc_texts(f"o{number}")) for number in range(draw(st.integers(0, 3)))]
+        texts.append(head + "\n".join([*known, *shared, *own]) + within)
+    return texts
+
+
 @dataclass(frozen=True)
 class Insertion:
     event: Event
@@ -65,6 +104,11 @@ class Update:
     arc: str
     begin: int | None
     end: int | None
+
+
+def without_ends(batches: list[list[Any]]) -> list[list[Any]]:
+    """The same without arcs out of d, which is only a result in `waiting_texts`."""
+    return [[step for step in batch if not (isinstance(step, Update) and ": d " in step.arc)] for batch in batches]
 
 
 @st.composite

@@ -1,199 +1,305 @@
 """The arcs of a register automaton, ready to run: the arcs that an event can take are computed once an event.
 
 The conditions of arcs on the event alone are evaluated at its arrival, into a number, its class; events of one class
-can take the same arcs (AFA, F.1: the triggering set). So repairs do not evaluate these conditions again.
+can take the same arcs (AFA, F.1: the triggering set). So repairs do not evaluate these conditions again. For each
+state and class there is a list of arcs as a stretch of numbers. Arcs that exist only for a time divide time into
+epochs, each with lists of its own.
 
-Here: classes, and the arcs of a state for a class, now and at an earlier time. Hot. Not here: nodes (nodes), the times
-of arc changes (the host).
+Here: classes, and the lists. Hot. Not here: operations (operations), nodes (nodes), the times of changes (the host).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Final, final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Computation, Slots
-from ....algebra.normal_form import Clause
-from ....algebra.predicate import All, computation, conjunction, holds
-from ....algebra.terms import Register, walk
-from ....automaton.automaton import Arc, Automaton, Carry, Computed, Kind
+from ....algebra.computation import Computation
+from ....algebra.predicate import All
+from ....automaton.automaton import Arc, Automaton, Kind
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ..packed import Floats, Integers, floats, integers, put, put_integer
+from .arena import Layout, unknowns
+from .classes import EventClasses
+from .operations import WORDS, Operation
+from .written import CLAUSES, IGNORES, Written, written
 
-SAME: Final = -1
+UNKNOWN: Final = -1
+CODE_MAX: Final = 1 << 20  # numbers in lists, beyond which all are made again
 
 
 @final
-class Step:
-    """An arc without its condition on the event alone. One of `guards` must hold.
+class Epoch:
+    """Where the lists are for events from the time `begin` on: `offsets` by state and class.
 
-    A `target` beyond the states is a result, of the final state with that number. `ignores`: the arc leaves a run that
-    is under way unchanged.
+    `shares` says by class whether every run ignores its events and none begins there: 0 no, 1 yes, UNKNOWN.
     """
 
-    __slots__ = ("begin", "carried", "computed", "end", "guards", "ignores", "name", "source", "target")
-
-    def __init__(self, arc: Arc, final_state: int, guards: list[All | None]) -> None:
-        self.name = arc.name
-        self.source: i64 = arc.source
-        self.target: i64 = arc.target if arc.target < final_state else final_state + arc.operand
-        self.guards = guards
-        self.begin: i64 = arc.begin
-        self.end: i64 = arc.end
-        self.carried: list[int] = []  # for each register its source register, SAME if it is computed
-        self.computed: list[Computation | None] = []
-        for source in arc.update:
-            if isinstance(source, Computed):
-                self.carried.append(SAME)
-                self.computed.append(computation(source.term))
-            else:
-                assert isinstance(source, Carry)
-                self.carried.append(source.slot)
-                self.computed.append(None)
-        same = self.carried == list(range(len(self.carried)))
-        if same:
-            self.computed = []
-        self.ignores = same and arc.kind is Kind.LOOP and arc.target < final_state
-
-    def holds(self, row: Row, registers: Slots) -> bool:
-        """Whether the arc's condition holds for an event of a class that can take it."""
-        guards = self.guards
-        i: i64
-        for i in range(len(guards)):
-            guard = guards[i]
-            if guard is None or holds(guard, row, (), registers, 1, 1):
-                return True
-        return False
-
-    def after(self, row: Row, registers: Slots, floats: list[bool]) -> Slots:
-        """The registers after the arc."""
-        computed = self.computed
-        if len(computed) == 0:
-            return registers
-        found: list[object] = []
-        i: i64
-        for i in range(len(computed)):
-            own = computed[i]
-            if own is None:
-                found.append(registers[self.carried[i]])
-                continue
-            value = own.value(row, (), registers, 1, 1)
-            found.append(float(value) if floats[i] and isinstance(value, int) else value)
-        return tuple(found)
-
-
-@final
-class Written:
-    """An arc with split clauses: for each, the number of its condition on the event alone, and the rest."""
-
-    def __init__(self, arc: Arc, statics: list[int], rests: list[All | None]) -> None:
-        self.arc = arc
-        self.statics = statics
-        self.rests = rests
+    def __init__(self, begin: i64, offsets: Integers, shares: Integers) -> None:
+        self.begin = begin
+        self.offsets = offsets
+        self.shares = shares
 
 
 @final
 class ArcTable:
-    """All arcs of an automaton. `final`: the first number of a result.
+    """All arcs of an automaton. `final`: the first number of a result; `room`: classes for which epochs have room.
 
-    `changed`: the time from which on the present arcs apply.
+    `labels`: for each arc of the automaton what the digest of a run says of its target, instead of its number.
     """
 
-    def __init__(self, automaton: Automaton) -> None:
+    def __init__(self, automaton: Automaton, layout: Layout, labels: list[int] | None = None) -> None:
         self.automaton = automaton
+        self.layout = layout
         self.final: i64 = automaton.final
-        self.floats: list[bool] = [attribute.type == "float" for attribute in automaton.schema.attributes]
         self.streams: list[str] = [source.stream for source in automaton.sources]
-        self.changed: i64 = -FOREVER
-        self._forms: list[list[All | None]] = [[] for _ in self.streams]  # by stream, conditions on its events alone
-        self._numbers: dict[tuple[int, Clause], int] = {}
-        self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
-        self._known: list[tuple[int, int]] = []  # the same by class
-        self._written: list[list[Written]] = []  # by state
-        self._now: list[list[list[Step] | None]] = []  # by state and class
-        self._moves: list[list[Step]] = []  # by state, the arcs that take no event
-        self.write(automaton.arcs)
+        self.code: Integers = integers()
+        self.numbers: Floats = floats()  # beside `code`: constants
+        self.size: i64 = 0
+        self.objects: list[All | Computation] = []
+        self.room: i64 = 8
+        self.epochs: list[Epoch] = []
+        self.begins: list[int] = []
+        self.current: Epoch = Epoch(-FOREVER, integers(), integers())
+        self.until: i64 = -FOREVER  # where the current epoch ends
+        self.moving = False  # whether there are arcs that take no event
+        self.moves: list[list[Written]] = []  # these by state
+        self._written: list[list[Written]] = []  # by state, the arcs that take an event
+        self._entered: list[bool] = []  # by state, whether an arc leads there
+        self.classes = EventClasses(len(self.streams))
+        self.waiting: list[int] = []  # states whose runs are in no block but the first
+        self.write(automaton.arcs, labels)
 
     # --- arcs ---------------------------------------------------------------------------------------------------
 
-    def write(self, arcs: tuple[Arc, ...]) -> bool:
-        """Set all arcs. Returns whether they have new conditions on events alone, so that the classes of events change.
-
-        O(arcs).
-        """
+    def write(self, arcs: tuple[Arc, ...], labels: list[int] | None = None) -> bool:
+        """Set all arcs. Returns whether the classes of events change. O(arcs)."""
         states = len(self.automaton.states)
         self._written = [[] for _ in range(states)]
-        self._moves = [[] for _ in range(states)]
-        before = sum(len(forms) for forms in self._forms)
-        for arc in arcs:
+        self.moves = [[] for _ in range(states)]
+        self.moving = False
+        self._entered = [False] * states
+        for number, arc in enumerate(arcs):
+            if len(arc.guard) == 0:  # it never holds
+                continue
+            made = self.prepare(arc, -1 if labels is None else labels[number])
             if arc.kind is Kind.EPSILON:
-                rests = [conjunction(clause) for clause in arc.guard]
-                self._moves[arc.source].append(Step(arc, int(self.final), rests))
+                self.moves[arc.source].append(made)
+                self.moving = True
             else:
-                self._written[arc.source].append(self._split(arc))
-        asks = sum(len(forms) for forms in self._forms) > before
-        if asks:
-            self._classes, self._known = {}, []
-        self._now = [[None] * len(self._known) for _ in range(states)]
-        ends = [time for arc in arcs for time in (arc.begin, arc.end) if abs(time) < FOREVER]
-        self.changed = max(ends, default=-FOREVER)
-        return asks
+                self._written[arc.source].append(made)
+            if made.target < self.final:
+                self._entered[made.target] = True
+        changed = self.classes.number(self._written)
+        self._divide()
+        return changed
 
-    def _split(self, arc: Arc) -> Written:
-        stream = self.streams.index(arc.stream)
-        statics: list[int] = []
-        rests: list[All | None] = []
-        for clause in arc.guard:
-            alone = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
-            number = self._numbers.get((stream, alone))
-            if number is None:
-                number = self._numbers[(stream, alone)] = len(self._forms[stream])
-                self._forms[stream].append(conjunction(alone))
-            statics.append(number)
-            rests.append(conjunction(tuple([atom for atom in clause if atom not in alone])))
-        return Written(arc, statics, rests)
+    def prepare(self, arc: Arc, label: int = -1) -> Written:
+        """An arc for `amend`. O(its conditions)."""
+        stream = -1 if arc.kind is Kind.EPSILON else self.streams.index(arc.stream)
+        return written(arc, stream, int(self.final), label, self.layout)
+
+    def amend(self, state: i64, place: i64, arcs: list[Written], begin: i64, end: i64) -> bool:
+        """Exchange the arc of a state at a place, or insert at its end, where that differs for events of [begin, end).
+
+        Returns whether the classes of events change, which they do for new conditions on events alone. O(1) for the
+        usual change, of all later events; else O(epochs).
+        """
+        for made in arcs:
+            for alone in made.alone:
+                if (int(made.stream), alone) not in self.classes.numbers:
+                    self._written[state][place : place + 1] = arcs
+                    self.classes.number(self._written)
+                    self._divide()
+                    return True
+            if len(made.numbers) == 0:
+                made.numbers = [self.classes.numbers[(int(made.stream), alone)] for alone in made.alone]
+        self._written[state][place : place + 1] = arcs
+        self._split(begin)
+        if end < FOREVER:
+            self._split(end)
+        for made in arcs:
+            if made.target < self.final and not self._entered[made.target]:
+                self._entered[made.target] = True
+                for epoch in self.epochs:
+                    epoch.shares = self._unshared()
+        i: i64 = bisect_right(self.begins, begin) - 1
+        while i < len(self.epochs) and self.epochs[i].begin < end:
+            epoch = self.epochs[i]
+            j: i64
+            for j in range(self.room):
+                epoch.offsets[state * self.room + j] = UNKNOWN
+                epoch.shares[j] = UNKNOWN
+            i += 1
+        self.until = -FOREVER
+        return False
+
+    def arcs_of(self, state: i64) -> list[Written]:
+        """The arcs out of a state that take an event, in their order."""
+        return self._written[state]
+
+    def forget(self, time: i64) -> None:
+        """No event before that time comes any more: drop what held only then. O(arcs and epochs), if there are some."""
+        if len(self.epochs) == 1 or self.begins[1] > time:
+            return
+        gone: i64 = bisect_right(self.begins, time) - 1
+        del self.epochs[:gone]
+        del self.begins[:gone]
+        self.until = -FOREVER
+        for state in range(len(self._written)):
+            self._written[state] = [made for made in self._written[state] if made.end > time]
+
+    def stop_waiting(self) -> list[int]:
+        """No state waits any more; return those that did."""
+        states, self.waiting = self.waiting, []
+        for epoch in self.epochs:
+            epoch.shares = self._unshared()
+        return states
+
+    # --- epochs -------------------------------------------------------------------------------------------------
+
+    def _divide(self) -> None:
+        """Make all epochs anew, without lists."""
+        times = {-FOREVER}
+        for arcs in (*self._written, *self.moves):
+            for made in arcs:
+                times.update((int(made.begin), int(made.end)))
+        times.discard(FOREVER)
+        self.begins = sorted(times)
+        self.epochs = [Epoch(begin, self._blank(), self._unshared()) for begin in self.begins]
+        self.size = 0
+        self.objects = []
+        self.until = -FOREVER
+
+    def _blank(self) -> Integers:
+        return unknowns(len(self.automaton.states) * self.room)
+
+    def _unshared(self) -> Integers:
+        return unknowns(self.room)
+
+    def _split(self, time: i64) -> None:
+        """Let an epoch begin at that time."""
+        at: i64 = bisect_right(self.begins, time)
+        before = self.epochs[at - 1]
+        if before.begin == time:
+            return
+        offsets, shares = self._blank(), self._unshared()
+        j: i64
+        for j in range(len(offsets)):
+            offsets[j] = before.offsets[j]
+        for j in range(self.room):
+            shares[j] = before.shares[j]
+        self.begins.insert(at, time)
+        self.epochs.insert(at, Epoch(time, offsets, shares))
+
+    def enter(self, time: i64) -> Epoch:
+        """The epoch of a time. O(1) for the epoch of the previous call, else O(log epochs)."""
+        if self.current.begin <= time < self.until:
+            return self.current
+        at: i64 = bisect_right(self.begins, time)
+        self.current = self.epochs[at - 1]
+        self.until = self.begins[at] if at < len(self.begins) else FOREVER
+        return self.current
 
     # --- classes ------------------------------------------------------------------------------------------------
 
     def classify(self, stream: i64, row: Row) -> i64:
         """The class of an event. O(conditions on its stream's events alone)."""
-        held = 0
-        forms = self._forms[stream]
+        found = self.classes.classify(stream, row)
+        if found >= self.room:
+            self.room = 2 * self.room
+            self._divide()
+        return found
+
+    # --- lists --------------------------------------------------------------------------------------------------
+
+    def fill(self, epoch: Epoch, state: i64, klass: i64) -> i64:
+        """Make the list of arcs of a state for a class, and return where it is. O(arcs of the state)."""
+        if self.size > CODE_MAX:
+            self._divide()
+            epoch = self.enter(epoch.begin)
+        stream, held = self.classes.known[klass]
+        at = self._emit(0)
+        count: i64 = 0
+        for made in self._written[state]:
+            if made.begin <= epoch.begin < made.end and made.stream == stream:
+                clauses = [rest for number, rest in zip(made.numbers, made.rests) if held >> number & 1]
+                if len(clauses) > 0:
+                    self._list(made, clauses)
+                    count += 1
+        self.code[at] = count
+        epoch.offsets[state * self.room + klass] = at
+        return at
+
+    def fill_move(self, made: Written) -> i64:
+        """Write an arc that takes no event, as a list of one, and return where it is."""
+        at = self._emit(1)
+        self._list(made, made.rests)
+        return at
+
+    def rewind(self, size: i64) -> None:
+        """Forget what was written from there on."""
+        self.size = size
+
+    def _list(self, made: Written, clauses: list[list[Operation]]) -> None:
+        first = self._emit(0)
+        self._emit(made.target)
+        self._emit(made.label)
+        self._emit(1 if made.ignores else 0)
+        always = any(len(clause) == 0 for clause in clauses)
+        self._emit(0 if always else len(clauses))
+        self._emit(len(made.updates))
+        for clause in [] if always else clauses:
+            self._emit(len(clause))
+            for operation in clause:
+                self._operation(operation)
+        for operation in made.updates:
+            self._operation(operation)
+        self.code[first] = self.size - first
+
+    def _operation(self, operation: Operation) -> None:
+        words = operation.words
         i: i64
-        for i in range(len(forms)):
-            if holds(forms[i], row, (), (), 1, 1):
-                held |= 1 << i
-        key = (int(stream), held)
-        found = self._classes.get(key)
-        if found is None:
-            found = self._classes[key] = len(self._known)
-            self._known.append(key)
-            for each in self._now:
-                each.append(None)
-        return found
+        for i in range(WORDS - 1):
+            self._emit(words[i])
+        if operation.condition is not None:
+            self._emit(len(self.objects))
+            self.objects.append(operation.condition)
+        elif operation.term is not None:
+            self._emit(len(self.objects))
+            self.objects.append(operation.term)
+        else:
+            self.numbers = put(self.numbers, self._emit(words[WORDS - 1]), operation.number)
 
-    def steps(self, state: i64, klass: i64, time: i64) -> list[Step]:
-        """The arcs out of a state for an event of a class and a time; their conditions on registers are untested."""
-        if time < self.changed:
-            return self._found(state, klass, time)
-        steps = self._now[state][klass]
-        if steps is None:
-            steps = self._now[state][klass] = self._found(state, klass, time)
-        return steps
+    def _emit(self, word: i64) -> i64:
+        at = self.size
+        self.code = put_integer(self.code, at, word)
+        if len(self.numbers) <= at:
+            self.numbers = put(self.numbers, at, 0.0)
+        self.size = at + 1
+        return at
 
-    def _found(self, state: i64, klass: i64, time: i64) -> list[Step]:
-        stream, held = self._known[klass]
-        found: list[Step] = []
-        for written in self._written[state]:
-            arc = written.arc
-            if not arc.begin <= time < arc.end or self.streams[stream] != arc.stream:
+    def shares(self, epoch: Epoch, klass: i64) -> bool:
+        """Whether no event of a class begins a run or changes one."""
+        known = epoch.shares[klass]
+        if known == UNKNOWN:
+            known = epoch.shares[klass] = 1 if self._sharing(epoch, klass) else 0
+        return bool(known == 1)
+
+    def _sharing(self, epoch: Epoch, klass: i64) -> bool:
+        if self.moving:
+            return False
+        state: i64
+        for state in range(len(self.automaton.states)):
+            at = epoch.offsets[state * self.room + klass]
+            if at == UNKNOWN:
+                at = self.fill(epoch, state, klass)
+            if state == 0 and (self._entered[0] or self.code[at] != 0):
+                return False
+            if not self._entered[state] or int(state) in self.waiting:
                 continue
-            rests = [rest for number, rest in zip(written.statics, written.rests) if held >> number & 1]
-            if len(rests) > 0:
-                found.append(Step(arc, int(self.final), rests))
-        return found
-
-    def moves(self, state: i64) -> list[Step]:
-        """The arcs out of a state that take no event, at any time."""
-        return self._moves[state]
+            if self.code[at] != 1 or self.code[at + 1 + IGNORES] == 0 or self.code[at + 1 + CLAUSES] != 0:
+                return False
+        return True

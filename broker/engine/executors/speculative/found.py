@@ -17,9 +17,8 @@ from mypy_extensions import i64, mypyc_attr
 from ....events.schema import Row
 from ...trace import MASK
 from ..matches import Assigned, Item, Matched, MatchSource
-from .nodes import Node
+from .changes import Change, Node
 from .speculation import lineage
-from .timeline import Change
 
 
 @final

@@ -54,7 +54,7 @@ class RegisterMachine(Executor):
         self.seen = time
         speculation.take(stream, time, position, number, item, row)
         self.account.spend(1 + speculation.work() - before)
-        changes = speculation.settle()
+        changes = list(speculation.settle())
         if len(changes) > 0:
             self.account.spend(MATCH_UNITS * len(changes))
             ids = [self.contributions.of(change.node) for change in changes]

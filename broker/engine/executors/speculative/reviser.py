@@ -58,7 +58,7 @@ class SpeculativeReviser(Reviser):
         self.account.spend(1 + self.speculation.work() - before)
 
     def settle(self) -> list[Revision]:
-        changes = self.speculation.settle()
+        changes = list(self.speculation.settle())
         if len(changes) == 0:
             return []
         self.account.spend(MATCH_UNITS * len(changes))

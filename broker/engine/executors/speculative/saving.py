@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .nodes import Node
-from .speculation import Speculation, lineage
+from .changes import Node
+from .kept import keep_nodes, kept_nodes
+from .speculation import Speculation
 
 
 def dump(speculation: Speculation) -> Any:
@@ -19,7 +20,7 @@ def dump(speculation: Speculation) -> Any:
     timelines = [
         [
             list(key),
-            [_dumped(node) for node in timeline.cleaned],
+            [_dumped(node) for node in kept_nodes(timeline)],
             [
                 [int(entry.stream), int(entry.time), int(entry.order), int(entry.id), list(entry.row)]
                 for entry in timeline.entries
@@ -27,29 +28,27 @@ def dump(speculation: Speculation) -> Any:
         ]
         for key, timeline in speculation.timelines.items()
     ]
-    return [int(speculation.newest), int(speculation.promised), timelines]
+    return [int(speculation.newest), int(speculation.promised), timelines, speculation.queues()]
 
 
 def load(speculation: Speculation, data: Any) -> None:
     """The inverse, into an empty object whose arcs have been written. The results of the events that are loaded are
     changes again. Raises KeyError, TypeError or ValueError for other data."""
-    newest, promised, timelines = data
+    newest, promised, timelines, queues = data
     for key, cleaned, entries in timelines:
         timeline = speculation.timeline(tuple(key))
-        timeline.cleaned = [_loaded(node) for node in cleaned]
+        keep_nodes(timeline, [_loaded(node) for node in cleaned])
         for stream, time, order, id, row in entries:
             speculation.take(stream, time, order, id, id, tuple(row))
     speculation.newest, speculation.promised = newest, promised
+    speculation.enqueue(queues)
 
 
 def _dumped(node: Node) -> list[Any]:
     written = [int(node.start), int(node.order), int(node.end), int(node.state), list(node.registers), int(node.trace)]
-    return [*written, None if node.links is None else lineage(node.links)]
+    return [*written, node.links]
 
 
 def _loaded(data: Any) -> Node:
     start, order, end, state, registers, trace, taken = data
-    links: Any = None
-    for number in taken or ():
-        links = (links, number)
-    return Node(start, order, end, state, tuple(registers), trace, links)
+    return Node(start, order, end, state, tuple(registers), trace, taken)

@@ -1,12 +1,12 @@
 """The timelines of all keys of one automaton, and the changes of its results.
 
-Here: the key of an event, withdrawals by id, final results, changes of arcs. A result that was found and lost within
-one batch is not reported. Not here: one key (timeline), reports to subscribers (the host).
+Here: the key of an event, withdrawals by id, final results, changes of arcs, when memory is compacted. A result that
+was found and lost within one batch is not reported. Not here: one key (timeline), reports to subscribers (the host).
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64
 
@@ -15,76 +15,205 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...account import UNLIMITED
 from .arcs import ArcTable
-from .nodes import Node, Stepper
-from .timeline import Change, Entry, Timeline
+from .arena import Arena, Layout
+from .changes import Changes
+from .compaction import Compaction
+from .entries import Entry
+from .expanding import expand
+from .nodes import Stepper
+from .timeline import Timeline
+from .visits import Visits
+from .wait_states import wait_states
+from .written import Written
+
+SLACK: Final = 4_096  # nodes beyond three times the live ones, at which the arena is compacted
+WORN_MAX: Final = 64  # timelines that have been cleaned and are not yet out of their queue
 
 
 @final
 class Speculation:
-    """`newest`: the time of the newest event; `promised`: no earlier event comes; -FOREVER before either.
+    """`newest`: the time of the newest event; `promised`: no earlier event comes. -FOREVER before either.
 
     `withdrawable`: events may be withdrawn by their ids, which must then be different. `runs_max`: the most nodes of an
-    event.
+    event, and the most runs of a key that wait.
+
+    `lineage`: results name their events, and results that differ only in these are different. Switches, for comparison:
+    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
+    `waiting`: states that ignore keep their runs apart. `labels`: what digests say of the targets of arcs.
+    `slack`: how many nodes are wasted, at most, beyond those that are there.
     """
 
-    def __init__(self, automaton: Automaton, withdrawable: bool = True, runs_max: int = UNLIMITED) -> None:
+    def __init__(
+        self, automaton: Automaton, withdrawable: bool = True, runs_max: int = UNLIMITED, lineage: bool = True,
+        sharing: bool = True, cancelling: bool = True, waiting: bool = True, labels: list[int] | None = None,
+        slack: int = SLACK,
+    ) -> None:  # fmt: skip
         self.automaton = automaton
         self.withdrawable = withdrawable
-        self.table = ArcTable(automaton)
-        self.stepper = Stepper(self.table, runs_max)
+        self.lineage = lineage
+        self.sharing = sharing
+        self.cancelling = cancelling
+        self.layout = Layout(automaton)
+        self.arena = Arena(self.layout)
+        self._spare = Arena(self.layout)
+        self.table = ArcTable(automaton, self.layout, labels)
+        self.within: i64 = FOREVER if automaton.within is None else automaton.within
+        states = wait_states(automaton, self.layout) if waiting else []
+        self.table.waiting = states
+        self.stepper = Stepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
+        self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes: list[Change] = []
-        self.newest = -FOREVER
-        self.promised = -FOREVER
-        self._within: i64 = FOREVER if automaton.within is None else automaton.within
+        self.changes = Changes(self.layout, self.within)
+        self.newest: i64 = -FOREVER
+        self.promised: i64 = -FOREVER
+        self.slack: i64 = slack
+        self.full: i64 = slack
+        self.full_links: i64 = slack
+        self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
-        self._begins = Node(0, 0, 0, 0, automaton.initial, 0, None)
-        self._places: dict[int, tuple[Timeline, int, int]] = {}  # by id: where an event is that is not final
+        self._alone: Timeline | None = None  # of the only key, where there is no BY
+        self._entries: dict[int, Entry] = {}  # by id, what is not final
+        # Timelines with events, and with runs alone, in the order of the times from which on there is something to do.
+        self._cleaning: list[Timeline] = []
+        self._cleaning_times: list[int] = []
+        self._cleaned: i64 = 0
+        self._ending: list[Timeline] = []
+        self._ending_times: list[int] = []
+        self._ended: i64 = 0
 
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row) -> None:
         """Process an event of the stream with that number. O(log events of its key), and the changes that it causes."""
-        key: Row = tuple([row[position] for position in self._keys[stream]])
-        if None in key:
-            return
-        timeline = self.timeline(key)
+        timeline = self._alone
+        if timeline is None:
+            timeline = self._timeline(stream, row)
+            if timeline is None:
+                return
+        if self.arena.top > self.full or self.arena.linked > self.full_links:
+            self.compact()
         entry = Entry(stream, time, order, id, item, row, self.table.classify(stream, row))
         timeline.insert(entry, self.changes)
         if self.withdrawable:
-            self._places[id] = (timeline, time, order)
+            self._entries[int(id)] = entry
         if time > self.newest:
             self.newest = time
+        if not timeline.queued:
+            self._queue(timeline)
+
+    def take_batch(
+        self, stream: i64, times: list[int], orders: list[int], ids: list[int], items: list[Any], rows: list[Row]
+    ) -> None:
+        """The same for many events of a stream, in the order of their arrival."""
+        i: i64
+        for i in range(len(times)):
+            self.take(stream, times[i], orders[i], ids[i], items[i], rows[i])
+
+    def _timeline(self, stream: i64, row: Row) -> Timeline | None:
+        """The timeline of a row's key; None if the key has a null."""
+        positions = self._keys[stream]
+        key: Row
+        if len(positions) == 1:
+            key = (row[positions[0]],)
+        else:
+            key = tuple([row[position] for position in positions])
+        timeline = self.timelines.get(key)
+        if timeline is None and None not in key:
+            timeline = self.timeline(key)
+        if len(positions) == 0:
+            self._alone = timeline
+        return timeline
 
     def timeline(self, key: Row) -> Timeline:
         """The timeline of a key, which is made if there is none."""
         timeline = self.timelines.get(key)
         if timeline is None:
-            timeline = self.timelines[key] = Timeline(self.stepper, key, self._begins, self._within)
+            timeline = self.timelines[key] = Timeline(self.stepper, key, self.sharing, self.visits)
         return timeline
 
     def work(self) -> i64:
-        """The number of nodes made so far."""
-        return self.stepper.made
+        """The number of nodes made so far, and of meetings of runs that wait and events."""
+        return self.stepper.made + self.stepper.met
 
     def retract(self, id: int) -> bool:
         """Withdraw an event; False if no event with that id can be withdrawn."""
-        place = self._places.pop(id, None)
-        if place is None:
+        entry = self._entries.get(id)
+        if entry is None or entry.time < self.promised:
             return False
-        timeline, time, order = place
-        timeline.remove(timeline.place(time, order), self.changes)
+        del self._entries[id]
+        timeline = self._timeline(entry.stream, entry.row)
+        assert timeline is not None
+        timeline.remove(timeline.place(entry.time, entry.order), self.changes)
         return True
+
+    # --- time ---------------------------------------------------------------------------------------------------
 
     def punctuate(self, time: int) -> None:
         """Promise that no event before that time comes or is withdrawn any more. O(keys with something to drop)."""
         self.promised = time
-        for key, timeline in list(self.timelines.items()):
-            if len(timeline.times) > 0 and timeline.times[0] < time:
-                for id in timeline.clean(time):
-                    self._places.pop(id, None)
-            if timeline.idle(time):
-                del self.timelines[key]
+        while self._cleaned < len(self._cleaning) and self._cleaning_times[self._cleaned] < time:
+            timeline = self._cleaning[self._cleaned]
+            self._cleaned += 1
+            timeline.queued = False
+            timeline.clean(time, self._entries)
+            self._queue(timeline)
+        while self._ended < len(self._ending) and self._ending_times[self._ended] <= time:
+            timeline = self._ending[self._ended]
+            self._ended += 1
+            timeline.queued = False
+            self._queue(timeline)
+        if self._cleaned > WORN_MAX:
+            del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
+            self._cleaned = 0
+        if self._ended > WORN_MAX:
+            del self._ending[: self._ended], self._ending_times[: self._ended]
+            self._ended = 0
+        self.table.forget(time)
+
+    def _queue(self, timeline: Timeline) -> None:
+        """Enter a timeline where punctuations find it when it has something to clean, or drop it.
+
+        The times are those of the newest event, which never decrease: no time in a timeline is later.
+        """
+        if len(timeline.entries) > 0:
+            timeline.queued = True
+            self._cleaning.append(timeline)
+            self._cleaning_times.append(self.newest)
+        elif timeline.idle(self.promised):
+            self.timelines.pop(timeline.key, None)
+            self._alone = None
+        elif self.within < FOREVER:
+            timeline.queued = True
+            self._ending.append(timeline)
+            self._ending_times.append(self.newest + self.within)
+
+    def queues(self) -> list[list[list[Any]]]:
+        """The keys that punctuations visit, and when: a state that is saved must drop them at the same time."""
+        cleaning = list(zip(self._cleaning, self._cleaning_times))[self._cleaned :]
+        ending = list(zip(self._ending, self._ending_times))[self._ended :]
+        return [[[list(timeline.key), time] for timeline, time in queue] for queue in (cleaning, ending)]
+
+    def enqueue(self, queues: list[list[list[Any]]]) -> None:
+        """The inverse."""
+        for timeline in self.timelines.values():
+            timeline.queued = False
+        cleaning, ending = queues
+        self._cleaning = [self.timelines[tuple(key)] for key, _ in cleaning]
+        self._ending = [self.timelines[tuple(key)] for key, _ in ending]
+        self._cleaning_times = [time for _, time in cleaning]
+        self._ending_times = [time for _, time in ending]
+        self._cleaned = self._ended = 0
+        for timeline in (*self._cleaning, *self._ending):
+            timeline.queued = True
+
+    def compact(self) -> None:
+        """Drop the nodes that no block has any more. O(nodes and links); amortised O(1) a node."""
+        compaction = Compaction(self.arena, self._spare)
+        for timeline in self.timelines.values():
+            compaction.line(timeline)
+        compaction.finish(self.changes)
+        self.full = 3 * self.arena.top + self.slack
+        self.full_links = 3 * self.arena.linked + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
 
@@ -93,9 +222,31 @@ class Speculation:
 
         Stored events of the interval are processed again; the state that earlier events led to stays.
         """
-        asks = self.table.write(arcs)
+        self._stop_waiting()
+        self._renew(self.table.write(arcs), begin, end)
+
+    def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
+        """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
+        self._stop_waiting()
+        self._renew(self.table.amend(state, place, arcs, begin, end), begin, end)
+
+    def _stop_waiting(self) -> None:
+        """Where arcs change, no state waits any more. O(events and nodes), the first time."""
+        if self.visits is None:
+            return
+        states = self.table.stop_waiting()
+        for state in states:
+            self.stepper.marked[state] = 0
+        self.stepper.waiting = []
+        self.visits = None
         for timeline in self.timelines.values():
-            if asks:
+            expand(timeline, states)
+
+    def _renew(self, classes: bool, begin: i64, end: i64) -> None:
+        if not classes and begin > self.newest:
+            return
+        for timeline in self.timelines.values():
+            if classes:
                 for entry in timeline.entries:
                     entry.klass = self.table.classify(entry.stream, entry.row)
             first = timeline.place(begin, -FOREVER)
@@ -104,52 +255,34 @@ class Speculation:
 
     # --- results ------------------------------------------------------------------------------------------------
 
-    def settle(self) -> list[Change]:
+    def settle(self) -> Changes:
         """The changes of results since the last call, without results that came and went in between. O(changes)."""
-        changes, self.changes = self.changes, []
-        if all(change.inserted for change in changes):
-            return changes
-        net: dict[tuple[object, ...], int] = {}
-        for change in changes:
-            mark = _mark(change)
-            net[mark] = net.get(mark, 0) + (1 if change.inserted else -1)
-        kept: list[Change] = []
-        for change in reversed(changes):  # the last change of a result decides
-            mark = _mark(change)
-            if net[mark] == (1 if change.inserted else -1):
-                net[mark] = 0
-                kept.append(change)
-        kept.reverse()
-        return kept
+        changes = self.changes
+        if changes.count == 0:
+            return self._unchanged
+        changes.settle(self.arena, self.cancelling, self.lineage)
+        self.changes = Changes(self.layout, self.within, changes.count)
+        return changes
 
     def statistics(self) -> dict[str, int]:
-        entries = [entry for timeline in self.timelines.values() for entry in timeline.entries]
+        lines = list(self.timelines.values())
         return {
-            "speculative_keys": len(self.timelines),
-            "speculative_events": len(entries),
-            "speculative_nodes": sum(len(entry.block) for entry in entries),
-            "speculative_repairs": sum(int(timeline.visited) for timeline in self.timelines.values()),
+            "speculative_keys": len(lines),
+            "speculative_events": sum(len(timeline.entries) for timeline in lines),
+            "speculative_nodes": sum(int(entry.count) for timeline in lines for entry in timeline.entries),
+            "speculative_repairs": sum(int(timeline.visited) for timeline in lines),
         }
 
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
+            assert timeline.queued or self.within == FOREVER, "a punctuation finds what it can clean"
         if not self.withdrawable:
             return
         kept = {int(entry.id) for timeline in self.timelines.values() for entry in timeline.entries}
-        assert kept == set(self._places), "what can be withdrawn is what is kept"
-
-
-def _mark(change: Change) -> tuple[object, ...]:
-    node = change.node
-    return (int(change.time), int(node.start), int(node.order), int(node.state), int(node.trace), node.registers)
+        assert kept == set(self._entries), "what can be withdrawn is what is kept"
 
 
 def lineage(links: Any) -> list[int]:
     """The ids of the events that a run took, in their order."""
-    found: list[int] = []
-    while links is not None:
-        links, last = links
-        found.append(last)
-    found.reverse()
-    return found
+    return list(links)

@@ -4,254 +4,315 @@ The block of an event depends only on the previous block and on the event. So af
 inserted, withdrawn, or its arcs change), the blocks after it are computed again until one does not change; then no
 later block changes. Runs that began later than the change cannot change and are skipped.
 
-Here: one key. Hot. Not here: keys (speculation), nodes (nodes).
+Here: one key. Hot. Not here: keys (speculation), blocks (nodes).
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .nodes import Node, Stepper
-
-
-@final
-class Entry:
-    """An event and its block; `finals`: the number of its nodes that are results.
-
-    Events of one time are in the order of `order`.
-    """
-
-    __slots__ = ("block", "finals", "id", "item", "klass", "order", "row", "stream", "time")
-
-    def __init__(self, stream: i64, time: i64, order: i64, id: i64, item: Any, row: Row, klass: i64) -> None:
-        self.stream = stream
-        self.time = time
-        self.order = order
-        self.id = id
-        self.item = item
-        self.row = row
-        self.klass = klass
-        self.block: list[Node] = []
-        self.finals: i64 = 0
-
-
-@final
-class Change:
-    """A result that was added (`inserted`) or removed: the run, and the time of its last event."""
-
-    __slots__ = ("entry", "inserted", "node", "time")
-
-    def __init__(self, inserted: bool, node: Node, time: i64) -> None:
-        self.inserted = inserted
-        self.node = node
-        self.time = time
+from .arena import ORDER, START, STATE
+from .changes import Changes
+from .entries import Entry
+from .nodes import Stepper
+from .visits import Visits
+from .waiting import Waiting
 
 
 @final
 class Timeline:
-    """`entries` and, beside them, their `times`; `changes`: changes of results that are not yet taken."""
+    """`entries`: the events that are not final. `cleaned` nodes from `kept` on are the block of the last event that was
+    dropped. `queued`: whether the timeline waits for a punctuation.
+    """
 
-    def __init__(self, stepper: Stepper, key: Row, begins: Node, within: i64) -> None:
+    def __init__(self, stepper: Stepper, key: Row, sharing: bool, visits: Visits | None) -> None:
         self.stepper = stepper
+        self.arena = stepper.arena
         self.key = key
+        self.sharing = sharing
         self.entries: list[Entry] = []
-        self.times: list[int] = []
-        self.cleaned: list[Node] = []  # the block of the last event that was dropped
-        self.begins = begins
-        self.within = within
+        self.kept: i64 = 0
+        self.cleaned: i64 = 0
+        self.ended: i64 = 0  # finals among the cleaned nodes
         self.visited: i64 = 0
+        self.queued = False
+        self.visits = visits
+        self.runs: Waiting | None = None if visits is None else Waiting(stepper.arena.layout)
 
     # --- changes ------------------------------------------------------------------------------------------------
 
-    def insert(self, entry: Entry, changes: list[Change]) -> None:
+    def insert(self, entry: Entry, changes: Changes) -> None:
         """Insert an event at its time. O(log events), its block, and the changes that it causes."""
-        at = self.place(entry.time, entry.order)
-        n: i64 = len(self.entries)
-        entry.block = self._made(at, entry, -1, 0, True)
-        self._count(entry)
+        entries = self.entries
+        n: i64 = len(entries)
+        at = n if n == 0 or entries[n - 1].time < entry.time else self.place(entry.time, entry.order)
+        self._make(at, entry)
         if at == n:
-            self.entries.append(entry)
-            self.times.append(entry.time)
+            entries.append(entry)
         else:
-            self.entries.insert(at, entry)
-            self.times.insert(at, entry.time)
+            entries.insert(at, entry)
+        if self.runs is not None and self.visits is not None:
+            self.visits.event(self.runs, entries, at, changes, True)
         if entry.finals > 0:
-            self._told(entry.block, len(entry.block), True, entry.time, changes)
+            self._tell_all(entry, at, True, changes)
         if at < n:
             self.repair(at + 1, entry.time, entry.order, changes)
 
-    def remove(self, at: i64, changes: list[Change]) -> None:
+    def remove(self, at: i64, changes: Changes) -> None:
         """Remove the event there. Costs as `insert`."""
         entry = self.entries[at]
-        del self.entries[at]
-        del self.times[at]
+        if self.runs is not None and self.visits is not None:
+            self.visits.event(self.runs, self.entries, at, changes, False)
         if entry.finals > 0:
-            self._told(entry.block, len(entry.block), False, entry.time, changes)
+            self._tell_all(entry, at, False, changes)
+        del self.entries[at]
         self.repair(at, entry.time, entry.order, changes)
 
     def place(self, time: i64, order: i64) -> i64:
         """The index of an event, present or not. O(log events)."""
-        times = self.times
-        n: i64 = len(times)
-        if n == 0 or times[n - 1] < time:
+        entries = self.entries
+        n: i64 = len(entries)
+        if n == 0 or entries[n - 1].time < time:
             return n
         low: i64 = 0
         high: i64 = n
         while low < high:
             middle = (low + high) >> 1
-            at = times[middle]
-            if at < time or (at == time and self.entries[middle].order < order):
+            entry = entries[middle]
+            if entry.time < time or (entry.time == time and entry.order < order):
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    def repair(self, at: i64, time: i64, order: i64, changes: list[Change]) -> None:
+    def repair(self, at: i64, time: i64, order: i64, changes: Changes) -> None:
         """Compute the blocks from there on again, for runs begun by that event or earlier, until one is unchanged."""
         entries = self.entries
+        arena = self.arena
         n: i64 = len(entries)
         while at < n:
             entry = entries[at]
             self.visited += 1
-            old = entry.block
-            upto = _begun_upto(old, time, order)
-            new = self._made(at, entry, time, order, False)
-            if _equal(old, upto, new):
+            upto = self._begun_upto(entry.first, entry.count, time, order)
+            before, count = self._before(at)
+            count = self._begun_upto(before, count, time, order)
+            first = arena.top
+            made: i64 = 0
+            if count > 0:
+                made = self._step(entry, before, count, False)
+            if self._equal(entry.first, upto, first, made):
+                arena.top = first
                 return
-            self._replace(entry, old, upto, new, changes)
+            self._replace(at, upto, first, made, changes)
             at += 1
 
-    def renew(self, first: i64, upto: i64, changes: list[Change]) -> None:
+    def renew(self, first: i64, upto: i64, changes: Changes) -> None:
         """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged."""
         entries = self.entries
+        arena = self.arena
         n: i64 = len(entries)
         at = first
         while at < n:
             entry = entries[at]
-            old = entry.block
-            new = self._made(at, entry, -1, 0, True)
-            if _equal(old, len(old), new):
+            before, count = self._before(at)
+            begun = arena.top
+            made = self._step(entry, before, count, True)
+            begun = arena.top - made
+            if self._equal(entry.first, entry.count, begun, made):
+                arena.top = begun
                 if at >= upto:
                     return
             else:
-                self._replace(entry, old, len(old), new, changes)
+                self._replace(at, entry.count, begun, made, changes)
             at += 1
 
-    def _replace(self, entry: Entry, old: list[Node], upto: i64, new: list[Node], changes: list[Change]) -> None:
-        made: i64 = len(new)
+    def _replace(self, at: i64, upto: i64, first: i64, made: i64, changes: Changes) -> None:
+        """Exchange the first `upto` nodes of a block for those that were made, `made` nodes from `first` on."""
+        entry = self.entries[at]
+        finals = self.stepper.finals if made > 0 else 0
         if entry.finals > 0:
-            self._differ(old, upto, new, made, False, entry.time, changes)
-        self._differ(new, made, old, upto, True, entry.time, changes)
-        new.extend(old[upto:])
-        entry.block = new
-        self._count(entry)
-
-    def _made(self, at: i64, entry: Entry, time: i64, order: i64, whole: bool) -> list[Node]:
-        """The block of an event: all of it, or of the runs that began with that other event or before."""
-        before = self.entries[at - 1].block if at > 0 else self.cleaned
-        upto: i64 = len(before)
-        begins: Node | None = None
-        if whole:
-            first = self.begins
-            end = entry.time + self.within
-            begins = Node(entry.time, entry.order, end, first.state, first.registers, first.trace, None)
-        else:
-            upto = _begun_upto(before, time, order)
-        return self.stepper.block(before, upto, entry.row, entry.klass, entry.time, entry.id, begins)
-
-    # --- results ------------------------------------------------------------------------------------------------
-
-    def _count(self, entry: Entry) -> None:
-        finals: i64 = 0
-        for node in entry.block:
-            if node.state >= self.stepper.table.final:
-                finals += 1
+            self._differ(entry.first, upto, first, made, False, at, changes)
+        if finals > 0:
+            self._differ(first, made, entry.first, upto, True, at, changes)
+        if entry.finals > 0:
+            finals += self.marked_nodes(entry.first + upto, entry.count - upto)
+        self.arena.copy(entry.first + upto, entry.count - upto)
+        entry.first = first
+        entry.count = made + entry.count - upto
         entry.finals = finals
 
-    def _told(self, block: list[Node], upto: i64, inserted: bool, time: i64, changes: list[Change]) -> None:
+    def _make(self, at: i64, entry: Entry) -> None:
+        """Compute the block of an event that is inserted there."""
+        before: i64
+        count: i64
+        finals: i64
+        if at > 0:
+            previous = self.entries[at - 1]
+            before, count, finals = previous.first, previous.count, previous.finals
+        else:
+            before, count, finals = self.kept, self.cleaned, self.ended
+        stepper = self.stepper
+        if finals == 0 and self.sharing:
+            table = stepper.table
+            if table.shares(table.enter(entry.time), entry.klass):
+                entry.first, entry.count, entry.finals = before, count, 0
+                return
+        made = self._step(entry, before, count, True)
+        entry.first = self.arena.top - made
+        entry.count = made
+        entry.finals = stepper.finals
+
+    def compute_all(self) -> None:
+        """Compute all blocks again, without changes of results. O(events and nodes)."""
+        at: i64
+        for at in range(len(self.entries)):
+            self._make(at, self.entries[at])
+
+    def _step(self, entry: Entry, before: i64, count: i64, whole: bool) -> i64:
+        return self.stepper.block(
+            before, before + count, entry.row, entry.klass, entry.time, entry.order, entry.id, whole
+        )
+
+    def _before(self, at: i64) -> tuple[i64, i64]:
+        """The block before an event: where it is, and its number of nodes."""
+        if at > 0:
+            entry = self.entries[at - 1]
+            return entry.first, entry.count
+        return self.kept, self.cleaned
+
+    # --- blocks -------------------------------------------------------------------------------------------------
+
+    def _begun_upto(self, first: i64, count: i64, time: i64, order: i64) -> i64:
+        """The number of nodes whose runs began with that event or before."""
+        words = self.arena.words
+        stride = self.arena.layout.stride
+        while count > 0:
+            at = (first + count - 1) * stride
+            if words[at + START] < time or (words[at + START] == time and words[at + ORDER] <= order):
+                return count
+            count -= 1
+        return 0
+
+    def _equal(self, first: i64, count: i64, other: i64, made: i64) -> bool:
+        if count != made:
+            return False
+        i: i64 = 0
+        while i < count and self.arena.same(first + i, other + i):
+            i += 1
+        return i == count
+
+    def marked_nodes(self, first: i64, count: i64) -> i64:
+        """How many nodes are results or wait."""
+        words = self.arena.words
+        stride = self.arena.layout.stride
+        marked = self.stepper.marked
+        found: i64 = 0
         i: i64
-        for i in range(upto):
-            if block[i].state >= self.stepper.table.final:
-                changes.append(Change(inserted, block[i], time))
+        for i in range(first, first + count):
+            if marked[words[i * stride + STATE]] == 1:
+                found += 1
+        return found
+
+    def _tell_all(self, entry: Entry, at: i64, inserted: bool, changes: Changes) -> None:
+        stride = self.arena.layout.stride
+        marked = self.stepper.marked
+        i: i64
+        for i in range(entry.first, entry.first + entry.count):
+            if marked[self.arena.words[i * stride + STATE]] == 1:
+                self._tell(i, at, inserted, changes)
+
+    def _tell(self, node: i64, at: i64, inserted: bool, changes: Changes) -> None:
+        """A result of the event there, or a run that waits since then, is there or not any more."""
+        arena = self.arena
+        if arena.words[node * arena.layout.stride + STATE] >= self.stepper.table.final:
+            changes.add(arena.words, arena.numbers, arena.objects, node, self.entries[at].time, inserted)
+            return
+        assert self.visits is not None
+        assert self.runs is not None
+        if inserted:
+            self.visits.begin(self.runs, self.entries, at, node, changes)
+        else:
+            self.visits.end(self.runs, self.entries, at, node, changes)
 
     def _differ(
-        self, block: list[Node], upto: i64, other: list[Node], upto_other: i64, inserted: bool, time: i64,
-        changes: list[Change],
-    ) -> None:  # fmt: skip
-        """Report the results that are in one block and not in the other; both are in the order of their starts."""
-        final_state = self.stepper.table.final
-        j: i64 = 0
+        self, first: i64, count: i64, other: i64, others: i64, inserted: bool, place: i64, changes: Changes
+    ) -> None:
+        """Tell the nodes that are in one block and not in the other; both are in the order of their starts."""
+        arena = self.arena
+        words = arena.words
+        stride = arena.layout.stride
+        marked = self.stepper.marked
+        j = other
+        end = other + others
         i: i64
-        for i in range(upto):
-            node = block[i]
-            if node.state < final_state:
+        for i in range(first, first + count):
+            at = i * stride
+            if marked[words[at + STATE]] == 0:
                 continue
-            while j < upto_other and _earlier(other[j], node):
+            start, order = words[at + START], words[at + ORDER]
+            while j < end and (
+                words[j * stride] < start or (words[j * stride] == start and words[j * stride + ORDER] < order)
+            ):
                 j += 1
             k = j
-            while k < upto_other and other[k].start == node.start and other[k].order == node.order:
-                if other[k].same(node):
+            while k < end and words[k * stride] == start and words[k * stride + ORDER] == order:
+                if arena.same(k, i):
                     break
                 k += 1
-            if k == upto_other or other[k].start != node.start or other[k].order != node.order:
-                changes.append(Change(inserted, node, time))
+            if k == end or words[k * stride] != start or words[k * stride + ORDER] != order:
+                self._tell(i, place, inserted, changes)
 
     # --- time ---------------------------------------------------------------------------------------------------
 
-    def clean(self, time: i64) -> list[int]:
+    def clean(self, time: i64, ids: dict[int, Entry]) -> None:
         """No event before that time comes any more: forget the earlier events, but keep the last one's block.
 
-        Returns the ids of these events. O(events dropped).
+        O(events dropped).
         """
         upto = self.place(time, -(1 << 62))
         if upto == 0:
-            return []
-        gone = [int(entry.id) for entry in self.entries[:upto]]
-        self.cleaned = self.entries[upto - 1].block
+            return
+        i: i64
+        for i in range(upto):
+            ids.pop(int(self.entries[i].id), None)
+        last = self.entries[upto - 1]
+        self.kept, self.cleaned, self.ended = last.first, last.count, last.finals
         del self.entries[:upto]
-        del self.times[:upto]
-        return gone
+        if self.runs is not None:
+            self.runs.clean(time, self.stepper.within)
 
     def idle(self, time: i64) -> bool:
         """Whether the timeline has no state for an event at that time or later."""
         if len(self.entries) > 0:
             return False
-        final_state = self.stepper.table.final
-        return all(node.end <= time or node.state >= final_state for node in self.cleaned)
+        runs = self.runs
+        if runs is not None:
+            runs.clean(time, self.stepper.within)
+            if runs.count > 0:
+                return False
+        words = self.arena.words
+        stride = self.arena.layout.stride
+        marked = self.stepper.marked
+        within = self.stepper.within
+        i: i64
+        for i in range(self.kept, self.kept + self.cleaned):
+            if words[i * stride] + within > time and marked[words[i * stride + STATE]] == 0:
+                return False
+        return True
 
     def check_invariants(self) -> None:
-        final_state = self.stepper.table.final
-        assert self.times == [entry.time for entry in self.entries], "times are those of the entries"
+        marked = self.stepper.marked
         places = [(entry.time, entry.order) for entry in self.entries]
         assert places == sorted(set(places)), "events are in the order of their times"
+        words, stride = self.arena.words, self.arena.layout.stride
         for entry in self.entries:
-            starts = [(node.start, node.order) for node in entry.block]
+            assert entry.first + entry.count <= self.arena.top, "a block lies in the arena"
+            block = [node * stride for node in range(entry.first, entry.first + entry.count)]
+            starts = [(words[at + START], words[at + ORDER]) for at in block]
             assert starts == sorted(starts), "a block is in the order of the runs' first events"
-            assert entry.finals == len([node for node in entry.block if node.state >= final_state])
-
-
-def _begun_upto(block: list[Node], time: i64, order: i64) -> i64:
-    """The number of nodes whose runs began with that event or before."""
-    n: i64 = len(block)
-    while n > 0:
-        node = block[n - 1]
-        if node.start < time or (node.start == time and node.order <= order):
-            return n
-        n -= 1
-    return 0
-
-
-def _earlier(node: Node, other: Node) -> bool:
-    return node.start < other.start or (node.start == other.start and node.order < other.order)
-
-
-def _equal(old: list[Node], upto: i64, new: list[Node]) -> bool:
-    if len(new) != upto:
-        return False
-    i: i64 = 0
-    while i < upto and (old[i] is new[i] or old[i].same(new[i])):
-        i += 1
-    return i == upto
+            assert entry.finals == len([at for at in block if marked[words[at + STATE]] == 1])
+        if self.runs is not None:
+            self.runs.check_invariants()

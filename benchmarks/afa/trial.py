@@ -1,0 +1,173 @@
+"""One measurement of register automata over disordered streams, in an own process: a job in, figures out as JSON.
+
+    python -m benchmarks.afa.trial < job.json
+
+The executor runs alone, without an engine around it: what it costs to take events, to settle each batch, to punctuate,
+to change arcs. Events are generated beforehand, results are made in columns and counted, not read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from time import process_time
+from typing import Any, Final, NotRequired, TypedDict
+
+from broker.algebra.afa.lowering import lower
+from broker.automaton.automaton import Arc, Automaton
+from broker.automaton.constructions.registers import automaton_of_registers
+from broker.engine.executors.speculative import speculation as built
+from broker.engine.executors.speculative.merging import merged
+from broker.engine.executors.speculative.speculation import Speculation
+from broker.events.instant import FOREVER
+from broker.events.schema import Schema
+from broker.language.afa import parse
+
+from ..memory_trial import resident
+from ..ticks import BATCH, market, packed
+from ..unit import BATCHES, unit_seconds
+from .workloads import ATTRIBUTES, Arrival, arrivals, ignorable, rows
+
+EVERY: Final = 500  # events between punctuations, each this far and what events are late behind
+PASSES: Final = 3
+LOOKS: Final = 10
+
+
+class Job(TypedDict):
+    """`queries` run as one. `up`, `keys`, `ignored`: of the events; `late`: how many are, by up to `moved`. `changes`:
+    one arc is exchanged so often, for later events or, with `lifetime`, for the events that far back. `switches`: of
+    the executor. `looks`: the events pass so often, and memory is looked at."""
+
+    queries: list[str]
+    events: int
+    up: NotRequired[float]
+    keys: NotRequired[int]
+    late: NotRequired[float]
+    moved: NotRequired[int]
+    ignored: NotRequired[float]
+    changes: NotRequired[int]
+    lifetime: NotRequired[int]
+    switches: NotRequired[dict[str, Any]]
+    looks: NotRequired[int]
+
+
+class Figures(TypedDict):
+    """CPU seconds of the fastest pass, but for counts. `changed`: how often arcs were exchanged."""
+
+    compiled: bool
+    events: int
+    cpu: float
+    unit: float
+    inserted: int
+    retracted: int
+    nodes: int
+    changed: int
+    bytes: list[int]
+
+
+def automaton(text: str) -> Automaton:
+    schema = Schema.declare(ATTRIBUTES)
+    return automaton_of_registers(lower(parse(text), text, {"Stock": schema}.get, lambda: ["Stock"]))
+
+
+def stream(job: Job) -> list[Arrival]:
+    """The events of a job, in the order of their arrival."""
+    events = rows(job["events"], job.get("up", 0.5), job.get("keys", 1))
+    if "ignored" in job:
+        events = ignorable(events, job["ignored"])
+    return arrivals(events, job.get("late", 0.0), job.get("moved", 1_000))
+
+
+def measure(job: Job) -> Figures:
+    """Run the job some times."""
+    wire = packed(market(BATCH * BATCHES).ticks)
+    whole = merged([automaton(text) for text in job["queries"]])
+    came = stream(job)
+    behind = job.get("moved", 1_000) + EVERY
+    found = Figures(
+        compiled=(built.__file__ or "").endswith(tuple(EXTENSION_SUFFIXES)), events=len(came), cpu=float("inf"),
+        unit=unit_seconds(wire), inserted=0, retracted=0, nodes=0, changed=0, bytes=[],
+    )  # fmt: skip
+    if "looks" in job:
+        _look(job, Speculation(whole.automaton, labels=whole.labels), came, found)
+        return found
+    for _ in range(PASSES):
+        speculation = Speculation(whole.automaton, labels=whole.labels, **job.get("switches", {}))
+        swap = Swap(speculation, whole.automaton.arcs[-1], job.get("lifetime", 0)) if "changes" in job else None
+        _run(job, speculation, came, behind, swap, found)
+    return found
+
+
+class Swap:
+    """Exchanges the condition of the last arc for one that never holds, and back."""
+
+    def __init__(self, speculation: Speculation, arc: Arc, lifetime: int) -> None:
+        self.speculation = speculation
+        self.lifetime = lifetime
+        self.state = arc.source
+        self.arc = speculation.table.prepare(arc)
+        self.changed = 0
+
+    def change(self) -> None:
+        """Delete the arc, and insert it again."""
+        speculation, arc = self.speculation, self.arc
+        self.changed += 1
+        if self.lifetime:
+            begin = int(speculation.newest) - self.lifetime
+            speculation.amend(self.state, 1, [arc.lasting(begin, begin + 1)], begin, begin + self.lifetime)
+            return
+        begin = int(speculation.newest) + 1
+        last = len(speculation.table.arcs_of(self.state)) - 1
+        ended = speculation.table.arcs_of(self.state)[last].lasting(-FOREVER, begin)
+        speculation.amend(self.state, last, [ended], begin, FOREVER)
+        speculation.amend(self.state, last + 1, [arc.lasting(begin, FOREVER)], begin, FOREVER)
+
+
+def _run(
+    job: Job, speculation: Speculation, came: list[Arrival], behind: int, swap: Swap | None, found: Figures
+) -> None:
+    size = BATCH if swap is None else min(BATCH, job["changes"])
+    batches = [came[at : at + size] for at in range(0, len(came), size)]
+    columns = [([time for time, _ in batch], [row for _, row in batch]) for batch in batches]
+    inserted = retracted = taken = 0
+    begun = process_time()
+    for times, batch in columns:
+        speculation.take_batch(0, times, times, times, times, batch)
+        changes = speculation.settle()
+        if len(changes) > 0:
+            withdrawn = changes.withdrawals()
+            retracted += withdrawn
+            inserted += len(changes) - withdrawn
+        taken += len(times)
+        if taken % EVERY == 0:
+            speculation.punctuate(taken - behind)
+        if swap is not None and taken % job["changes"] == 0:
+            swap.change()
+    found["cpu"] = min(found["cpu"], process_time() - begun)
+    found["inserted"], found["retracted"] = inserted, retracted
+    found["nodes"] = int(speculation.stepper.made)
+    found["changed"] = 0 if swap is None else swap.changed
+
+
+def _look(job: Job, speculation: Speculation, came: list[Arrival], found: Figures) -> None:
+    """Resident bytes after each tenth, over those before the first event."""
+    before = resident()
+    shift = 0
+    found["events"] = len(came) * job["looks"]
+    begun = process_time()
+    for look in range(job["looks"]):
+        for at in range(0, len(came), BATCH):
+            times = [time + shift for time, _ in came[at : at + BATCH]]
+            speculation.take_batch(0, times, times, times, times, [row for _, row in came[at : at + BATCH]])
+            found["inserted"] += len(speculation.settle())
+            if at % EVERY == 0:
+                speculation.punctuate(shift + at - EVERY - job.get("moved", 1_000))
+        shift += len(came)
+        if (look + 1) * LOOKS % job["looks"] == 0:
+            found["bytes"].append(resident() - before)
+    found["cpu"] = process_time() - begun
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(json.load(sys.stdin))))

@@ -1,0 +1,178 @@
+"""The question what register automata over disordered streams cost: the workloads of AFA's section 7.
+
+Not here: events, queries and processes (benchmarks.afa).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Final
+
+from rich.table import Table
+
+from .. import targets
+from ..afa.trial import Figures, Job
+from ..afa.workloads import Q1, Q2, WAITING, q3, words
+from ..builds import UNCOMPILED, Build, builds
+from ..measuring import FULL, ROOT, BenchmarkError, Effort, Say, Spread, agreed, taken_in_turn, trial
+from ..report import spread
+from ..targets import Target
+from .cases import MICRO
+from .question import Question
+
+TRIAL: Final = "benchmarks.afa.trial"
+LATE: Final = (0.0, 0.01, 0.05, 0.1, 0.2)
+LIFETIMES: Final = (10, 1_000)
+SEED: Final = 2010
+PASSES: Final = 100  # of the events, for memory
+
+
+def cases(events: int) -> dict[str, Job]:
+    """Every trial, by name."""
+    by, long = " BY key", 50 * events
+    first, second, third = Q1.format(by="", k=2, within=500), Q2.format(by="", within=500), q3(words(1)[0], 500)
+    found: dict[str, Job] = {"Q1 W=2,000": Job(queries=[Q1.format(by="", k=2, within=2_000)], events=events)}
+    for late in LATE:
+        name = f", {late:.0%} late" if late else ""
+        found[f"Q1{name}"] = Job(queries=[first], events=events, late=late)
+        found[f"Q2{name}"] = Job(queries=[second], events=events, late=late, up=0.7)
+        found[f"Q3{name}"] = Job(queries=[third], events=events, late=late)
+    found["Q2, 20% late, without lineage"] = Job(
+        queries=[second], events=events, late=0.2, up=0.7, switches={"lineage": False}
+    )
+    for within in (500, 2_000):
+        text = WAITING.format(by="", ignored="TRUE", within=within)
+        for late in (0.0, 0.05, 0.2):
+            found[f"waiting W={within:,}, {late:.0%} late"] = Job(queries=[text], events=events, late=late)
+    text = WAITING.format(by="", ignored="TRUE", within=500)
+    found["waiting W=500, in blocks"] = Job(queries=[text], events=events // 10, switches={"waiting": False})
+    shared = Q1.format(by="", k=1, within=500).replace("WITHIN", "i1: q1 -> q1 WHEN step = 0\nWITHIN")
+    shared = shared.replace("step >= 0", "step > 0").replace("WITHIN", "i2: q2 -> q2 WHEN step = 0\nWITHIN")
+    for sharing in (True, False):
+        name = "shared" if sharing else "copied"
+        found[f"90% ignorable, {name}"] = Job(
+            queries=[shared], events=events, ignored=0.9, switches={"sharing": sharing}
+        )
+    for count in (1, 10, 100, 256):
+        found[f"{count} words"] = Job(queries=[q3(word, 500) for word in words(count)], events=events)
+    for changes in (100, 10, 1):
+        found[f"Q3, a change every {changes}"] = Job(queries=[third], events=events, changes=changes)
+    for lifetime in LIFETIMES:
+        found[f"Q3, an arc for {lifetime:,} events"] = Job(
+            queries=[third], events=events // 10, changes=100, lifetime=lifetime
+        )
+    found["Q3, a tenth"] = Job(queries=[third], events=events // 10)
+    for keys in (1, 100, 10_000):
+        found[f"Q1, {keys:,} keys"] = Job(queries=[Q1.format(by=by, k=2, within=long)], events=events, keys=keys)
+        found[f"Q3, {keys:,} keys"] = Job(queries=[q3(words(1)[0], long, by)], events=events, keys=keys)
+    found["memory"] = Job(queries=[first], events=events, late=0.05, looks=PASSES)
+    return found
+
+
+def ask(effort: Effort, say: Say) -> dict[str, Any]:
+    """Measure all, compiled where there is a compiler; uncompiled only, of fewer events, to see that it runs."""
+    if effort.subscriptions < FULL.subscriptions:
+        return _asked(effort, say, Build(UNCOMPILED, str(ROOT)))
+    with builds(say) as forms:
+        return _asked(effort, say, forms[0])
+
+
+def _asked(effort: Effort, say: Say, form: Build) -> dict[str, Any]:
+    asked = cases(effort.events if form.compiled else effort.events // 10)
+    if not form.compiled:
+        asked["memory"]["looks"] = 10
+    jobs: dict[str, Callable[[], Any]] = {
+        name: partial(trial, TRIAL, dict(job), folder=form.folder) for name, job in asked.items()
+    }
+    found: dict[str, list[Figures]] = taken_in_turn(jobs, effort.repetitions, say)
+    for name, figures in found.items():
+        agreed(name, "results", [each["inserted"] - each["retracted"] for each in figures])
+    check(found)
+    return {
+        "compiled": form.compiled,
+        "workload": {"seed": SEED, "events": asked["Q1"]["events"]},
+        "cases": list(_rows(found)),
+        "memory": found["memory"][0]["bytes"],
+    }
+
+
+def check(found: dict[str, list[Figures]]) -> None:
+    """Raises BenchmarkError where lateness or a switch changes how many results are left."""
+    for name, figures in found.items():
+        plain = name.split(",")[0] + ", 0% late" if name.startswith("waiting") else name.split(",")[0]
+        if plain in found and " late" in name:
+            left, wanted = (each["inserted"] - each["retracted"] for each in (figures[0], found[plain][0]))
+            if left != wanted:
+                raise BenchmarkError(f"{name}: {left} results are left, in order there are {wanted}")
+
+
+def _rows(found: dict[str, list[Figures]]) -> Iterator[dict[str, Any]]:
+    for name, figures in found.items():
+        if name == "memory":
+            looks = figures[0]["bytes"]
+            yield _row(name, figures, Spread.of([max(looks[3:]) / max(*looks[:3], 1)]), targets.AFA_MEMORY)
+            continue
+        units = Spread.of(each["cpu"] / each["events"] / each["unit"] for each in figures)
+        yield _row(name, figures, units, targets.AFA.get(name))
+    times = Spread.of(_times(found, "256 words", "1 words"))
+    yield _row("256 words over one", found["256 words"], times, targets.AFA_WORDS)
+    times = Spread.of(_times(found, "Q3, a change every 10", "Q3"))
+    yield _row("Q3, a change every 10, over none", found["Q3"], times, targets.AFA_CHANGES)
+    for name in ("Q3, a change every 10", *(f"Q3, an arc for {lifetime:,} events" for lifetime in LIFETIMES)):
+        plain = "Q3" if name.endswith("10") else "Q3, a tenth"
+        each = [(a["cpu"] - b["cpu"]) / a["changed"] * MICRO for a, b in zip(found[name], found[plain])]
+        yield _row(f"{name}: a change", found[name], Spread.of(each), targets.AFA_CHANGE.get(name))
+
+
+def _times(found: dict[str, list[Figures]], slower: str, faster: str) -> Iterator[float]:
+    for a, b in zip(found[slower], found[faster]):
+        yield (a["cpu"] / a["events"] / a["unit"]) / (b["cpu"] / b["events"] / b["unit"])
+
+
+def _row(name: str, figures: list[Figures], measured: Spread, target: Target | None) -> dict[str, Any]:
+    first = figures[0]
+    row = {
+        "name": name,
+        "inserted": first["inserted"],
+        "retracted": first["retracted"],
+        "nodes_per_event": first["nodes"] / first["events"],
+        "found": asdict(measured),
+    }
+    if target is None:
+        measure = "us" if name.endswith(": a change") else "units"
+        return row | {"must": None, "aim": None, "measure": measure, "reached": "-"}
+    reached = target.reached(measured) if first["compiled"] else "-"
+    return row | {"must": target.must, "aim": target.aim, "measure": target.measure, "reached": reached}
+
+
+def table(answer: dict[str, Any]) -> Table:
+    shown = Table(caption_justify="left")
+    shown.add_column("workload")
+    for heading in ("results", "withdrawn", "nodes an event", "least / median / most", "must", "aim"):
+        shown.add_column(heading, justify="right")
+    for heading in ("in", "reached"):
+        shown.add_column(heading)
+    for row in answer["cases"]:
+        limits = ["" if row[name] is None else f"{row[name]:g}" for name in ("must", "aim")]
+        counts = (f"{row['inserted']:,}", f"{row['retracted']:,}", f"{row['nodes_per_event']:.2f}")
+        told = spread(Spread(**row["found"]), 2)
+        shown.add_row(row["name"], *counts, told, *limits, row["measure"], row["reached"])
+    return shown
+
+
+QUESTION: Final = Question(
+    name="afa",
+    text="What do register automata over disordered streams cost: in order, late, waiting, merged, changing, by key?",
+    bias=(
+        "The executor alone is measured: no engine, no reading of results, batches of 100 events, one punctuation for"
+        " 500 events. Decoding and the checks of events come on top.",
+        "Prices are the paper's synthetic ones, one a time unit; lateness is uniform up to 1,000 time units.",
+        "Each trial takes the fastest of three passes; results left must be as many as in order.",
+        "A change is one of conditions that were compiled beforehand: parsing its text costs far more.",
+        "What waits starts at a drop of more than 1.15, of one event in thirty: an event has 8 or 32 results.",
+    ),
+    ask=ask,
+    table=table,
+)

@@ -1,0 +1,133 @@
+"""Compaction: the nodes of the blocks that are still there move to the front of new columns, and so do their links.
+
+Blocks that lie in one place, because all runs ignored an event, still do afterwards. Hot. Not here: when (speculation).
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+
+from ..packed import Integers
+from .arena import NONE, Arena, Layout, grown, zeros
+from .changes import Changes
+from .timeline import Timeline
+from .waiting import Waiting
+
+
+@final
+class Compaction:
+    """One compaction of an arena: its nodes move to `moved`, which has the same layout, and then the two change
+    columns."""
+
+    def __init__(self, arena: Arena, moved: Arena) -> None:
+        self.arena = arena
+        self.moved = moved
+        moved.top = 0
+        self.waiting: list[Waiting] = []
+        self._from: i64 = -1  # the block that was moved last, and where it is now
+        self._count: i64 = 0
+        self._to: i64 = 0
+        self._move(0, 1)
+
+    def line(self, timeline: Timeline) -> None:
+        """Move the blocks of one timeline. O(its events and nodes)."""
+        if timeline.runs is not None and timeline.runs.count > 0:
+            self.waiting.append(timeline.runs)
+        timeline.kept = self._block(timeline.kept, timeline.cleaned)
+        entries = timeline.entries
+        i: i64
+        for i in range(len(entries)):
+            entry = entries[i]
+            entry.first = self._block(entry.first, entry.count)
+
+    def _block(self, first: i64, count: i64) -> i64:
+        if count == 0:
+            return 0
+        if first == self._from and count == self._count:
+            return self._to
+        self._from, self._count = first, count
+        self._to = self._move(first, count)
+        return self._to
+
+    def _move(self, first: i64, count: i64) -> i64:
+        """Copy nodes that follow each other to the end of the new arena."""
+        before, after = self.arena, self.moved
+        layout: Layout = before.layout
+        to = after.top
+        after.reserve(to + count)
+        words, others = after.words, before.words
+        stride = layout.stride
+        i: i64
+        for i in range(count * stride):
+            words[to * stride + i] = others[first * stride + i]
+        if layout.floats > 0:
+            numbers, kept = after.numbers, before.numbers
+            for i in range(count * layout.floats):
+                numbers[to * layout.floats + i] = kept[first * layout.floats + i]
+        for i in range(count * layout.objects):
+            after.objects[to * layout.objects + i] = before.objects[first * layout.objects + i]
+        after.top = to + count
+        return to
+
+    def finish(self, changes: Changes) -> None:
+        """Move the links, and let the arena have the new columns. O(links)."""
+        arena, moved = self.arena, self.moved
+        words, numbers, objects, room = arena.words, arena.numbers, arena.objects, arena.room
+        arena.words, arena.numbers, arena.objects = moved.words, moved.numbers, moved.objects
+        arena.top, arena.room = moved.top, moved.room
+        moved.words, moved.numbers, moved.objects, moved.room = words, numbers, objects, room
+        self._links(changes)
+
+    def _links(self, changes: Changes) -> None:
+        """Mark the links that nodes and changes lead to, and close the gaps; a link is behind those before it."""
+        arena = self.arena
+        links = arena.links
+        moved = self.moved
+        if len(moved.links) < arena.linked:
+            moved.links = grown(moved.links, arena.linked)
+        places = moved.links
+        i: i64
+        for i in range(arena.linked):
+            places[i] = NONE
+        stride, link = arena.layout.stride, arena.layout.link
+        for i in range(arena.top):
+            mark(links, places, arena.words[i * stride + link])
+        for i in range(changes.count):
+            mark(links, places, changes.words[i * stride + link])
+        for runs in self.waiting:
+            for i in range(runs.count):
+                mark(links, places, runs.words[i * stride + link])
+        if arena.linked > 0:
+            places[0] = 0  # that of runs without lineage
+        kept = zeros(len(links))  # changes that are not read yet have the old ones
+        to: i64 = 0
+        for i in range(arena.linked):
+            if places[i] == NONE:
+                continue
+            before = links[2 * i]
+            kept[2 * to] = before if before < 0 else places[before]
+            kept[2 * to + 1] = links[2 * i + 1]
+            places[i] = to
+            to += 1
+        arena.linked = to
+        arena.links = kept
+        for i in range(arena.top):
+            relink(arena.words, i * stride + link, places)
+        for i in range(changes.count):
+            relink(changes.words, i * stride + link, places)
+        for runs in self.waiting:
+            for i in range(runs.count):
+                relink(runs.words, i * stride + link, places)
+
+
+def mark(links: Integers, places: Integers, link: i64) -> None:
+    while link >= 0 and places[link] == NONE:
+        places[link] = 0
+        link = links[2 * link]
+
+
+def relink(words: Integers, at: i64, places: Integers) -> None:
+    if words[at] >= 0:
+        words[at] = places[words[at]]

@@ -1,0 +1,287 @@
+"""What events do to the runs that wait: results, and the end of an interval where a run does not ignore the event.
+
+A run and an event decide alone whether there is a result and whether the run goes on. So a late event asks the runs
+that wait when it happens, a withdrawn one takes its results back, and a run that comes or goes late asks the events in
+its interval. Nothing else is touched.
+
+Here: these questions. Hot. Not here: the intervals (waiting), blocks (nodes, timeline).
+"""
+
+from __future__ import annotations
+
+from typing import Final, cast, final
+
+from mypy_extensions import i64
+
+from ....algebra.computation import Computation
+from ....algebra.predicate import GE, GT, LE, LT, All, holds
+from ....events.instant import FOREVER
+from ...account import Exhausted
+from ...trace import mixed
+from ..packed import Floats, Integers
+from .arcs import UNKNOWN
+from .arena import NULLS, START, STATE, Arena, read_registers
+from .changes import TOLD, Changes
+from .entries import Entry
+from .forms import assign, related, related_floats
+from .nodes import Stepper
+from .operations import COMPUTATION, EVENT_FLOAT, EVENT_INTEGER, WORDS
+from .waiting import SPAN, Waiting
+from .written import CLAUSES, HEAD, IGNORES, LABEL, LENGTH, TARGET, UPDATES
+
+NOTHING: Final = -1  # the state is left alone
+ANY: Final = -2  # each run is asked all
+
+
+@final
+class Visits:
+    def __init__(self, stepper: Stepper) -> None:
+        self.stepper = stepper
+        self.table = stepper.table
+        self.arena: Arena = stepper.arena
+
+    def event(self, runs: Waiting, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
+        """Let the event there, which was inserted or is to be removed, meet the runs that wait. O(these)."""
+        entry = entries[at]
+        within = self.stepper.within
+        alive = entry.time - within
+        first = runs.first(alive, FOREVER)
+        behind = runs.first(entry.time, entry.order)
+        if first >= behind or not self._concerns(entry):
+            return
+        table = self.table
+        code = table.code
+        stride, floats = runs.layout.stride, runs.layout.floats
+        words, numbers, spans = runs.words, runs.numbers, runs.spans
+        time, order = entry.time, entry.order
+        self.stepper.met += behind - first
+        state: i64 = -1
+        plan: i64 = NOTHING
+        place: i64 = 0
+        bit: i64 = 0
+        operator: i64 = 0
+        value: float = 0.0
+        i: i64
+        for i in range(first, behind):
+            until = spans[i * SPAN + 2]
+            if until < time or words[i * stride + START] <= alive:
+                continue
+            if until == time and spans[i * SPAN + 3] < order:
+                continue
+            if words[i * stride + STATE] != state:
+                state = words[i * stride + STATE]
+                plan = self._plan(state, entry)
+                code = table.code
+                if plan >= 0:
+                    position = plan + HEAD + 1
+                    place, bit, operator = code[position + 1], code[position + 2], code[position + 3]
+                    given = entry.row[code[position + 4]]
+                    if given is None:
+                        plan = NOTHING
+                    else:
+                        value = cast("float", given)
+                        changes.reserve(changes.count + behind - first)
+                        self.arena.reserve_links(behind - first)
+            if plan >= 0:
+                other = numbers[i * floats + place]
+                # The operators one after the other, and no call, as this is the loop that counts.
+                if operator == GE:
+                    met = value >= other
+                elif operator == GT:
+                    met = value > other
+                elif operator == LE:
+                    met = value <= other
+                elif operator == LT:
+                    met = value < other
+                else:
+                    met = related_floats(operator, value, other)
+                if met and words[i * stride + NULLS] & bit == 0:
+                    if code[plan + UPDATES] == 0:
+                        target, label = code[plan + TARGET], code[plan + LABEL]
+                        self._plain_result(words, numbers, i, entry, target, label, changes, inserted)
+                    else:
+                        self._result(runs, i, entry, plan, changes, inserted)
+            elif plan == ANY:
+                kept = self._meet(runs, i, entry, changes, inserted)
+                if inserted and not kept:
+                    self._retell(runs, i, entries, at + 1, changes, False)
+                    spans[i * SPAN + 2], spans[i * SPAN + 3] = time, order
+                elif not inserted and until == time and spans[i * SPAN + 3] == order:
+                    spans[i * SPAN + 2], spans[i * SPAN + 3] = FOREVER, 0
+                    self._retell(runs, i, entries, at + 1, changes, True)
+
+    def _plain_result(
+        self, words: Integers, numbers: Floats, run: i64, entry: Entry, target: i64, label: i64, changes: Changes,
+        inserted: bool,
+    ) -> None:  # fmt: skip
+        """The result of an arc that changes no register; there is room for it."""
+        arena = self.arena
+        layout = arena.layout
+        stride, floats, trace = layout.stride, layout.floats, layout.trace
+        at = changes.count
+        changes.count = at + 1
+        copies, told = changes.words, changes.told
+        told[TOLD * at] = entry.time
+        told[TOLD * at + 1] = 1 if inserted else 0
+        if not inserted:
+            changes.withdrawn += 1
+        source, record = run * stride, at * stride
+        i: i64
+        for i in range(trace):
+            copies[record + i] = words[source + i]
+        copies[record + STATE] = target
+        if floats > 0:
+            kept = changes.numbers
+            for i in range(floats):
+                kept[at * floats + i] = numbers[run * floats + i]
+        if self.stepper.lineage:
+            copies[record + trace] = mixed(words[source + trace], entry.id, label)
+            linked = arena.linked
+            links = arena.links
+            links[2 * linked] = words[source + trace + 1]
+            links[2 * linked + 1] = entry.id
+            copies[record + trace + 1] = linked
+            arena.linked = linked + 1
+        else:
+            copies[record + trace], copies[record + trace + 1] = words[source + trace], words[source + trace + 1]
+
+    def begin(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
+        """A run waits since the event there. O(runs that wait since later events, and events in its interval).
+
+        Raises Exhausted if too many do.
+        """
+        if runs.count >= self.stepper.runs_max:
+            raise Exhausted
+        entry = entries[at]
+        self._retell(runs, runs.insert(self.arena, node, entry.time, entry.order), entries, at + 1, changes, True)
+
+    def end(self, runs: Waiting, entries: list[Entry], at: i64, node: i64, changes: Changes) -> None:
+        """A run does not come to wait at the event there any more. Costs as `begin`."""
+        entry = entries[at]
+        found = runs.find(self.arena, node, entry.time, entry.order)
+        self._retell(runs, found, entries, at + 1, changes, False)
+        runs.remove(found)
+
+    def _retell(self, runs: Waiting, run: i64, entries: list[Entry], at: i64, changes: Changes, inserted: bool) -> None:
+        """Let a run meet the events from there on, up to the end of its interval, which is set if it is `inserted`."""
+        ended = runs.words[run * runs.layout.stride + START] + self.stepper.within
+        spans = runs.spans
+        until, order = spans[run * SPAN + 2], spans[run * SPAN + 3]
+        n: i64 = len(entries)
+        while at < n:
+            entry = entries[at]
+            if entry.time >= ended or entry.time > until or (entry.time == until and entry.order > order):
+                return
+            if not self._meet(runs, run, entry, changes, inserted) and inserted:
+                spans[run * SPAN + 2], spans[run * SPAN + 3] = entry.time, entry.order
+                return
+            at += 1
+
+    def _concerns(self, entry: Entry) -> bool:
+        """Whether some waiting state has more for the event than to ignore it."""
+        states = self.stepper.waiting
+        i: i64 = 0
+        while i < len(states) and self._plan(states[i], entry) == NOTHING:
+            i += 1
+        return i < len(states)
+
+    def _plan(self, state: i64, entry: Entry) -> i64:
+        """What an event asks of the runs in a state: NOTHING, ANY, or the one comparison of floats of the arc there."""
+        table = self.table
+        epoch = table.enter(entry.time)
+        at = epoch.offsets[state * table.room + entry.klass]
+        if at == UNKNOWN:
+            at = table.fill(epoch, state, entry.klass)
+        code = table.code
+        left = code[at]
+        at += 1
+        ignored = False
+        found: i64 = NOTHING
+        while left > 0:
+            left -= 1
+            if code[at + IGNORES] == 1:
+                if code[at + CLAUSES] == 0:
+                    ignored = True
+            elif found == NOTHING and code[at + CLAUSES] == 1 and code[at + HEAD] == 1:
+                found = at if code[at + HEAD + 1] == EVENT_FLOAT else ANY
+            else:
+                found = ANY
+            at += code[at + LENGTH]
+        return found if ignored else ANY
+
+    def _meet(self, runs: Waiting, run: i64, entry: Entry, changes: Changes, inserted: bool) -> bool:
+        """Tell the results of a run at an event, and return whether the run ignores it. O(arcs of the state)."""
+        self.stepper.met += 1
+        table = self.table
+        epoch = table.enter(entry.time)
+        state = runs.words[run * runs.layout.stride + STATE]
+        at = epoch.offsets[state * table.room + entry.klass]
+        if at == UNKNOWN:
+            at = table.fill(epoch, state, entry.klass)
+        left = table.code[at]
+        at += 1
+        ignored = False
+        while left > 0:
+            left -= 1
+            if self._holding(runs, run, entry, at):
+                if table.code[at + IGNORES] == 1:
+                    ignored = True
+                else:
+                    self._result(runs, run, entry, at, changes, inserted)
+            at += table.code[at + LENGTH]
+        return ignored
+
+    def _holding(self, runs: Waiting, run: i64, entry: Entry, here: i64) -> bool:
+        code, constants = self.table.code, self.table.numbers
+        stride, floats = runs.layout.stride, runs.layout.floats
+        words, numbers = runs.words, runs.numbers
+        clauses = code[here + CLAUSES]
+        position = here + HEAD
+        if clauses == 0:
+            return True
+        while clauses > 0:
+            clauses -= 1
+            atoms = code[position]
+            position += 1
+            behind = position + WORDS * atoms
+            while atoms > 0:
+                if code[position] <= EVENT_INTEGER:
+                    if not related(code, constants, position, words, numbers, run * stride, run * floats, entry.row):
+                        break
+                else:
+                    condition = cast("All", self.table.objects[code[position + 5]])
+                    registers = read_registers(runs.layout, words, numbers, [], run)
+                    if not holds(condition, entry.row, (), registers, 1, 1):
+                        break
+                atoms -= 1
+                position += WORDS
+            if atoms == 0:
+                return True
+            position = behind
+        return False
+
+    def _result(self, runs: Waiting, run: i64, entry: Entry, here: i64, changes: Changes, inserted: bool) -> None:
+        """The result of an arc that a waiting run takes."""
+        code, constants = self.table.code, self.table.numbers
+        layout = runs.layout
+        stride, floats = layout.stride, layout.floats
+        at = changes.add(runs.words, runs.numbers, [], run, entry.time, inserted)
+        words, numbers = changes.words, changes.numbers
+        target = at * stride
+        words[target + STATE] = code[here + TARGET]
+        end = here + code[here + LENGTH]
+        position = end - WORDS * code[here + UPDATES]
+        while position < end:
+            if code[position] < COMPUTATION:
+                assign(
+                    code, constants, position, runs.words, runs.numbers, run * stride, run * floats, words, numbers,
+                    target, at * floats, entry.row,
+                )  # fmt: skip
+            else:
+                term = cast("Computation", self.table.objects[code[position + 5]])
+                registers = read_registers(layout, runs.words, runs.numbers, [], run)
+                changes.store(at, code[position + 1], term.value(entry.row, (), registers, 1, 1))
+            position += WORDS
+        if self.stepper.lineage:
+            words[target + layout.trace] = mixed(words[target + layout.trace], entry.id, code[here + LABEL])
+            words[target + layout.link] = self.arena.link(words[target + layout.link], entry.id)
